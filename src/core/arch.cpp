@@ -1,0 +1,32 @@
+#include "core/arch.hpp"
+
+#include <regex>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+
+namespace fatune {
+
+Arch parse_arch(std::string_view text) {
+  static const std::regex pattern(R"((?:sm_)?(\d{1,2})\.?(\d)([a]?))");
+  std::match_results<std::string_view::const_iterator> match;
+  if (!std::regex_match(text.begin(), text.end(), match, pattern)) {
+    throw Error(ExitCode::usage, fmt::format("'{}' is not a GPU architecture", text), {},
+                "write it as sm_80, sm_86, sm_89, sm_90 or sm_90a");
+  }
+  const Arch arch{std::stoi(match[1].str()) * 10 + std::stoi(match[2].str()),
+                  match[3].length() == 0 ? '\0' : 'a'};
+  if (arch.sm < 80) {
+    throw Error(ExitCode::usage, fmt::format("{} is older than sm_80", arch_name(arch)), {},
+                "fatune's kernels need compute capability 8.0 or newer");
+  }
+  return arch;
+}
+
+std::string arch_name(Arch arch) {
+  return arch.suffix == '\0' ? fmt::format("sm_{}", arch.sm)
+                             : fmt::format("sm_{}{}", arch.sm, arch.suffix);
+}
+
+}  // namespace fatune

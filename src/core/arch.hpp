@@ -1,0 +1,21 @@
+#pragma once
+
+#include <compare>
+#include <string>
+#include <string_view>
+
+namespace fatune {
+
+/// A real GPU architecture: sm_80, sm_90a.
+struct Arch {
+  int sm = 0;         ///< 10 * major + minor: 80, 86, 89, 90, 100
+  char suffix = '\0';  ///< 'a' for architecture-specific features, else '\0'
+
+  auto operator<=>(const Arch&) const = default;
+};
+
+/// Reads "sm_90a", "90a", "9.0", "sm_80". Throws Error(usage) on anything else, and below sm_80.
+[[nodiscard]] Arch parse_arch(std::string_view text);
+[[nodiscard]] std::string arch_name(Arch arch);  ///< "sm_90a"
+
+}  // namespace fatune

@@ -1,0 +1,39 @@
+#include "core/device_limits.hpp"
+
+#include <algorithm>
+
+namespace fatune {
+namespace {
+
+constexpr std::int64_t round_up(std::int64_t value, std::int64_t granule) {
+  return (value + granule - 1) / granule * granule;
+}
+
+}  // namespace
+
+int blocks_per_sm(const DeviceLimits& limits, int threads_per_block, int registers_per_thread,
+                  std::int64_t smem_bytes) {
+  constexpr int kWarp = 32;
+  constexpr int kRegisterGranule = 256;
+  constexpr int kSubpartitions = 4;
+  constexpr int kSmemGranule = 128;
+  if (threads_per_block < 1 || threads_per_block > limits.max_threads_per_block ||
+      smem_bytes > limits.smem_per_block_optin_bytes) {
+    return 0;
+  }
+  const int warps = (threads_per_block + kWarp - 1) / kWarp;
+  const std::int64_t registers_per_warp =
+      round_up(static_cast<std::int64_t>(std::max(registers_per_thread, 1)) * kWarp,
+               kRegisterGranule);
+  const std::int64_t warps_per_subpartition =
+      limits.registers_per_sm / kSubpartitions / registers_per_warp;
+  const std::int64_t by_registers = warps_per_subpartition * kSubpartitions / warps;
+  const std::int64_t smem_per_block =
+      round_up(smem_bytes + limits.smem_reserved_per_block_bytes, kSmemGranule);
+  const std::int64_t by_smem = limits.smem_per_sm_bytes / smem_per_block;
+  const std::int64_t by_threads = limits.max_threads_per_sm / (warps * kWarp);
+  return static_cast<int>(std::min(
+      {by_registers, by_smem, by_threads, static_cast<std::int64_t>(limits.max_blocks_per_sm)}));
+}
+
+}  // namespace fatune

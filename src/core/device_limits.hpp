@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "core/arch.hpp"
+
+namespace fatune {
+
+/// What a GPU allows and offers: read from the driver, or from configs/devices/*.json for an
+/// architecture that is not in this machine.
+struct DeviceLimits {
+  std::string name;             ///< "NVIDIA H200"; for an offline architecture "sm_90 (no GPU)"
+  std::string uuid;             ///< "GPU-xxxxxxxx-...", empty offline
+  Arch arch;
+  int sm_count = 0;
+  int max_threads_per_block = 0;
+  int max_threads_per_sm = 0;
+  int max_blocks_per_sm = 0;
+  int registers_per_sm = 0;
+  int registers_per_block = 0;
+  int max_registers_per_thread = 255;
+  std::int64_t smem_per_block_optin_bytes = 0;  ///< most dynamic + static shared memory of a block
+  std::int64_t smem_per_sm_bytes = 0;
+  std::int64_t smem_reserved_per_block_bytes = 1024;  ///< taken by the driver for each block
+  std::int64_t l2_bytes = 0;
+  std::int64_t total_memory_bytes = 0;
+  std::int64_t free_memory_bytes = 0;  ///< at the time of asking; 0 offline
+  int clock_khz = 0;
+  double memory_gbps = 0.0;  ///< peak device-memory bandwidth, GB/s
+};
+
+/// Thread blocks per SM that registers, shared memory and thread slots allow; 0: cannot launch.
+/// Register allocation: 256 registers per warp at a time; shared memory: 128-byte granules.
+/// Source: CUDA occupancy calculator's rules for compute capability 8.x and 9.0.
+[[nodiscard]] int blocks_per_sm(const DeviceLimits& limits, int threads_per_block,
+                                int registers_per_thread, std::int64_t smem_bytes);
+
+}  // namespace fatune

@@ -1,0 +1,68 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/arch.hpp"
+
+namespace fatune {
+
+/// One source or header as the compiler sees it; `name` is what #include says.
+struct SourceFile {
+  std::string name;
+  std::string text;
+};
+
+/// A family's translation unit and every header it may include; shared by all its configurations.
+struct SourceBundle {
+  SourceFile main;
+  std::vector<SourceFile> headers;
+};
+
+/// Everything that decides the machine code of one configuration.
+struct CompileRequest {
+  std::string label;  ///< the configuration's short form: for logs and messages, not part of the key
+  std::shared_ptr<const SourceBundle> sources;
+  std::vector<std::string> options;  ///< NVRTC options other than architecture and defines
+  std::vector<std::pair<std::string, std::string>> defines;
+  std::string entry_point;  ///< kernel name: extern "C" name, or a template instantiation
+  bool entry_is_template = false;
+  Arch arch;
+};
+
+/// What the machine code of one kernel costs.
+struct ResourceFacts {
+  int registers_per_thread = 0;
+  std::int64_t spill_store_bytes = 0;  ///< per thread, static count
+  std::int64_t spill_load_bytes = 0;
+  std::int64_t local_bytes = 0;  ///< stack frame per thread
+  std::int64_t static_smem_bytes = 0;
+  std::int64_t constant_bytes = 0;
+  std::int64_t code_bytes = 0;  ///< of the kernel's text section
+};
+
+/// Machine code with its facts. A plain value: it can be cached, stored and sent to a worker.
+struct Artifact {
+  std::string lowered_name;  ///< the mangled name to look up in the module
+  std::vector<char> cubin;
+  std::string ptx;  ///< empty unless asked for
+  ResourceFacts facts;
+  std::string log;           ///< NVRTC's log: warnings and ptxas' report
+  std::string toolchain;     ///< "NVRTC 13.0"
+  double compile_ms = 0.0;   ///< of the compilation that produced it, also when read from the cache
+  bool from_cache = false;
+  std::string key;           ///< content address (hex)
+};
+
+/// How to launch it on one problem.
+struct LaunchGeometry {
+  std::array<std::int64_t, 3> grid{1, 1, 1};
+  std::array<std::int64_t, 3> block{1, 1, 1};
+  std::int64_t dynamic_smem_bytes = 0;
+};
+
+}  // namespace fatune

@@ -1,0 +1,71 @@
+#include "core/outcome.hpp"
+
+#include <array>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+namespace fatune {
+namespace {
+
+/// The first line of a compiler's log that names an error, else the first line that says anything.
+std::string first_error_line(const std::string& log) {
+  std::string first;
+  for (std::size_t start = 0; start < log.size();) {
+    const std::size_t end = std::min(log.find('\n', start), log.size());
+    const std::string line = log.substr(start, end - start);
+    if (line.find("error") != std::string::npos) {
+      return line;
+    }
+    if (first.empty()) {
+      first = line;
+    }
+    start = end + 1;
+  }
+  return first.empty() ? "no log" : first;
+}
+
+struct Summary {
+  std::string operator()(const Pruned& o) const { return o.rule + ": " + o.reason; }
+  std::string operator()(const Invalid& o) const { return o.rule + ": " + o.reason; }
+  std::string operator()(const CompileFailed& o) const { return first_error_line(o.log); }
+  std::string operator()(const Unlaunchable& o) const { return o.limit; }
+  std::string operator()(const Crashed& o) const { return o.error; }
+  std::string operator()(const TimedOut& o) const {
+    return fmt::format("no result within {:.0f} ms", o.deadline_ms);
+  }
+  std::string operator()(const WrongResult& o) const { return o.finding; }
+  std::string operator()(const Estimated& o) const {
+    return fmt::format("estimated {:.1f} us (not measured)", o.estimate_us);
+  }
+  std::string operator()(const Measured& o) const {
+    return fmt::format("median {:.1f} us of {}", o.timing.median_us, o.timing.samples_us.size());
+  }
+};
+
+}  // namespace
+
+std::string_view outcome_name(const Outcome& outcome) {
+  static constexpr std::array<std::string_view, std::variant_size_v<Outcome>> kNames{
+      "pruned",    "invalid",      "compile_failed", "unlaunchable", "crashed",
+      "timed_out", "wrong_result", "estimated",      "measured"};
+  return kNames.at(outcome.index());
+}
+
+std::string outcome_summary(const Outcome& outcome) { return std::visit(Summary{}, outcome); }
+
+bool is_ranked(const Outcome& outcome) {
+  return std::holds_alternative<Measured>(outcome) || std::holds_alternative<Estimated>(outcome);
+}
+
+double ranked_us(const Outcome& outcome) {
+  if (const auto* measured = std::get_if<Measured>(&outcome)) {
+    return measured->timing.median_us;
+  }
+  if (const auto* estimated = std::get_if<Estimated>(&outcome)) {
+    return estimated->estimate_us;
+  }
+  throw std::logic_error("ranked_us: the outcome has no time");
+}
+
+}  // namespace fatune

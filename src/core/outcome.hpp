@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace fatune {
+
+/// How far a result is from the references (contract, section 4). All over the verified elements.
+struct ErrorStats {
+  std::string input;                 ///< "normal", "large_logits", "dominating_key", ...
+  double max_abs_error = 0.0;        ///< |out - fp32 reference|
+  double max_abs_reference_error = 0.0;  ///< |16-bit reference - fp32 reference|
+  double limit = 0.0;                ///< the most that max_abs_error may be: twice the line above
+  std::int64_t elements = 0;         ///< compared
+  std::int64_t mismatched = 0;       ///< beyond atol 1e-5, rtol 1e-3 of the 16-bit reference
+  std::int64_t not_finite = 0;       ///< NaN or infinity in the whole output (the poison is NaN)
+  std::int64_t guard_bytes_changed = 0;  ///< writes outside the output tensor
+
+  [[nodiscard]] double mismatched_percent() const {
+    return elements == 0 ? 0.0 : 100.0 * static_cast<double>(mismatched) / static_cast<double>(elements);
+  }
+};
+
+struct Verification {
+  std::string method;  ///< "gpu references, all rows", "gpu references, 16384 of 1048576 rows"
+  std::uint64_t seed = 0;
+  std::vector<ErrorStats> inputs;  ///< one per input kind
+};
+
+/// Samples and what is said of them. Times in microseconds of device time (events).
+struct Timing {
+  std::vector<double> samples_us;
+  double median_us = 0.0;
+  double mean_us = 0.0;
+  double min_us = 0.0;
+  double max_us = 0.0;
+  double stddev_us = 0.0;
+  double median_low_us = 0.0;   ///< confidence interval of the median
+  double median_high_us = 0.0;
+  double confidence = 0.95;
+  std::string stopped_because;  ///< "fixed count", ...
+};
+
+// One alternative per way a configuration can end. Each is a result, never an exception.
+struct Pruned {
+  std::string rule;    ///< id of the space's rule
+  std::string reason;
+};
+struct Invalid {  ///< the family cannot build it
+  std::string rule;  ///< id of the family's validity rule
+  std::string reason;
+};
+struct CompileFailed {
+  std::string log;
+};
+struct Unlaunchable {
+  std::string limit;  ///< which limit, with the figures
+};
+struct Crashed {
+  std::string error;  ///< the driver's name for it, and its text
+};
+struct TimedOut {
+  double deadline_ms = 0.0;
+};
+struct WrongResult {
+  Verification verification;
+  std::string finding;  ///< one sentence: which check failed, by how much
+};
+struct EstimateTerm {
+  std::string name;  ///< "tensor", "exponent", "shared_memory", ...
+  double us = 0.0;
+};
+struct Estimated {  ///< no GPU: nothing was timed
+  double estimate_us = 0.0;
+  std::vector<EstimateTerm> terms;
+};
+struct Measured {
+  Timing timing;
+  Verification verification;
+};
+
+using Outcome = std::variant<Pruned, Invalid, CompileFailed, Unlaunchable, Crashed, TimedOut,
+                             WrongResult, Estimated, Measured>;
+
+/// "pruned", "invalid", "compile_failed", "unlaunchable", "crashed", "timed_out", "wrong_result",
+/// "estimated", "measured": the spelling of every output format.
+[[nodiscard]] std::string_view outcome_name(const Outcome& outcome);
+/// One line for people: the reason, error, limit or time. Never empty.
+[[nodiscard]] std::string outcome_summary(const Outcome& outcome);
+[[nodiscard]] bool is_ranked(const Outcome& outcome);  ///< Measured or Estimated
+/// What it is ranked by: the median, or the estimate. Precondition: is_ranked.
+[[nodiscard]] double ranked_us(const Outcome& outcome);
+
+}  // namespace fatune
