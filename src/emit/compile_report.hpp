@@ -1,0 +1,43 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/kernel_code.hpp"
+#include "core/report.hpp"
+#include "core/output_format.hpp"
+
+namespace fatune {
+
+/// One configuration that `compile` handled.
+struct CompiledConfig {
+  std::string short_form;
+  std::string status;                  ///< "compiled", or outcome_name of what stopped it
+  std::string detail;                  ///< empty, or the reason in one line
+  std::string log;                     ///< NVRTC's
+  std::optional<ResourceFacts> facts;  ///< absent unless compiled
+  std::int64_t dynamic_smem_bytes = 0;
+  int threads_per_block = 0;
+  int blocks_per_sm = 0;
+  double compile_ms = 0.0;
+  bool from_cache = false;
+  std::string artifact_key;
+  std::string cubin_file;  ///< as written; empty when none was
+  std::string ptx_file;
+};
+
+struct CompileReport {
+  std::string space;
+  std::string family;
+  Problem problem;  ///< whose constants were compiled in
+  DeviceLimits device;
+  Toolchain toolchain;
+  double wall_s = 0.0;
+  std::vector<CompiledConfig> configs;
+};
+
+/// JSON follows configs/schema/compile.schema.json. Nothing in it was run: measured is false.
+[[nodiscard]] std::string print_compile_report(const CompileReport& report, OutputFormat format);
+
+}  // namespace fatune

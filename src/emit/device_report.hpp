@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/device_limits.hpp"
+#include "core/output_format.hpp"
+
+namespace fatune {
+
+struct ListedDevice {
+  int index = 0;
+  DeviceLimits limits;
+  std::string unusable_because;  ///< empty: usable
+};
+
+struct DeviceReport {
+  std::string driver;  ///< one line: version, or why there is none
+  std::string remedy;  ///< what to do about it; empty when nothing
+  std::vector<ListedDevice> devices;
+};
+
+[[nodiscard]] std::string print_device_report(const DeviceReport& report, OutputFormat format);
+
+}  // namespace fatune

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/output_format.hpp"
+
+namespace fatune {
+
+enum class Health {
+  fine,
+  limited,  ///< works, but something that needs this is not available
+  broken,   ///< fatune cannot do its job
+};
+
+struct Check {
+  std::string subject;  ///< "NVRTC", "cubin cache"
+  Health health = Health::fine;
+  std::string finding;
+  std::string remedy;  ///< empty when there is nothing to do
+};
+
+[[nodiscard]] std::string print_checks(const std::vector<Check>& checks, OutputFormat format,
+                                       bool colour);
+
+}  // namespace fatune

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace fatune {
+
+/// A value on its way out; monostate: there is none (JSON null, an empty cell).
+using FieldValue = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
+
+/// Which outputs show a field. JSON and CSV are for programs and show all of them.
+enum class Shown {
+  everywhere,      ///< table, Markdown, CSV, JSON
+  for_programs,    ///< CSV and JSON only
+};
+
+/// One column of one kind of row. A list of these is the only description of an output: JSON,
+/// CSV, Markdown and the terminal table are all printed from it.
+template <typename Row>
+struct Field {
+  std::string_view name;     ///< JSON key and CSV column; has its unit
+  std::string_view heading;  ///< of table and Markdown columns: short
+  std::string_view doc;      ///< what it says; goes into the schema's check and the docs
+  int decimals;              ///< of table and Markdown cells; ignored unless the value is a double
+  Shown shown;
+  FieldValue (*get)(const Row&);
+};
+
+/// A field's value in a table or Markdown cell; "-" when there is none.
+[[nodiscard]] std::string cell_text(const FieldValue& value, int decimals);
+/// The same for CSV: shortest text that reads back as the same number; empty when there is none,
+/// or when it is not finite.
+[[nodiscard]] std::string csv_text(const FieldValue& value);
+[[nodiscard]] bool is_number(const FieldValue& value);
+
+}  // namespace fatune

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/outcome.hpp"
+#include "core/report.hpp"
+#include "core/output_format.hpp"
+
+namespace fatune {
+
+struct ListedConfig {
+  std::string short_form;
+  std::string kernel_name;
+  std::vector<NamedValue> parameters;
+};
+struct DroppedConfig {
+  std::string short_form;
+  std::string rule;
+  std::string reason;
+};
+struct RuleCount {
+  std::string rule;
+  std::string reason;
+  std::int64_t dropped = 0;  ///< whose first match it was
+};
+
+/// What `list` says of a space.
+struct PlanReport {
+  std::string space;
+  std::string family;
+  std::vector<ListedConfig> kept;
+  std::vector<DroppedConfig> pruned;   ///< by the space's rules
+  std::vector<DroppedConfig> invalid;  ///< by the family's validity
+  std::vector<RuleCount> rules;        ///< in the space's order
+};
+
+/// `with_dropped`: tables, Markdown and CSV list the dropped configurations too. JSON
+/// (configs/schema/list.schema.json) always holds "kept" and "pruned".
+[[nodiscard]] std::string print_plan_report(const PlanReport& report, OutputFormat format,
+                                            bool with_dropped);
+
+}  // namespace fatune

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "core/report.hpp"
+#include "core/output_format.hpp"
+
+namespace fatune {
+
+struct PrintOptions {
+  OutputFormat format = Format::table;
+  bool colour = false;        ///< ANSI colours; tables only
+  std::size_t top = 10;       ///< rows per problem in tables; 0: all. Other formats print all
+};
+
+/// The report in the chosen format; ends with a line break. A table of an unmeasured report says
+/// so in its first and last line; every format says `measured`.
+[[nodiscard]] std::string print_run_report(const RunReport& report, const PrintOptions& options);
+
+/// results.json (configs/schema/results.schema.json): everything, samples included.
+[[nodiscard]] std::string results_json(const RunReport& report);
+/// results.csv: one row per configuration and problem, failures included, RFC 4180.
+[[nodiscard]] std::string results_csv(const RunReport& report);
+/// best_configs.json (configs/schema/best_configs.schema.json): per GPU and problem the winner and
+/// its runners-up.
+[[nodiscard]] std::string best_configs_json(const RunReport& report);
+
+}  // namespace fatune

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/device_limits.hpp"
+#include "core/outcome.hpp"
+
+namespace fatune {
+
+/// What one launch has to do: counted by the family's expressions and the artifact's facts, for the
+/// whole problem.
+struct KernelWork {
+  double tensor_flop = 0.0;         ///< by tensor cores, masked-out work included
+  double exponentials = 0.0;        ///< ex2 instructions, per thread-level operation
+  double smem_traffic_bytes = 0.0;  ///< bank conflicts included: replayed bytes count again
+  double device_memory_bytes = 0.0; ///< least traffic: Q, K, V read once, O written once
+  double spill_bytes = 0.0;         ///< loads and stores of spilled registers by all threads
+  std::int64_t blocks = 0;          ///< of the grid
+  int threads_per_block = 0;
+  int blocks_per_sm = 0;            ///< resident at a time; 0: cannot launch
+};
+
+/// A time for a kernel that nothing has run. The formula, its rates and its weaknesses are in
+/// docs/estimate.md; in short, with t_i the time that each pipe alone would need on all SMs:
+///
+///   busy = max(t_i) + (sum(t_i) - max(t_i)) / warps per scheduler
+///   estimate = busy * ceil(blocks / SMs) * SMs / blocks     (the busiest SM finishes last)
+///
+/// Terms returned: "tensor", "exponent", "shared_memory", "device_memory", "spill" (each pipe
+/// alone), then "exposed" and "occupancy": what the second part of each formula adds. The largest
+/// pipe, "exposed" and "occupancy" sum to the estimate.
+/// All fields of `work` must be finite and not negative, blocks and blocks_per_sm positive, and
+/// `limits` must have SMs and a clock: anything else is a std::invalid_argument (a bug).
+[[nodiscard]] Estimated estimate(const KernelWork& work, const DeviceLimits& limits);
+
+}  // namespace fatune
