@@ -1,0 +1,194 @@
+// Attention forward with mma.sync, ldmatrix and cp.async, for compute capability 8.0 and newer.
+//
+// One thread block computes kBlockM query rows of one (batch, head); KV tiles go from the last to
+// the first, so that ragged and causal masks are met first. One buffer each for K and V. Eager:
+//
+//   copies   | Q K[n]   | V[n]      | K[n-1]           | V[n-1]      | ...
+//   warps    |          | S = Q K^T | softmax, O += PV | S = Q K^T   | ...
+//            ^ wait+sync            ^ wait+sync        ^ wait+sync
+//
+// Not eager, each copy is started right before its use and waited for at once.
+#include "common/attention_args.h"
+#include "flash_sm80/config.cuh"
+#include "flash_sm80/epilogue.cuh"
+#include "flash_sm80/mask.cuh"
+#include "flash_sm80/mma_tiles.cuh"
+#include "flash_sm80/smem_layout.cuh"
+#include "flash_sm80/softmax.cuh"
+#include "flash_sm80/tile_copy.cuh"
+
+// What one thread keeps over the whole loop.
+template <FlashForwardKernelConfig kConfig>
+struct Forward {
+  using S = Shape<kConfig>;
+
+  const AttentionForwardArgs& args;
+  const CopyLane<S> copy;
+  const int lane;
+  const int q_start;   // first query row of the block
+  const int warp_row;  // first query row of the warp within the block
+  const unsigned sQ, sK, sV;
+  const LdmatrixLane<S> q_lane, k_lane, v_lane;
+  const unsigned short* gK;  // this thread's first element of KV tile 0
+  const unsigned short* gV;
+  const float scale_log2;
+  QueryFragment<S, S::kQkSteps> rQ;  // used when kQResident
+  OutputFragment<S> rO;
+  SoftmaxState<S> state;
+
+  // Elements before (batch, position, head 0..): blockIdx = (query tile, head, batch).
+  __device__ __forceinline__ long long head_offset() const {
+    return (static_cast<long long>(blockIdx.z) * args.seq_len * kRowStride) +
+           static_cast<long long>(blockIdx.y) * S::kHeadDim;
+  }
+
+  __device__ __forceinline__ Forward(const AttentionForwardArgs& a, unsigned smem)
+      : args(a),
+        copy(threadIdx.x),
+        lane(threadIdx.x % 32),
+        // Causal tiles cost more the later they are: the longest start first.
+        q_start((kCausal ? gridDim.x - 1 - blockIdx.x : blockIdx.x) * S::kBlockM),
+        warp_row(threadIdx.x / 32 * S::kWarpRows),
+        sQ(smem),
+        sK(smem + S::kBytesQ),
+        sV(smem + S::kBytesQ + S::kBytesKV),
+        q_lane(row_major_lane<S>(sQ + warp_row * S::kRowBytes, lane)),
+        k_lane(column_major_lane<S>(sK, lane)),
+        v_lane(row_major_lane<S>(sV, lane)),
+        gK(static_cast<const unsigned short*>(a.k) + head_offset() + copy.g_offset),
+        gV(static_cast<const unsigned short*>(a.v) + head_offset() + copy.g_offset),
+        scale_log2(a.softmax_scale * 1.44269504088896340736f) {
+#pragma unroll
+    for (int m = 0; m < S::kRowTiles; ++m) {
+      state.reference[m][0] = state.reference[m][1] = negative_infinity();
+      state.sum[m][0] = state.sum[m][1] = 0.0f;
+#pragma unroll
+      for (int n = 0; n < S::kDimTiles; ++n) {
+#pragma unroll
+        for (int i = 0; i < 4; ++i) {
+          rO[m][n][i] = 0.0f;
+        }
+      }
+    }
+  }
+
+  __device__ __forceinline__ int last_kv_tile() const {
+    const int keys = kCausal ? min(q_start + S::kBlockM, args.seq_len) : args.seq_len;
+    return (keys - 1) / S::kBlockN;
+  }
+
+  // Starts the copy of this block's queries. threads, sync: as copy_tile
+  __device__ __forceinline__ void copy_queries() const {
+    const unsigned short* gQ = static_cast<const unsigned short*>(args.q) + head_offset() +
+                               static_cast<long long>(q_start) * kRowStride + copy.g_offset;
+    copy_tile<S, S::kBlockM, kConfig.async_copy, kRaggedQ>(sQ, gQ, copy, args.seq_len - q_start);
+  }
+
+  // Starts the copy of one K or V tile. threads, sync: as copy_tile
+  __device__ __forceinline__ void copy_kv(unsigned s, const unsigned short* g, int tile) const {
+    const unsigned short* from = g + static_cast<long long>(tile) * (S::kBlockN * kRowStride);
+    const int rows_left = args.seq_len - tile * S::kBlockN;
+    if (kRaggedKV && rows_left < S::kBlockN) {
+      copy_tile<S, S::kBlockN, kConfig.async_copy, true>(s, from, copy, rows_left);
+    } else {
+      copy_tile<S, S::kBlockN, kConfig.async_copy, false>(s, from, copy, rows_left);
+    }
+  }
+
+  // Every copy started so far has landed and is visible to the block; every warp has finished what
+  // it did before. sync: a CTA barrier
+  __device__ __forceinline__ void wait_and_sync() const {
+    if constexpr (kConfig.async_copy) {
+      cp_async_wait_all();
+    }
+    __syncthreads();
+  }
+
+  __device__ __forceinline__ void mask(ScoreFragment<S>& rS, int tile) const {
+    if constexpr (kCausal || kRaggedKV) {
+      const int first_key = tile * S::kBlockN;
+      const bool past_query = kCausal && first_key + S::kBlockN - 1 > q_start + warp_row;
+      const bool past_end = kRaggedKV && first_key + S::kBlockN > args.seq_len;
+      if (past_query || past_end) {
+        mask_scores<S>(rS, q_start + warp_row + lane / 4, first_key + lane % 4 * 2, args.seq_len);
+      }
+    }
+  }
+
+  // One KV tile: S = Q K^T, softmax, O += P V.
+  // sync:    in: K (eager: already copied or under way) ; out: V may still be read by other warps
+  template <bool kFirst>
+  __device__ __forceinline__ void step(int tile) {
+    if constexpr (!kConfig.eager_load_blocks) {
+      __syncthreads();  // every warp is done with the last V, so both buffers are free
+      copy_kv(sK, gK, tile);
+    }
+    wait_and_sync();
+    if constexpr (kFirst && S::kQResident) {
+      load_query<S, S::kQkSteps>(rQ, q_lane, 0);
+    }
+    if constexpr (kConfig.eager_load_blocks) {
+      copy_kv(sV, gV, tile);
+    }
+    ScoreFragment<S> rS;
+    scores<S>(rS, rQ, q_lane, k_lane);
+    if constexpr (!kConfig.eager_load_blocks) {
+      copy_kv(sV, gV, tile);
+    }
+    wait_and_sync();
+    if (kConfig.eager_load_blocks && tile > 0) {
+      copy_kv(sK, gK, tile - 1);
+    }
+    mask(rS, tile);
+    if constexpr (kConfig.optimized_softmax) {
+      softmax_step_optimized<S, kFirst>(rS, state, rO, scale_log2);
+    } else {
+      softmax_step_plain<S>(rS, state, rO, scale_log2);
+    }
+    ProbFragment<S> rP;
+    pack_probabilities<S>(rP, rS);
+    accumulate_output<S>(rO, rP, v_lane);
+  }
+
+  __device__ __forceinline__ void run() {
+    const int last = last_kv_tile();
+    copy_queries();
+    if constexpr (kConfig.eager_load_blocks) {
+      copy_kv(sK, gK, last);
+    }
+    int tile = last;
+    if constexpr (kConfig.optimized_softmax) {
+      step<true>(tile--);
+    } else if constexpr (S::kQResident) {
+      wait_and_sync();
+      load_query<S, S::kQkSteps>(rQ, q_lane, 0);
+    }
+#pragma unroll 1
+    for (; tile >= 0; --tile) {
+      step<false>(tile);
+    }
+  }
+
+  __device__ __forceinline__ void finish() {
+    normalise_output<S>(rO, state);
+    const unsigned sO = sQ + warp_row * S::kRowBytes;
+    const int first_row = q_start + warp_row;
+    stage_output<S>(sO, rO, lane);
+    __syncwarp();
+    store_output<S>(static_cast<unsigned short*>(args.o) + head_offset() +
+                        static_cast<long long>(first_row) * kRowStride,
+                    sO, args.seq_len - first_row, lane);
+  }
+};
+
+// O = softmax(softmax_scale * Q K^T [causal]) V.
+// shape:   grid (ceil(seq_len / B_r), heads, batch); block 32 * n_warps;
+//          dynamic shared memory (B_r + 2 * B_c) * d_head * 2 bytes
+template <FlashForwardKernelConfig kConfig>
+__global__ void __launch_bounds__(Shape<kConfig>::kThreads, FATUNE_MIN_BLOCKS)
+    flash_forward_kernel(const __grid_constant__ AttentionForwardArgs args) {
+  extern __shared__ __align__(1024) unsigned char smem[];
+  Forward<kConfig> forward(args, shared_address(smem));
+  forward.run();
+  forward.finish();
+}
