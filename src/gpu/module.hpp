@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "core/kernel_code.hpp"
+#include "gpu/context.hpp"
+#include "gpu/handle.hpp"
+
+namespace fatune::gpu {
+
+void unload_module(void* module) noexcept;
+
+/// What the driver says of a loaded kernel.
+struct FunctionAttributes {
+  int max_threads_per_block = 0;
+  int registers_per_thread = 0;
+  std::int64_t static_smem_bytes = 0;
+  std::int64_t local_bytes = 0;  ///< per thread
+  std::int64_t constant_bytes = 0;
+  std::int64_t max_dynamic_smem_bytes = 0;
+  int binary_version = 0;  ///< 10 * major + minor of the machine code
+};
+
+/// A kernel of a loaded module; lives as long as the module. Throws DriverError.
+class Function {
+ public:
+  [[nodiscard]] FunctionAttributes attributes() const;
+  /// Allows blocks that much dynamic shared memory (more than 48 KiB must be opted into), and asks
+  /// for the largest shared-memory carveout, so that as many blocks fit an SM as can.
+  void allow_dynamic_smem(std::int64_t bytes) const;
+  [[nodiscard]] int max_blocks_per_sm(int threads_per_block, std::int64_t dynamic_smem_bytes) const;
+  [[nodiscard]] void* get() const noexcept { return function_; }
+
+ private:
+  friend class Module;
+  explicit Function(void* function) noexcept : function_(function) {}
+  void* function_;
+};
+
+/// Machine code loaded into the current context.
+class Module {
+ public:
+  explicit Module(std::span<const char> cubin);
+
+  /// Loads the kernel's code now, also where the driver's default is to load at first launch, so
+  /// that no sample pays for it.
+  [[nodiscard]] Function function(const std::string& lowered_name) const;
+
+ private:
+  Handle<void*, unload_module> module_;
+};
+
+/// Queues a kernel. `arguments` point at the values, in the kernel's order. Throws DriverError for
+/// what the driver refuses (too many threads or too much shared memory), Error(too_large) for a
+/// geometry beyond 32 bits. Errors inside the kernel appear at a later synchronisation.
+void launch(const Function& function, const LaunchGeometry& geometry, const Stream& stream,
+            std::span<void*> arguments);
+
+template <typename... Arguments>
+void launch_with(const Function& function, const LaunchGeometry& geometry, const Stream& stream,
+                 Arguments... values) {
+  void* pointers[] = {&values..., nullptr};
+  launch(function, geometry, stream, std::span<void*>(pointers, sizeof...(values)));
+}
+
+}  // namespace fatune::gpu

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/kernel_code.hpp"
+#include "gpu/handle.hpp"
+
+namespace fatune::gpu {
+
+/// NVRTC itself failed (not the source): out of memory, a call out of order, no builtins library.
+class NvrtcError : public Error {
+ public:
+  NvrtcError(int result, const std::string& call, const std::string& log = {});
+};
+
+struct NvrtcVersion {
+  int major = 0;
+  int minor = 0;
+};
+
+[[nodiscard]] NvrtcVersion nvrtc_version();
+[[nodiscard]] std::string nvrtc_version_text();  ///< "13.0"
+/// The sm numbers it compiles for, ascending: 75, 80, ..., 90, ...
+[[nodiscard]] std::vector<int> nvrtc_supported_sms();
+
+void destroy_program(void* program) noexcept;
+
+/// One NVRTC program: a source with its headers, all in memory. Different programs may be compiled
+/// by different threads at the same time; one program belongs to one thread.
+class Program {
+ public:
+  explicit Program(const SourceBundle& sources);
+
+  /// Asks for a template instantiation ("kernel<64, true>"), whose lowered name can then be asked.
+  void add_name_expression(const std::string& expression);
+  /// False when the source does not compile (log() says why). Throws NvrtcError for the rest, also
+  /// for an option that NVRTC does not know.
+  [[nodiscard]] bool compile(const std::vector<std::string>& options);
+
+  [[nodiscard]] std::string log() const;
+  [[nodiscard]] std::vector<char> cubin() const;  ///< needs a real --gpu-architecture (sm_XX)
+  [[nodiscard]] std::string ptx() const;
+  [[nodiscard]] std::string lowered_name(const std::string& expression) const;
+
+ private:
+  Handle<void*, destroy_program> program_;
+};
+
+}  // namespace fatune::gpu
