@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/arch.hpp"
+#include "core/kernel_code.hpp"
+#include "core/problem.hpp"
+
+namespace fatune {
+
+/// Files of the kernels that make inputs, references, comparisons and the gate: paths relative to
+/// the folder kernels/, the translation unit first, its headers after it. The caller reads them and
+/// makes the SourceBundle; each file's name in the bundle is its path in this list.
+[[nodiscard]] std::vector<std::string> measurement_source_names();
+
+/// What to compile for Measurer::begin_problem(). Depends on the problem's dtype and d_head only,
+/// so that an artifact serves all problems that share them.
+/// Throws Error(usage) when d_head is no multiple of 8 from 8 to 256.
+[[nodiscard]] CompileRequest measurement_request(std::shared_ptr<const SourceBundle> sources,
+                                                 const Problem& problem, Arch arch);
+
+}  // namespace fatune

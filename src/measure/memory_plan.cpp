@@ -1,0 +1,83 @@
+#include "measure/memory_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/error.hpp"
+#include "measure/input_kind.hpp"
+#include "measure/row_sample.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+// Kept free for modules, and for the local memory that the driver backs for kernels that spill.
+constexpr std::int64_t kReserveBytes = 512 * kMiB;
+// One fp32 and one 16-bit reference value.
+constexpr std::int64_t kReferenceElementBytes = 4 + 2;
+
+constexpr std::int64_t round_up(std::int64_t value, std::int64_t granule) {
+  return (value + granule - 1) / granule * granule;
+}
+
+double as_gib(std::int64_t bytes) { return static_cast<double>(bytes) / (1024.0 * kMiB); }
+
+// All products of this folder are a small multiple of a tensor's bytes; far below 2^63 they cannot
+// overflow, and no GPU comes near.
+void check_no_overflow(const Problem& problem) {
+  constexpr double kTooManyElements = 1e15;
+  const double elements = static_cast<double>(problem.batch) *
+                          static_cast<double>(problem.seq_len) *
+                          static_cast<double>(problem.heads) * static_cast<double>(problem.d_head);
+  if (elements > kTooManyElements) {
+    throw Error(ExitCode::too_large,
+                fmt::format("{}: each tensor has {:.3g} elements", describe(problem), elements), {},
+                "use a smaller batch, sequence length or number of heads");
+  }
+}
+
+// As far as the widest tile in use (256 rows) can run past a tensor's end, within reason.
+std::int64_t guard_band_bytes(const Problem& problem) {
+  const std::int64_t row_bytes = problem.heads * problem.d_head * element_bytes(problem.dtype);
+  return round_up(std::clamp(kTilePositions * row_bytes, kMiB / 16, 4 * kMiB),
+                  kTensorAlignmentBytes);
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(const Problem& problem, const MeasurePolicy& policy,
+                       const DeviceLimits& limits) {
+  check_no_overflow(problem);
+  const std::int64_t rows = sampled_rows_per_head(problem) * problem.batch * problem.heads;
+  const auto kinds = static_cast<std::int64_t>(kInputKinds.size());
+  MemoryPlan plan;
+  plan.tensor_bytes = round_up(tensor_bytes(problem), kTensorAlignmentBytes);
+  plan.guard_bytes = guard_band_bytes(problem);
+  plan.reference_bytes = rows * (kinds * problem.d_head * kReferenceElementBytes + 4);
+  plan.flush_bytes = policy.flush_l2 ? 2 * limits.l2_bytes : 0;
+  return plan;
+}
+
+std::int64_t required_bytes(const Problem& problem, const MeasurePolicy& policy,
+                            const DeviceLimits& limits) {
+  return plan_memory(problem, policy, limits).total_bytes();
+}
+
+void check_fits(const Problem& problem, const MeasurePolicy& policy, const DeviceLimits& limits) {
+  const MemoryPlan plan = plan_memory(problem, policy, limits);
+  const std::int64_t usable = std::max<std::int64_t>(0, limits.free_memory_bytes - kReserveBytes);
+  if (plan.total_bytes() <= usable) {
+    return;
+  }
+  throw Error(
+      ExitCode::too_large,
+      fmt::format("{} needs {:.2f} GiB of GPU memory (tensors {:.2f}, references {:.2f}, L2 flush "
+                  "{:.2f}), but {} has {:.2f} GiB free, {:.2f} of it kept for the driver",
+                  describe(problem), as_gib(plan.total_bytes()), as_gib(plan.tensors_bytes()),
+                  as_gib(plan.reference_bytes), as_gib(plan.flush_bytes), limits.name,
+                  as_gib(limits.free_memory_bytes), as_gib(kReserveBytes)),
+      {}, "use a smaller batch, sequence length or number of heads, or free memory on the GPU");
+}
+
+}  // namespace fatune

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/device_limits.hpp"
+#include "core/problem.hpp"
+#include "core/report.hpp"
+
+namespace fatune {
+
+/// Device memory that measuring a problem takes, by purpose; all in bytes.
+struct MemoryPlan {
+  std::int64_t tensor_bytes = 0;     ///< one of Q, K, V, O, rounded up to kTensorAlignmentBytes
+  std::int64_t guard_bytes = 0;      ///< one guard band; there is one before, between and after
+  std::int64_t reference_bytes = 0;  ///< reference rows of every input kind, and their row numbers
+  std::int64_t flush_bytes = 0;  ///< written before a cold sample: twice the L2; 0 without flush
+
+  [[nodiscard]] std::int64_t tensors_bytes() const { return 4 * tensor_bytes + 5 * guard_bytes; }
+  [[nodiscard]] std::int64_t total_bytes() const {
+    return tensors_bytes() + reference_bytes + flush_bytes;
+  }
+};
+
+inline constexpr std::int64_t kTensorAlignmentBytes = 256;
+
+/// Precondition: check_problem(problem) passes. Throws Error(too_large) when the figures overflow.
+[[nodiscard]] MemoryPlan plan_memory(const Problem& problem, const MeasurePolicy& policy,
+                                     const DeviceLimits& limits);
+
+/// Total of plan_memory().
+[[nodiscard]] std::int64_t required_bytes(const Problem& problem, const MeasurePolicy& policy,
+                                          const DeviceLimits& limits);
+
+/// Throws Error(too_large), with what is needed for what and what is free, unless the plan fits
+/// `limits.free_memory_bytes` (less a reserve for modules and the driver). Allocates nothing.
+void check_fits(const Problem& problem, const MeasurePolicy& policy, const DeviceLimits& limits);
+
+}  // namespace fatune

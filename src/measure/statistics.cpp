@@ -1,0 +1,79 @@
+#include "measure/statistics.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <stdexcept>
+
+namespace fatune {
+namespace {
+
+// P(Bin(n, 1/2) = k), in logarithms so that 2^-n does not underflow.
+double fair_binomial(std::size_t n, std::size_t k) {
+  const auto nd = static_cast<double>(n);
+  const auto kd = static_cast<double>(k);
+  return std::exp(std::lgamma(nd + 1) - std::lgamma(kd + 1) - std::lgamma(nd - kd + 1) -
+                  nd * std::numbers::ln2);
+}
+
+void check_samples(std::span<const double> samples) {
+  const auto finite = [](double x) { return std::isfinite(x); };
+  if (samples.empty() || !std::all_of(samples.begin(), samples.end(), finite)) {
+    throw std::invalid_argument("a summary needs at least one sample, and finite ones only");
+  }
+}
+
+double standard_deviation(std::span<const double> samples, double mean) {
+  if (samples.size() < 2) {
+    return 0.0;
+  }
+  const double squares =
+      std::accumulate(samples.begin(), samples.end(), 0.0,
+                      [mean](double sum, double x) { return sum + (x - mean) * (x - mean); });
+  return std::sqrt(squares / static_cast<double>(samples.size() - 1));
+}
+
+}  // namespace
+
+double median_of_sorted(std::span<const double> sorted) {
+  const std::size_t middle = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[middle]
+                                : std::midpoint(sorted[middle - 1], sorted[middle]);
+}
+
+MedianInterval median_interval(std::span<const double> sorted, double confidence) {
+  const std::size_t n = sorted.size();
+  std::size_t k = 1;  // the interval is [x_(k), x_(n+1-k)], counted from 1
+  double missed = 2 * fair_binomial(n, 0);
+  while (2 * (k + 1) <= n) {
+    const double wider_miss = missed + 2 * fair_binomial(n, k);
+    if (wider_miss > 1 - confidence) {
+      break;
+    }
+    missed = wider_miss;
+    ++k;
+  }
+  return {sorted[k - 1], sorted[n - k], std::max(0.0, 1 - missed)};
+}
+
+Timing summarise(std::vector<double> samples_us, double confidence) {
+  check_samples(samples_us);
+  std::vector<double> sorted = samples_us;
+  std::sort(sorted.begin(), sorted.end());
+  const MedianInterval interval = median_interval(sorted, confidence);
+  Timing timing;
+  timing.median_us = median_of_sorted(sorted);
+  timing.mean_us =
+      std::accumulate(sorted.begin(), sorted.end(), 0.0) / static_cast<double>(sorted.size());
+  timing.min_us = sorted.front();
+  timing.max_us = sorted.back();
+  timing.stddev_us = standard_deviation(sorted, timing.mean_us);
+  timing.median_low_us = interval.low;
+  timing.median_high_us = interval.high;
+  timing.confidence = interval.confidence;
+  timing.samples_us = std::move(samples_us);
+  return timing;
+}
+
+}  // namespace fatune
