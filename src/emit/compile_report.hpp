@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/kernel_code.hpp"
-#include "core/report.hpp"
 #include "core/output_format.hpp"
+#include "core/report.hpp"
 
 namespace fatune {
 

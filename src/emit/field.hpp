@@ -4,27 +4,28 @@
 #include <string>
 #include <string_view>
 #include <variant>
-#include <vector>
 
 namespace fatune {
 
 /// A value on its way out; monostate: there is none (JSON null, an empty cell).
 using FieldValue = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
 
-/// Which outputs show a field. JSON and CSV are for programs and show all of them.
+/// Which outputs show a field. CSV and JSON show all of them.
 enum class Shown {
-  everywhere,      ///< table, Markdown, CSV, JSON
-  for_programs,    ///< CSV and JSON only
+  everywhere,    ///< in every table for people too
+  in_ranking,    ///< in tables of what has a rank
+  in_failures,   ///< in tables of what has none
+  for_programs,  ///< CSV and JSON only
 };
 
 /// One column of one kind of row. A list of these is the only description of an output: JSON,
 /// CSV, Markdown and the terminal table are all printed from it.
 template <typename Row>
 struct Field {
-  std::string_view name;     ///< JSON key and CSV column; has its unit
+  std::string_view name;     ///< JSON key and CSV column; with its unit
   std::string_view heading;  ///< of table and Markdown columns: short
-  std::string_view doc;      ///< what it says; goes into the schema's check and the docs
-  int decimals;              ///< of table and Markdown cells; ignored unless the value is a double
+  std::string_view doc;      ///< what it says: the description in the output's JSON Schema
+  int decimals;              ///< of table and Markdown cells, for doubles
   Shown shown;
   FieldValue (*get)(const Row&);
 };
@@ -35,5 +36,6 @@ struct Field {
 /// or when it is not finite.
 [[nodiscard]] std::string csv_text(const FieldValue& value);
 [[nodiscard]] bool is_number(const FieldValue& value);
+[[nodiscard]] bool has_value(const FieldValue& value);
 
 }  // namespace fatune

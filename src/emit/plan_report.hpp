@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/outcome.hpp"
-#include "core/report.hpp"
 #include "core/output_format.hpp"
+#include "core/report.hpp"
 
 namespace fatune {
 

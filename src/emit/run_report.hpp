@@ -3,15 +3,15 @@
 #include <cstddef>
 #include <string>
 
-#include "core/report.hpp"
 #include "core/output_format.hpp"
+#include "core/report.hpp"
 
 namespace fatune {
 
 struct PrintOptions {
   OutputFormat format = Format::table;
-  bool colour = false;        ///< ANSI colours; tables only
-  std::size_t top = 10;       ///< rows per problem in tables; 0: all. Other formats print all
+  bool colour = false;   ///< ANSI colours; tables only
+  std::size_t top = 10;  ///< rows per problem in tables; 0: all. Other formats print all
 };
 
 /// The report in the chosen format; ends with a line break. A table of an unmeasured report says

@@ -1,0 +1,113 @@
+#include "emit/compile_report.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "emit/device_fields.hpp"
+#include "emit/print_rows.hpp"
+
+namespace fatune {
+namespace {
+
+using Row = CompiledConfig;
+
+constexpr Shown kEverywhere = Shown::everywhere;
+constexpr Shown kForPrograms = Shown::for_programs;
+
+template <auto kMember>
+FieldValue fact(const Row& row) {
+  return row.facts ? FieldValue{std::int64_t{(*row.facts).*kMember}} : FieldValue{};
+}
+
+template <auto kMember>
+FieldValue integer(const Row& row) {
+  return row.facts ? FieldValue{std::int64_t{row.*kMember}} : FieldValue{};
+}
+
+template <std::string Row::*kMember>
+FieldValue text(const Row& row) {
+  return (row.*kMember).empty() ? FieldValue{} : FieldValue{row.*kMember};
+}
+
+const std::vector<Field<Row>>& compile_fields() {
+  static const std::vector<Field<Row>> kFields{
+      {"config", "config", "the configuration's short form", 0, kEverywhere,
+       text<&Row::short_form>},
+      {"status", "status", "compiled, invalid, unlaunchable or compile_failed", 0, kEverywhere,
+       text<&Row::status>},
+      {"registers_per_thread", "regs", "registers per thread", 0, kEverywhere,
+       fact<&ResourceFacts::registers_per_thread>},
+      {"spill_store_bytes", "spill st", "bytes of spill stores per thread (static count)", 0,
+       kEverywhere, fact<&ResourceFacts::spill_store_bytes>},
+      {"spill_load_bytes", "spill ld", "bytes of spill loads per thread (static count)", 0,
+       kEverywhere, fact<&ResourceFacts::spill_load_bytes>},
+      {"local_bytes", "local", "stack frame per thread in bytes", 0, kEverywhere,
+       fact<&ResourceFacts::local_bytes>},
+      {"static_smem_bytes", "static smem", "static shared memory per block in bytes", 0,
+       kForPrograms, fact<&ResourceFacts::static_smem_bytes>},
+      {"dynamic_smem_bytes", "smem", "dynamic shared memory per block in bytes", 0, kEverywhere,
+       integer<&Row::dynamic_smem_bytes>},
+      {"threads_per_block", "threads", "threads per block", 0, kEverywhere,
+       integer<&Row::threads_per_block>},
+      {"blocks_per_sm", "blk/SM", "blocks that fit one SM at a time; 0: cannot launch", 0,
+       kEverywhere, integer<&Row::blocks_per_sm>},
+      {"code_bytes", "code", "machine code in bytes", 0, kEverywhere,
+       fact<&ResourceFacts::code_bytes>},
+      {"compile_ms", "ms", "time of the compilation, also when it came from the cache", 0,
+       kForPrograms,
+       [](const Row& r) { return r.facts ? FieldValue{r.compile_ms} : FieldValue{}; }},
+      {"from_cache", "cached", "whether the machine code came from the cache", 0, kForPrograms,
+       [](const Row& r) { return r.facts ? FieldValue{r.from_cache} : FieldValue{}; }},
+      {"cubin_file", "cubin", "the machine code as written", 0, kForPrograms,
+       text<&Row::cubin_file>},
+      {"ptx_file", "ptx", "the PTX as written", 0, kForPrograms, text<&Row::ptx_file>},
+      {"artifact_key", "key", "content address of the machine code", 0, kForPrograms,
+       text<&Row::artifact_key>},
+      {"detail", "detail", "why it was not compiled; null when it was", 0, kEverywhere,
+       text<&Row::detail>},
+  };
+  return kFields;
+}
+
+std::string print_json(const CompileReport& report) {
+  Json json = {{"format", "fatune.compile"},
+               {"format_version", 1},
+               {"measured", false},
+               {"family", report.family},
+               {"space", report.space},
+               {"problem", json_problem(report.problem)},
+               {"device", json_object(device_fields(), report.device)},
+               {"toolchain", json_toolchain(report.toolchain)},
+               {"wall_s", json_value(report.wall_s)}};
+  json["configs"] = Json::array();
+  for (const Row& row : report.configs) {
+    Json config = json_object(compile_fields(), row);
+    config["log"] = row.log;
+    json["configs"].push_back(std::move(config));
+  }
+  return json_text(json);
+}
+
+std::string summary_line(const CompileReport& report) {
+  const auto count = [&](auto&& matches) {
+    return std::count_if(report.configs.begin(), report.configs.end(), matches);
+  };
+  return fmt::format("{} {} for {}: {} compiled ({} from the cache), {} not; {:.2f} s\n",
+                     report.family, report.space, arch_name(report.device.arch),
+                     count([](const Row& r) { return r.facts.has_value(); }),
+                     count([](const Row& r) { return r.facts && r.from_cache; }),
+                     count([](const Row& r) { return !r.facts; }), report.wall_s);
+}
+
+}  // namespace
+
+std::string print_compile_report(const CompileReport& report, OutputFormat format) {
+  if (format == OutputFormat::json) {
+    return print_json(report);
+  }
+  const std::string rows = print_rows(compile_fields(), report.configs, format);
+  return format == OutputFormat::csv ? rows : rows + "\n" + summary_line(report);
+}
+
+}  // namespace fatune

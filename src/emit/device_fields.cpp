@@ -1,0 +1,52 @@
+#include "emit/device_fields.hpp"
+
+#include <string>
+
+namespace fatune {
+namespace {
+
+using Row = DeviceLimits;
+
+template <auto kMember>
+FieldValue integer(const Row& row) {
+  return std::int64_t{row.*kMember};
+}
+
+constexpr Shown kEverywhere = Shown::everywhere;
+constexpr Shown kForPrograms = Shown::for_programs;
+
+}  // namespace
+
+const std::vector<Field<DeviceLimits>>& device_fields() {
+  static const std::vector<Field<Row>> kFields{
+      {"name", "name", "the driver's name for the GPU", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.name}; }},
+      {"uuid", "uuid", "GPU-...; empty for an architecture without a GPU", 0, kForPrograms,
+       [](const Row& r) { return FieldValue{r.uuid}; }},
+      {"arch", "arch", "architecture that kernels are compiled for", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{arch_name(r.arch)}; }},
+      {"sm_count", "SMs", "streaming multiprocessors", 0, kEverywhere, integer<&Row::sm_count>},
+      {"clock_khz", "clock kHz", "greatest SM clock in kHz", 0, kForPrograms,
+       integer<&Row::clock_khz>},
+      {"memory_gbps", "GB/s", "peak device-memory bandwidth in 10^9 bytes per second", 0,
+       kEverywhere, [](const Row& r) { return FieldValue{r.memory_gbps}; }},
+      {"total_memory_bytes", "memory B", "device memory in bytes", 0, kEverywhere,
+       integer<&Row::total_memory_bytes>},
+      {"l2_bytes", "L2 B", "L2 cache in bytes", 0, kEverywhere, integer<&Row::l2_bytes>},
+      {"smem_per_block_optin_bytes", "smem/block", "most shared memory of a block in bytes", 0,
+       kEverywhere, integer<&Row::smem_per_block_optin_bytes>},
+      {"smem_per_sm_bytes", "smem/SM", "shared memory of an SM in bytes", 0, kForPrograms,
+       integer<&Row::smem_per_sm_bytes>},
+      {"registers_per_sm", "regs/SM", "32-bit registers of an SM", 0, kEverywhere,
+       integer<&Row::registers_per_sm>},
+      {"max_threads_per_sm", "threads/SM", "most resident threads of an SM", 0, kEverywhere,
+       integer<&Row::max_threads_per_sm>},
+      {"max_threads_per_block", "threads/block", "most threads of a block", 0, kForPrograms,
+       integer<&Row::max_threads_per_block>},
+      {"max_blocks_per_sm", "blocks/SM", "most resident blocks of an SM", 0, kForPrograms,
+       integer<&Row::max_blocks_per_sm>},
+  };
+  return kFields;
+}
+
+}  // namespace fatune

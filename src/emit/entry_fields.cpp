@@ -1,0 +1,201 @@
+#include "emit/entry_fields.hpp"
+
+#include <algorithm>
+#include <string>
+
+#include "core/outcome.hpp"
+#include "core/problem.hpp"
+
+namespace fatune {
+namespace {
+
+using Row = EntryRow;
+
+FieldValue text_or_none(const std::string& text) {
+  return text.empty() ? FieldValue{} : FieldValue{text};
+}
+
+FieldValue rank_or_none(int rank) {
+  return rank == 0 ? FieldValue{} : FieldValue{std::int64_t{rank}};
+}
+
+FieldValue time_us(const Row& row) {
+  return is_ranked(row.entry->outcome) ? FieldValue{ranked_us(row.entry->outcome)} : FieldValue{};
+}
+
+FieldValue tflops(const Row& row, double flop) {
+  constexpr double kFlopPerUsToTflops = 1e-6;
+  const double us = is_ranked(row.entry->outcome) ? ranked_us(row.entry->outcome) : 0.0;
+  return us > 0.0 ? FieldValue{flop / us * kFlopPerUsToTflops} : FieldValue{};
+}
+
+FieldValue total_tflops(const Row& row) {
+  return row.entry->total_flop ? tflops(row, *row.entry->total_flop) : FieldValue{};
+}
+
+template <double Timing::*kMember>
+FieldValue timing(const Row& row) {
+  const auto* measured = std::get_if<Measured>(&row.entry->outcome);
+  return measured == nullptr ? FieldValue{} : FieldValue{measured->timing.*kMember};
+}
+
+FieldValue sample_count(const Row& row) {
+  const auto* measured = std::get_if<Measured>(&row.entry->outcome);
+  return measured == nullptr
+             ? FieldValue{}
+             : FieldValue{static_cast<std::int64_t>(measured->timing.samples_us.size())};
+}
+
+template <auto kMember>
+FieldValue fact(const Row& row) {
+  return row.entry->facts ? FieldValue{std::int64_t{(*row.entry->facts).*kMember}} : FieldValue{};
+}
+
+FieldValue if_compiled(const Row& row, FieldValue value) {
+  return row.entry->facts ? std::move(value) : FieldValue{};
+}
+
+const Verification* verification_of(const Entry& entry) {
+  if (const auto* measured = std::get_if<Measured>(&entry.outcome)) {
+    return &measured->verification;
+  }
+  const auto* wrong = std::get_if<WrongResult>(&entry.outcome);
+  return wrong == nullptr ? nullptr : &wrong->verification;
+}
+
+/// The input that came closest to its limit, or furthest beyond it.
+const ErrorStats* tightest_input(const Row& row) {
+  const Verification* verification = verification_of(*row.entry);
+  if (verification == nullptr || verification->inputs.empty()) {
+    return nullptr;
+  }
+  const auto slack = [](const ErrorStats& stats) { return stats.limit - stats.max_abs_error; };
+  return &*std::min_element(
+      verification->inputs.begin(), verification->inputs.end(),
+      [&](const ErrorStats& a, const ErrorStats& b) { return slack(a) < slack(b); });
+}
+
+template <double ErrorStats::*kMember>
+FieldValue error_stat(const Row& row) {
+  const ErrorStats* stats = tightest_input(row);
+  return stats == nullptr ? FieldValue{} : FieldValue{stats->*kMember};
+}
+
+FieldValue mismatched_percent(const Row& row) {
+  const ErrorStats* stats = tightest_input(row);
+  return stats == nullptr ? FieldValue{} : FieldValue{stats->mismatched_percent()};
+}
+
+FieldValue detail(const Row& row) {
+  return is_ranked(row.entry->outcome) ? FieldValue{}
+                                       : FieldValue{outcome_summary(row.entry->outcome)};
+}
+
+constexpr Shown kEverywhere = Shown::everywhere;
+constexpr Shown kInRanking = Shown::in_ranking;
+constexpr Shown kInFailures = Shown::in_failures;
+constexpr Shown kForPrograms = Shown::for_programs;
+
+}  // namespace
+
+const std::vector<Field<EntryRow>>& problem_fields() {
+  static const std::vector<Field<Row>> kFields{
+      {"dtype", "dtype", "element type of Q, K, V and O", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{std::string(dtype_name(r.problem->problem.dtype))}; }},
+      {"batch", "batch", "sequences per launch", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.problem->problem.batch}; }},
+      {"seq_len", "seq", "query rows, and key/value rows, of a sequence", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.problem->problem.seq_len}; }},
+      {"heads", "heads", "attention heads", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.problem->problem.heads}; }},
+      {"d_head", "d_head", "head dimension", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.problem->problem.d_head}; }},
+      {"causal", "causal", "whether a query sees only keys up to its own position", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.problem->problem.causal}; }},
+  };
+  return kFields;
+}
+
+const std::vector<Field<EntryRow>>& entry_fields() {
+  static const std::vector<Field<Row>> kFields{
+      {"rank", "rank", "1 is the fastest; null: not ranked", 0, kInRanking,
+       [](const Row& r) { return rank_or_none(r.entry->rank); }},
+      {"tie_group", "tie", "entries with the same number cannot be told apart by their times", 0,
+       kInRanking, [](const Row& r) { return rank_or_none(r.entry->tie_group); }},
+      {"config", "config", "the configuration's short form", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.entry->short_form}; }},
+      {"outcome", "outcome", "how it ended: measured, estimated, wrong_result, ...", 0, kInFailures,
+       [](const Row& r) { return FieldValue{std::string(outcome_name(r.entry->outcome))}; }},
+      {"measured", "measured", "false: nothing was timed for this entry", 0, kForPrograms,
+       [](const Row& r) { return FieldValue{std::holds_alternative<Measured>(r.entry->outcome)}; }},
+      {"time_us", "us", "what the ranking uses: the median of the samples, or the estimate", 1,
+       kInRanking, time_us},
+      {"mean_us", "mean", "mean of the samples", 1, kForPrograms, timing<&Timing::mean_us>},
+      {"min_us", "min", "least sample", 1, kInRanking, timing<&Timing::min_us>},
+      {"max_us", "max", "greatest sample", 1, kForPrograms, timing<&Timing::max_us>},
+      {"stddev_us", "stddev", "standard deviation of the samples", 2, kInRanking,
+       timing<&Timing::stddev_us>},
+      {"median_low_us", "low", "lower end of the median's confidence interval", 1, kForPrograms,
+       timing<&Timing::median_low_us>},
+      {"median_high_us", "high", "upper end of the median's confidence interval", 1, kForPrograms,
+       timing<&Timing::median_high_us>},
+      {"samples", "samples", "how many samples were timed", 0, kForPrograms, sample_count},
+      {"relative_percent", "rel %", "100 * baseline time / this time", 1, kInRanking,
+       [](const Row& r) {
+         return r.entry->rank == 0 ? FieldValue{} : FieldValue{r.entry->relative_percent};
+       }},
+      {"literature_tflops", "TFLOP/s",
+       "10^12 FLOP per second by the literature's convention: 4*s^2*d*batch*heads, half when "
+       "causal",
+       1, kInRanking, [](const Row& r) { return tflops(r, literature_flop(r.problem->problem)); }},
+      {"attention_tflops", "attn",
+       "10^12 FLOP per second by the attention count: batch*heads*(4*s^2*d + 6*s^2)", 1,
+       kForPrograms, [](const Row& r) { return tflops(r, attention_flop(r.problem->problem)); }},
+      {"total_tflops", "total",
+       "10^12 FLOP per second by the configuration's own count, softmax and rescaling included", 1,
+       kForPrograms, total_tflops},
+      {"registers_per_thread", "regs", "registers per thread", 0, kInRanking,
+       fact<&ResourceFacts::registers_per_thread>},
+      {"spill_store_bytes", "spill st", "bytes of spill stores per thread (static count)", 0,
+       kForPrograms, fact<&ResourceFacts::spill_store_bytes>},
+      {"spill_load_bytes", "spill", "bytes of spill loads per thread (static count)", 0, kInRanking,
+       fact<&ResourceFacts::spill_load_bytes>},
+      {"local_bytes", "local", "stack frame per thread in bytes", 0, kForPrograms,
+       fact<&ResourceFacts::local_bytes>},
+      {"static_smem_bytes", "static smem", "static shared memory per block in bytes", 0,
+       kForPrograms, fact<&ResourceFacts::static_smem_bytes>},
+      {"dynamic_smem_bytes", "smem", "dynamic shared memory per block in bytes", 0, kInRanking,
+       [](const Row& r) { return if_compiled(r, FieldValue{r.entry->dynamic_smem_bytes}); }},
+      {"threads_per_block", "threads", "threads per block", 0, kForPrograms,
+       [](const Row& r) {
+         return if_compiled(r, FieldValue{std::int64_t{r.entry->threads_per_block}});
+       }},
+      {"blocks_per_sm", "blk/SM", "blocks that fit one SM at a time", 0, kInRanking,
+       [](const Row& r) {
+         return if_compiled(r, FieldValue{std::int64_t{r.entry->blocks_per_sm}});
+       }},
+      {"code_bytes", "code", "machine code in bytes", 0, kForPrograms,
+       fact<&ResourceFacts::code_bytes>},
+      {"compile_ms", "compile ms", "time of the compilation, also when it came from the cache", 0,
+       kForPrograms, [](const Row& r) { return if_compiled(r, FieldValue{r.entry->compile_ms}); }},
+      {"from_cache", "cached", "whether the machine code came from the cache", 0, kForPrograms,
+       [](const Row& r) { return if_compiled(r, FieldValue{r.entry->from_cache}); }},
+      {"max_abs_error", "max err",
+       "greatest absolute difference to the fp32 reference, on the input closest to its limit", 5,
+       kForPrograms, error_stat<&ErrorStats::max_abs_error>},
+      {"max_abs_error_limit", "err limit",
+       "the most it may be: twice the 16-bit reference's own greatest difference", 5, kForPrograms,
+       error_stat<&ErrorStats::limit>},
+      {"mismatched_percent", "mismatch %",
+       "elements beyond atol 1e-5, rtol 1e-3 of the 16-bit reference, in percent", 3, kForPrograms,
+       mismatched_percent},
+      {"kernel_name", "kernel", "the kernel's name as profilers print it", 0, kForPrograms,
+       [](const Row& r) { return text_or_none(r.entry->kernel_name); }},
+      {"artifact_key", "key", "content address of the machine code", 0, kForPrograms,
+       [](const Row& r) { return text_or_none(r.entry->artifact_key); }},
+      {"detail", "detail", "why it has no rank; null when it has one", 0, kInFailures, detail},
+  };
+  return kFields;
+}
+
+}  // namespace fatune

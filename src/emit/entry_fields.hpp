@@ -1,0 +1,22 @@
+#pragma once
+
+#include <vector>
+
+#include "core/report.hpp"
+#include "emit/field.hpp"
+
+namespace fatune {
+
+/// One configuration on one problem, as rows of results print it.
+struct EntryRow {
+  const RunReport* run;
+  const ProblemReport* problem;
+  const Entry* entry;
+};
+
+/// Every column of a sweep's or run's results, in the order in which they are printed.
+[[nodiscard]] const std::vector<Field<EntryRow>>& entry_fields();
+/// The problem's own columns: in CSV they stand before the entry's, in JSON once per problem.
+[[nodiscard]] const std::vector<Field<EntryRow>>& problem_fields();
+
+}  // namespace fatune

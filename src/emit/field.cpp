@@ -1,0 +1,46 @@
+#include "emit/field.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace fatune {
+namespace {
+
+struct CellText {
+  int decimals;
+
+  std::string operator()(std::monostate) const { return "-"; }
+  std::string operator()(bool value) const { return value ? "yes" : "no"; }
+  std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
+  std::string operator()(double value) const {
+    return std::isfinite(value) ? fmt::format("{:.{}f}", value, decimals) : "-";
+  }
+  std::string operator()(const std::string& value) const { return value.empty() ? "-" : value; }
+};
+
+struct CsvText {
+  std::string operator()(std::monostate) const { return {}; }
+  std::string operator()(bool value) const { return value ? "true" : "false"; }
+  std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
+  std::string operator()(double value) const {
+    return std::isfinite(value) ? fmt::format("{}", value) : std::string();
+  }
+  std::string operator()(const std::string& value) const { return value; }
+};
+
+}  // namespace
+
+std::string cell_text(const FieldValue& value, int decimals) {
+  return std::visit(CellText{decimals}, value);
+}
+
+std::string csv_text(const FieldValue& value) { return std::visit(CsvText{}, value); }
+
+bool is_number(const FieldValue& value) {
+  return std::holds_alternative<std::int64_t>(value) || std::holds_alternative<double>(value);
+}
+
+bool has_value(const FieldValue& value) { return cell_text(value, 0) != "-"; }
+
+}  // namespace fatune

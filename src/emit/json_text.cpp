@@ -1,0 +1,55 @@
+#include "emit/json_text.hpp"
+
+#include <charconv>
+#include <cmath>
+
+namespace fatune {
+namespace {
+
+struct ToJson {
+  Json operator()(std::monostate) const { return nullptr; }
+  Json operator()(bool value) const { return value; }
+  Json operator()(std::int64_t value) const { return value; }
+  Json operator()(double value) const { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+  Json operator()(const std::string& value) const { return value; }
+};
+
+Json json_of_text(const std::string& text) {
+  if (text == "true" || text == "false") {
+    return text == "true";
+  }
+  std::int64_t number = 0;
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, number);
+  return read.ec == std::errc() && read.ptr == end ? Json(number) : Json(text);
+}
+
+}  // namespace
+
+Json json_value(const FieldValue& value) { return std::visit(ToJson{}, value); }
+
+Json json_parameters(const std::vector<NamedValue>& parameters) {
+  Json object = Json::object();
+  for (const NamedValue& parameter : parameters) {
+    object[parameter.name] = json_of_text(parameter.text);
+  }
+  return object;
+}
+
+Json json_problem(const Problem& problem) {
+  return {
+      {"batch", problem.batch},   {"seq_len", problem.seq_len},         {"heads", problem.heads},
+      {"d_head", problem.d_head}, {"dtype", dtype_name(problem.dtype)}, {"causal", problem.causal}};
+}
+
+Json json_toolchain(const Toolchain& toolchain) {
+  return {{"fatune", toolchain.fatune_version},
+          {"nvrtc", toolchain.nvrtc_version},
+          {"driver", toolchain.driver_version}};
+}
+
+std::string json_text(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace fatune

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "core/report.hpp"
+#include "emit/field.hpp"
+
+namespace fatune {
+
+using Json = nlohmann::ordered_json;
+
+/// null for no value and for numbers that are not finite: JSON has no NaN.
+[[nodiscard]] Json json_value(const FieldValue& value);
+
+template <typename Row>
+Json json_object(const std::vector<Field<Row>>& fields, const Row& row) {
+  Json object = Json::object();
+  for (const Field<Row>& field : fields) {
+    object[std::string(field.name)] = json_value(field.get(row));
+  }
+  return object;
+}
+
+/// A parameter's text as the JSON value it stands for: true, 128, "FP16".
+[[nodiscard]] Json json_parameters(const std::vector<NamedValue>& parameters);
+[[nodiscard]] Json json_problem(const Problem& problem);
+[[nodiscard]] Json json_toolchain(const Toolchain& toolchain);
+
+/// Indented, with a line break at the end. Bytes that are no UTF-8 (a compiler's log may hold any)
+/// become U+FFFD.
+[[nodiscard]] std::string json_text(const Json& json);
+
+}  // namespace fatune

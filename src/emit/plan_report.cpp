@@ -1,0 +1,123 @@
+#include "emit/plan_report.hpp"
+
+#include <fmt/format.h>
+
+#include "emit/print_rows.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr Shown kEverywhere = Shown::everywhere;
+
+/// CSV's row: kept or dropped, one per configuration.
+struct ListRow {
+  std::string status;
+  const std::string* short_form;
+  const std::string* rule;
+  const std::string* reason;
+};
+
+FieldValue text_of(const std::string* text) {
+  return text == nullptr ? FieldValue{} : FieldValue{*text};
+}
+
+const std::vector<Field<ListRow>>& list_fields() {
+  static const std::vector<Field<ListRow>> kFields{
+      {"status", "status", "kept, pruned or invalid", 0, kEverywhere,
+       [](const ListRow& r) { return FieldValue{r.status}; }},
+      {"config", "config", "the configuration's short form", 0, kEverywhere,
+       [](const ListRow& r) { return text_of(r.short_form); }},
+      {"rule", "rule", "id of the rule that dropped it", 0, kEverywhere,
+       [](const ListRow& r) { return text_of(r.rule); }},
+      {"reason", "reason", "why the rule drops it", 0, kEverywhere,
+       [](const ListRow& r) { return text_of(r.reason); }},
+  };
+  return kFields;
+}
+
+const std::vector<Field<RuleCount>>& rule_fields() {
+  static const std::vector<Field<RuleCount>> kFields{
+      {"rule", "rule", "id of the rule", 0, kEverywhere,
+       [](const RuleCount& r) { return FieldValue{r.rule}; }},
+      {"dropped", "dropped", "configurations whose first matching rule it was", 0, kEverywhere,
+       [](const RuleCount& r) { return FieldValue{r.dropped}; }},
+      {"reason", "reason", "why it drops them", 0, kEverywhere,
+       [](const RuleCount& r) { return FieldValue{r.reason}; }},
+  };
+  return kFields;
+}
+
+void append_dropped(const char* status, const std::vector<DroppedConfig>& dropped,
+                    std::vector<ListRow>& rows) {
+  for (const DroppedConfig& config : dropped) {
+    rows.push_back({status, &config.short_form, &config.rule, &config.reason});
+  }
+}
+
+std::vector<ListRow> rows_of(const PlanReport& report, bool with_dropped) {
+  std::vector<ListRow> rows;
+  for (const ListedConfig& config : report.kept) {
+    rows.push_back({"kept", &config.short_form, nullptr, nullptr});
+  }
+  if (with_dropped) {
+    append_dropped("pruned", report.pruned, rows);
+    append_dropped("invalid", report.invalid, rows);
+  }
+  return rows;
+}
+
+Json json_dropped(const std::vector<DroppedConfig>& dropped) {
+  Json list = Json::array();
+  for (const DroppedConfig& config : dropped) {
+    list.push_back(
+        {{"config", config.short_form}, {"rule", config.rule}, {"reason", config.reason}});
+  }
+  return list;
+}
+
+Json json_kept(const ListedConfig& config) {
+  Json kept = {{"config", config.short_form}};
+  kept["kernel_name"] = config.kernel_name.empty() ? Json(nullptr) : Json(config.kernel_name);
+  kept["parameters"] = json_parameters(config.parameters);
+  return kept;
+}
+
+std::string print_json(const PlanReport& report) {
+  Json json = {{"format", "fatune.list"},
+               {"format_version", 1},
+               {"family", report.family},
+               {"space", report.space}};
+  json["kept"] = Json::array();
+  for (const ListedConfig& config : report.kept) {
+    json["kept"].push_back(json_kept(config));
+  }
+  json["pruned"] = json_dropped(report.pruned);
+  json["invalid"] = json_dropped(report.invalid);
+  json["rules"] = json_rows(rule_fields(), report.rules);
+  return json_text(json);
+}
+
+std::string summary_line(const PlanReport& report) {
+  return fmt::format("space {} of {}: {} kept, {} pruned, {} invalid\n", report.space,
+                     report.family, report.kept.size(), report.pruned.size(),
+                     report.invalid.size());
+}
+
+}  // namespace
+
+std::string print_plan_report(const PlanReport& report, OutputFormat format, bool with_dropped) {
+  if (format == OutputFormat::json) {
+    return print_json(report);
+  }
+  const std::string configs = print_rows(list_fields(), rows_of(report, with_dropped), format);
+  if (format == OutputFormat::csv) {
+    return configs;
+  }
+  std::string text = summary_line(report) + "\n" + configs;
+  if (with_dropped && !report.rules.empty()) {
+    text += "\n" + print_rows(rule_fields(), report.rules, format);
+  }
+  return text;
+}
+
+}  // namespace fatune

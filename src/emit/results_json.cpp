@@ -1,0 +1,166 @@
+#include "emit/results_json.hpp"
+
+#include <algorithm>
+
+#include "emit/device_fields.hpp"
+#include "emit/entry_fields.hpp"
+#include "emit/run_report.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr int kFormatVersion = 1;
+constexpr std::size_t kRunnersUp = 4;
+
+Json json_error_stats(const ErrorStats& stats) {
+  return {{"input", stats.input},
+          {"max_abs_error", json_value(stats.max_abs_error)},
+          {"max_abs_reference_error", json_value(stats.max_abs_reference_error)},
+          {"limit", json_value(stats.limit)},
+          {"elements", stats.elements},
+          {"mismatched", stats.mismatched},
+          {"mismatched_percent", json_value(stats.mismatched_percent())},
+          {"not_finite", stats.not_finite},
+          {"guard_bytes_changed", stats.guard_bytes_changed}};
+}
+
+Json json_verification(const Verification& verification) {
+  Json inputs = Json::array();
+  for (const ErrorStats& stats : verification.inputs) {
+    inputs.push_back(json_error_stats(stats));
+  }
+  return {{"method", verification.method}, {"seed", verification.seed}, {"inputs", inputs}};
+}
+
+Json json_samples(const Timing& timing) {
+  Json samples = Json::array();
+  for (const double sample_us : timing.samples_us) {
+    samples.push_back(json_value(sample_us));
+  }
+  return samples;
+}
+
+Json json_terms(const Estimated& estimated) {
+  Json terms = Json::array();
+  for (const EstimateTerm& term : estimated.terms) {
+    terms.push_back({{"name", term.name}, {"us", json_value(term.us)}});
+  }
+  return terms;
+}
+
+/// What an outcome says beyond its columns.
+struct OutcomeDetails {
+  Json& entry;
+
+  void operator()(const Measured& o) const {
+    entry["verification"] = json_verification(o.verification);
+    entry["confidence"] = json_value(o.timing.confidence);
+    entry["stopped_because"] = o.timing.stopped_because;
+    entry["samples_us"] = json_samples(o.timing);
+  }
+  void operator()(const WrongResult& o) const {
+    entry["verification"] = json_verification(o.verification);
+  }
+  void operator()(const Estimated& o) const { entry["estimate_terms"] = json_terms(o); }
+  void operator()(const CompileFailed& o) const { entry["log"] = o.log; }
+  template <typename Other>
+  void operator()(const Other&) const {}
+};
+
+Json json_entry(const EntryRow& row) {
+  Json entry = json_object(entry_fields(), row);
+  entry["parameters"] = json_parameters(row.entry->parameters);
+  std::visit(OutcomeDetails{entry}, row.entry->outcome);
+  return entry;
+}
+
+Json json_entries(const RunReport& run, const ProblemReport& problem,
+                  const std::vector<Entry>& entries) {
+  Json list = Json::array();
+  for (const Entry& entry : entries) {
+    list.push_back(json_entry({&run, &problem, &entry}));
+  }
+  return list;
+}
+
+Json json_policy(const MeasurePolicy& policy) {
+  return {{"warmup", policy.warmup},         {"repeats", policy.repeats},
+          {"flush_l2", policy.flush_l2},     {"device_gate", policy.device_gate},
+          {"confidence", policy.confidence}, {"seed", policy.seed}};
+}
+
+Json json_header(const RunReport& report, const char* format) {
+  return {{"format", format},
+          {"format_version", kFormatVersion},
+          {"measured", report.measured},
+          {"complete", report.complete},
+          {"command_line", report.command_line},
+          {"started_at", report.started_at},
+          {"wall_s", json_value(report.wall_s)},
+          {"family", report.family},
+          {"space", report.space},
+          {"toolchain", json_toolchain(report.toolchain)},
+          {"policy", json_policy(report.policy)}};
+}
+
+Json json_problem_report(const RunReport& run, const ProblemReport& problem) {
+  return {{"problem", json_problem(problem.problem)},
+          {"pruned", problem.pruned},
+          {"invalid", problem.invalid},
+          {"ranking", json_entries(run, problem, problem.ranking)},
+          {"failures", json_entries(run, problem, problem.failures)}};
+}
+
+/// The samples stay in results.json: what a configuration is chosen by is their summary.
+Json json_choice(const RunReport& run, const ProblemReport& problem, const Entry& entry) {
+  Json choice = json_entry({&run, &problem, &entry});
+  choice.erase("samples_us");
+  return choice;
+}
+
+Json json_best_of(const RunReport& run, const ProblemReport& problem) {
+  const auto& ranking = problem.ranking;
+  Json runners_up = Json::array();
+  for (std::size_t i = 1; i < std::min(ranking.size(), kRunnersUp + 1); ++i) {
+    runners_up.push_back(json_choice(run, problem, ranking[i]));
+  }
+  Json best = {{"problem", json_problem(problem.problem)},
+               {"candidates", ranking.size() + problem.failures.size()},
+               {"ranked", ranking.size()},
+               {"failed", problem.failures.size()}};
+  best["winner"] = ranking.empty() ? Json(nullptr) : json_choice(run, problem, ranking.front());
+  best["runners_up"] = runners_up;
+  return best;
+}
+
+}  // namespace
+
+Json results_object(const RunReport& report) {
+  Json json = json_header(report, "fatune.results");
+  json["device"] = json_object(device_fields(), report.device);
+  json["problems"] = Json::array();
+  for (const ProblemReport& problem : report.problems) {
+    json["problems"].push_back(json_problem_report(report, problem));
+  }
+  return json;
+}
+
+Json best_configs_object(const RunReport& report) {
+  Json json = json_header(report, "fatune.best_configs");
+  Json problems = Json::array();
+  for (const ProblemReport& problem : report.problems) {
+    problems.push_back(json_best_of(report, problem));
+  }
+  json["gpus"] = Json::array();
+  json["gpus"].push_back(
+      {{"device", json_object(device_fields(), report.device)}, {"problems", problems}});
+  return json;
+}
+
+std::string results_json(const RunReport& report) { return json_text(results_object(report)); }
+
+std::string best_configs_json(const RunReport& report) {
+  return json_text(best_configs_object(report));
+}
+
+}  // namespace fatune

@@ -1,0 +1,184 @@
+#include "emit/run_report.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "emit/colour.hpp"
+#include "emit/entry_fields.hpp"
+#include "emit/field_table.hpp"
+#include "emit/results_json.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr const char* kNotMeasured =
+    "NOT MEASURED: no GPU was used; every time below is an estimate (docs/estimate.md)";
+constexpr const char* kNotMeasuredEnd =
+    "NOT MEASURED: nothing was timed; the ranking above is an estimate";
+
+using Rows = std::vector<EntryRow>;
+using Fields = std::vector<Field<EntryRow>>;
+
+Rows rows_of(const RunReport& run, const ProblemReport& problem, const std::vector<Entry>& entries,
+             std::size_t most) {
+  Rows rows;
+  for (std::size_t i = 0; i < std::min(entries.size(), most); ++i) {
+    rows.push_back({&run, &problem, &entries[i]});
+  }
+  return rows;
+}
+
+Rows all_rows(const RunReport& report) {
+  Rows rows;
+  for (const ProblemReport& problem : report.problems) {
+    for (const auto* entries : {&problem.ranking, &problem.failures}) {
+      for (const Entry& entry : *entries) {
+        rows.push_back({&report, &problem, &entry});
+      }
+    }
+  }
+  return rows;
+}
+
+Fields csv_fields() {
+  Fields fields = problem_fields();
+  fields.insert(fields.end(), entry_fields().begin(), entry_fields().end());
+  return fields;
+}
+
+bool has_field(const Fields& fields, const std::string& name) {
+  return std::any_of(fields.begin(), fields.end(),
+                     [&](const Field<EntryRow>& field) { return field.name == name; });
+}
+
+/// One column per parameter of the family that is not a column already (dtype, d_head).
+void append_parameters(const Fields& fields, const Rows& rows, TextTable& table) {
+  const auto& parameters = rows.front().entry->parameters;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (has_field(fields, parameters[i].name)) {
+      continue;
+    }
+    table.columns.push_back({parameters[i].name, false});
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      table.rows[row].push_back(rows[row].entry->parameters.at(i).text);
+    }
+  }
+}
+
+std::string device_line(const RunReport& report) {
+  const DeviceLimits& device = report.device;
+  return fmt::format("{} ({}, {} SMs) | NVRTC {} | {} {}", device.name, arch_name(device.arch),
+                     device.sm_count, report.toolchain.nvrtc_version, report.family,
+                     report.space.empty() ? "" : "space " + report.space);
+}
+
+std::string policy_line(const RunReport& report) {
+  const MeasurePolicy& policy = report.policy;
+  return fmt::format("{} warm-ups, {} samples, L2 {}, gate {}, seed {}; ranked by the median",
+                     policy.warmup, policy.repeats, policy.flush_l2 ? "flushed" : "warm",
+                     policy.device_gate ? "on" : "off", policy.seed);
+}
+
+/// How a table is drawn, and what stands around it: a terminal's way, or Markdown's.
+struct Style {
+  bool markdown = false;
+  bool colour = false;
+
+  [[nodiscard]] std::string heading(const std::string& text) const {
+    return markdown ? "## " + text + "\n\n" : coloured(text, Colour::bold, colour) + "\n";
+  }
+  [[nodiscard]] std::string warning(const std::string& text) const {
+    return (markdown ? "**" + text + "**\n" : coloured(text, Colour::yellow, colour) + "\n");
+  }
+  [[nodiscard]] std::string draw(const TextTable& table) const {
+    return markdown ? draw_markdown(table) : draw_plain(table);
+  }
+};
+
+std::string ranking_text(const RunReport& run, const ProblemReport& problem,
+                         const PrintOptions& options, const Style& style) {
+  if (problem.ranking.empty()) {
+    return style.warning("no configuration has a time");
+  }
+  const std::size_t most = options.format == OutputFormat::markdown || options.top == 0
+                               ? problem.ranking.size()
+                               : options.top;
+  const Rows rows = rows_of(run, problem, problem.ranking, most);
+  std::string text = style.draw(table_for_people(entry_fields(), rows, Shown::in_ranking));
+  if (rows.size() < problem.ranking.size()) {
+    text +=
+        fmt::format("... and {} more (--top 0 shows all)\n", problem.ranking.size() - rows.size());
+  }
+  return text;
+}
+
+std::string failures_text(const RunReport& run, const ProblemReport& problem, const Style& style) {
+  if (problem.failures.empty()) {
+    return {};
+  }
+  const Rows rows = rows_of(run, problem, problem.failures, problem.failures.size());
+  return "\n" + style.warning(fmt::format("{} not in the ranking:", problem.failures.size())) +
+         (style.markdown ? "\n" : "") +
+         style.draw(table_for_people(entry_fields(), rows, Shown::in_failures));
+}
+
+std::string problem_text(const RunReport& run, const ProblemReport& problem,
+                         const PrintOptions& options, const Style& style) {
+  return "\n" +
+         style.heading(fmt::format("{}: {} ranked, {} failed, {} pruned, {} invalid",
+                                   describe(problem.problem), problem.ranking.size(),
+                                   problem.failures.size(), problem.pruned, problem.invalid)) +
+         ranking_text(run, problem, options, style) + failures_text(run, problem, style);
+}
+
+std::string print_for_people(const RunReport& report, const PrintOptions& options) {
+  const Style style{options.format == OutputFormat::markdown, options.colour};
+  std::string text;
+  if (!report.measured) {
+    text += style.warning(kNotMeasured);
+  }
+  text += device_line(report) + "\n";
+  if (report.measured) {
+    text += "measured: true; " + policy_line(report) + "\n";
+  } else {
+    text += "measured: false\n";
+  }
+  for (const ProblemReport& problem : report.problems) {
+    text += problem_text(report, problem, options, style);
+  }
+  if (!report.complete) {
+    text += "\n" + style.warning("INCOMPLETE: the run was stopped before it had done everything");
+  }
+  if (!report.measured) {
+    text += "\n" + style.warning(kNotMeasuredEnd);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string results_csv(const RunReport& report) {
+  const Fields fields = csv_fields();
+  const Rows rows = all_rows(report);
+  TextTable table = table_for_programs(fields, rows);
+  if (!rows.empty()) {
+    append_parameters(fields, rows, table);
+  }
+  return draw_csv(table);
+}
+
+std::string print_run_report(const RunReport& report, const PrintOptions& options) {
+  switch (options.format) {
+    case OutputFormat::json:
+      return results_json(report);
+    case OutputFormat::csv:
+      return results_csv(report);
+    case OutputFormat::table:
+    case OutputFormat::markdown:
+      break;
+  }
+  return print_for_people(report, options);
+}
+
+}  // namespace fatune
