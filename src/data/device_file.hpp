@@ -1,0 +1,23 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/arch.hpp"
+#include "core/device_limits.hpp"
+#include "data/file_tree.hpp"
+
+namespace fatune {
+
+/// Limits of a representative GPU of `arch` from configs/devices/sm_<number>.json, for planning,
+/// compiling and estimating without it. `name` is "sm_90 (no GPU)", `arch` is as asked for.
+/// Error(usage) listing the known architectures when there is no such file.
+[[nodiscard]] DeviceLimits load_device_limits(const FileTree& tree, Arch arch);
+
+/// The product whose figures load_device_limits gives: "NVIDIA H200 SXM".
+[[nodiscard]] std::string representative_device(const FileTree& tree, Arch arch);
+
+/// Architectures with a device file, oldest first.
+[[nodiscard]] std::vector<Arch> known_archs(const FileTree& tree);
+
+}  // namespace fatune

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fatune {
+
+/// What must be known before a value is: nothing (parameters alone), a problem, a device.
+struct Needs {
+  bool problem = false;
+  bool device = false;
+
+  [[nodiscard]] bool within(Needs known) const {
+    return (!problem || known.problem) && (!device || known.device);
+  }
+  bool operator==(const Needs&) const = default;
+};
+
+/// The names an expression may use. A name's index is where its value stands in the scope that
+/// an expression is evaluated against.
+class SymbolTable {
+ public:
+  /// Returns the index. std::invalid_argument when the name is no identifier or is taken.
+  std::size_t add(const std::string& name, Needs needs);
+
+  [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const;
+  [[nodiscard]] const std::string& name(std::size_t index) const { return names_.at(index); }
+  [[nodiscard]] Needs needs(std::size_t index) const { return needs_.at(index); }
+  [[nodiscard]] std::size_t size() const { return names_.size(); }
+  /// Names that are known when `known` is, in order: for messages.
+  [[nodiscard]] std::vector<std::string> names(Needs known) const;
+
+ private:
+  std::vector<std::string> names_;
+  std::vector<Needs> needs_;
+  std::map<std::string, std::size_t, std::less<>> index_;
+};
+
+/// True for a letter or underscore followed by letters, digits and underscores, at most 64.
+[[nodiscard]] bool is_identifier(std::string_view text);
+
+/// An arithmetic expression of a data file, compiled once and evaluated against many scopes.
+/// Operators, loosest first: ?:  ||  &&  == != < <= > >=  + -  * / %  ^ (power)  ! -(sign).
+/// Functions: min(a, ...), max(a, ...), ceil_div(a, b), floor(x), is_pow2(x). Conditions are 0 or
+/// 1; any number but 0 holds. `?:` evaluates only the branch it takes. Numbers are IEEE doubles
+/// with a decimal point whatever the locale. Cheap to copy; may be evaluated from several threads.
+class Expression {
+ public:
+  static constexpr std::size_t kMaxLength = 1024;
+
+  /// `where` says which file and pointer the text comes from. Error(bad_file) on a syntax error or
+  /// a name that is not in `symbols` or needs more than `known`; lists the names that are known.
+  Expression(std::string text, const SymbolTable& symbols, std::string where,
+             Needs known = {.problem = true, .device = true});
+
+  /// `scope` holds a value for every symbol of the table. Error(bad_file) when the result is not
+  /// finite (division by zero) or, for `integer`, not a whole number within +-2^53.
+  [[nodiscard]] double number(std::span<const double> scope) const;
+  [[nodiscard]] std::int64_t integer(std::span<const double> scope) const;
+  [[nodiscard]] bool holds(std::span<const double> scope) const;
+
+  [[nodiscard]] Needs needs() const;
+  [[nodiscard]] const std::string& text() const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<const Impl> impl_;
+};
+
+}  // namespace fatune

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/arch.hpp"
+#include "core/config.hpp"
+#include "core/device_limits.hpp"
+#include "core/kernel_code.hpp"
+#include "core/problem.hpp"
+#include "data/file_tree.hpp"
+#include "plan/expression.hpp"
+#include "plan/parameter.hpp"
+#include "plan/reason.hpp"
+
+namespace fatune {
+
+/// One element of the short form's list of flags: literal text around parameters. A flag is
+/// text alone, and stands for `flag`'s being on; a pattern has a value between its texts.
+struct ShortFormItem {
+  std::optional<std::size_t> flag;  ///< parameter index
+  std::vector<std::string> texts;   ///< one more than `values`
+  std::vector<std::size_t> values;  ///< parameter indices
+};
+
+struct ShortForm {
+  std::vector<std::size_t> tuple;  ///< parameter indices
+  std::vector<ShortFormItem> items;
+};
+
+/// function<config{...}>: how profilers print the kernel.
+struct KernelNameForm {
+  std::string function;
+  std::string config;
+};
+
+/// A quantity that follows from parameters, problem and device.
+struct Derived {
+  std::string name;
+  std::string unit;
+  std::string doc;
+  std::size_t symbol = 0;
+  Expression value;
+};
+
+struct ValidityRule {
+  std::string id;
+  Expression must_hold;
+  Reason reason;
+};
+
+struct Define {
+  std::string name;
+  Expression value;  ///< an integer
+};
+
+struct LaunchRule {
+  std::vector<Expression> grid;                ///< 3
+  std::vector<Expression> block;               ///< 3
+  std::vector<Expression> dynamic_smem_bytes;  ///< 1
+};
+
+struct EntryPoint {
+  bool is_template = false;       ///< function<config{values}>, else an extern "C" name
+  std::string name;               ///< of an extern "C" function
+  std::string parameter_defines;  ///< prefix: every parameter is also a define <prefix><NAME>
+};
+
+/// A kernel family: everything fatune knows about a kernel, read from kernels/<name>/family.json.
+/// The symbols are, in order: parameters, problem, device, derived (each may use those before it).
+struct Family {
+  std::string name;
+  std::string summary;
+  std::string abi;
+  Arch min_arch;
+  std::string default_space;
+  std::vector<Parameter> parameters;
+  ShortForm short_form;
+  std::optional<KernelNameForm> kernel_name;
+  EntryPoint entry;
+  std::vector<std::string> options;
+  std::shared_ptr<const SourceBundle> sources;
+  SymbolTable symbols;
+  std::vector<Derived> derived;
+  std::vector<Define> defines;
+  std::vector<LaunchRule> launch;  ///< 1
+  std::vector<ValidityRule> validity;
+};
+
+/// Reads kernels/<name>/family.json and the sources it names. Sources are named as #include finds
+/// them: relative to kernels/ ("common/attention_args.h", "flash_sm80/mask.cuh"); every header of
+/// the family's own folder and of kernels/common is there. Error(usage) for a name that
+/// is not there (lists those that are), Error(bad_file) for a file that is wrong.
+[[nodiscard]] Family load_family(const FileTree& tree, std::string_view name);
+
+/// Names of the families in the tree, sorted.
+[[nodiscard]] std::vector<std::string> family_names(const FileTree& tree);
+
+/// The family's parameter of that name; nothing when it has none.
+[[nodiscard]] std::optional<std::size_t> find_parameter(const Family& family,
+                                                        std::string_view name);
+
+/// Values of all symbols for one configuration. What needs a problem or device that is not given
+/// (null) is NaN; Expression::needs says beforehand. Error(bad_file) when a derived quantity is not
+/// finite.
+[[nodiscard]] std::vector<double> make_scope(const Family& family, const Config& config,
+                                             const Problem* problem, const DeviceLimits* limits);
+
+}  // namespace fatune

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/arch.hpp"
+#include "core/config.hpp"
+#include "core/device_limits.hpp"
+#include "core/kernel_code.hpp"
+#include "core/outcome.hpp"
+#include "core/problem.hpp"
+#include "plan/family.hpp"
+#include "plan/space.hpp"
+
+namespace fatune {
+
+/// The problems' values for the parameters that are bound to the problem (dtype, d_head). Empty:
+/// as the space has them. Otherwise each part of the space gives, for every value asked for, its
+/// own configurations of that value or, where it has none, all of them with the value put in.
+struct Binding {
+  std::vector<DType> dtypes;
+  std::vector<std::int64_t> d_heads;
+};
+
+struct DroppedConfig {
+  Config config;
+  Outcome outcome;  ///< Pruned (by the space) or Invalid (by the family)
+};
+
+/// Both lists are in the documented order (by parameter values) and without duplicates; a
+/// configuration that one part keeps and another drops is kept.
+struct Plan {
+  std::vector<Config> kept;
+  std::vector<DroppedConfig> dropped;
+};
+
+/// Applies the space's rules (the first that matches is named), then the family's validity.
+[[nodiscard]] Plan make_plan(const Family& family, const Space& space, const Binding& binding = {});
+
+/// Why the family cannot build the configuration; nothing when it can. Checks values against
+/// those the kernel understands, then the validity rules that need no more than is given, and
+/// that bound parameters repeat the problem's values.
+[[nodiscard]] std::optional<Invalid> check_valid(const Family& family, const Config& config,
+                                                 const Problem* problem = nullptr,
+                                                 const DeviceLimits* limits = nullptr);
+
+/// Which limit of the device the configuration exceeds, with the figures: architecture, threads,
+/// shared memory. Nothing when none. (Registers are known only after compilation.)
+[[nodiscard]] std::optional<Unlaunchable> check_limits(const Family& family, const Config& config,
+                                                       const Problem& problem,
+                                                       const DeviceLimits& limits);
+
+/// What to compile. Equal for problems that the machine code does not tell apart (another batch, a
+/// length that is ragged in the same way), so that one artifact serves them all.
+[[nodiscard]] CompileRequest compile_request(const Family& family, const Config& config,
+                                             const Problem& problem, Arch arch,
+                                             const DeviceLimits& limits);
+
+/// Error(bad_file) when an expression of the family gives an impossible grid or block.
+[[nodiscard]] LaunchGeometry launch_geometry(const Family& family, const Config& config,
+                                             const Problem& problem, const DeviceLimits& limits);
+
+/// A derived quantity by name, such as "total_flop" or "smem_bytes"; std::nullopt when the family
+/// does not declare it.
+[[nodiscard]] std::optional<double> find_quantity(const Family& family, const Config& config,
+                                                  const Problem& problem,
+                                                  const DeviceLimits& limits,
+                                                  std::string_view name);
+/// The same; Error(bad_file) naming the family's quantities when it does not declare it.
+[[nodiscard]] double quantity(const Family& family, const Config& config, const Problem& problem,
+                              const DeviceLimits& limits, std::string_view name);
+
+}  // namespace fatune

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/config.hpp"
+#include "core/problem.hpp"
+#include "data/file_tree.hpp"
+#include "plan/expression.hpp"
+#include "plan/family.hpp"
+#include "plan/reason.hpp"
+
+namespace fatune {
+
+/// A rule of a space: drops a configuration when its expression holds.
+struct SpaceRule {
+  std::string id;
+  Expression drops;
+  Reason reason;
+};
+
+/// Configurations that came from one place, and the rules for them, in order.
+struct SpacePart {
+  std::vector<Config> configs;
+  std::vector<SpaceRule> rules;
+};
+
+/// A search space: the union of its parts.
+struct Space {
+  std::string key;  ///< "tune", "64,32", or the file's path
+  std::string summary;
+  std::vector<SpacePart> parts;
+};
+
+struct SpaceInfo {
+  std::string key;
+  std::string summary;
+};
+
+/// Which space the user wants: the option, else the environment's KERNELS, else the family's
+/// default. The caller reads the environment. An empty variable counts as absent.
+[[nodiscard]] std::string choose_space(const Family& family,
+                                       const std::optional<std::string>& option,
+                                       const std::optional<std::string>& kernels_variable);
+
+/// Reads a space by its key (configs/spaces/<key>.json or kernels/<family>/spaces/<key>.json), by a
+/// slice that one of them declares ("64,32"), or by a file's path (it has a '/' or ends in .json).
+/// Error(usage) for a key that is not there, listing those that are; Error(bad_file) for a file
+/// that is wrong or is another family's.
+[[nodiscard]] Space load_space(const FileTree& tree, const Family& family, std::string_view text);
+
+/// Every key that load_space takes for the family, slices last.
+[[nodiscard]] std::vector<SpaceInfo> list_spaces(const FileTree& tree, const Family& family);
+
+}  // namespace fatune
