@@ -1,0 +1,59 @@
+# Sourced by scripts/fatune and scripts/test: sets up, configures and builds one preset: quietly, one
+# caller at a time, and at no cost when nothing changed.
+
+fatune_root="$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)"
+
+# What every build depends on. A folder's own time tells of added and removed files.
+fatune_sources=(CMakeLists.txt CMakePresets.json cmake configs kernels src scripts/setup)
+
+say() { echo "fatune: $*" >&2; }
+
+# is_fresh FOLDER [MORE_SOURCES...]: nothing is newer than the folder's last good build, and the
+# NVRTC that it was linked with is still there.
+is_fresh() {
+  local folder=$1 nvrtc=
+  shift
+  [[ -f $folder/.fresh ]] && read -r nvrtc <"$folder/.nvrtc" && [[ -e $nvrtc ]] &&
+    [[ -z "$(cd -- "$fatune_root" &&
+      find "${fatune_sources[@]}" "$@" -newer "$folder/.fresh" -print -quit 2>&1)" ]]
+}
+
+# Runs a command with its output in the log; when it fails, shows the log's end.
+logged() {
+  local log=$1
+  shift
+  if "$@" >>"$log" 2>&1 </dev/null; then return 0; fi
+  tail -n 60 -- "$log" >&2
+  say "failed: $* (the whole log: $log)"
+  return 1
+}
+
+# The work of build_preset, under its lock.
+build_preset_locked() {
+  local preset=$1 target=$2 folder=$3
+  shift 3
+  if is_fresh "$folder" "$@"; then return 0; fi
+  "$fatune_root/scripts/setup" || return 1
+  local log="$folder/build.log"
+  # The stamp bears the time before the build: an edit while it runs makes the next call build again.
+  touch -- "$folder/.fresh.next"
+  : >"$log"
+  say "building (preset $preset, log in $log)"
+  cd -- "$fatune_root" || return 1
+  logged "$log" cmake --preset "$preset" || return 1
+  logged "$log" cmake --build "$folder" --target "$target" || return 1
+  sed -n 's/^Nvrtc_LIBRARY:[A-Z]*=//p' "$folder/CMakeCache.txt" >"$folder/.nvrtc"
+  mv -- "$folder/.fresh.next" "$folder/.fresh"
+}
+
+# build_preset PRESET TARGET [MORE_SOURCES...]: brings build/PRESET up to date; waits for another
+# caller's build.
+build_preset() {
+  local folder="$fatune_root/build/$1"
+  if is_fresh "$folder" "${@:3}"; then return 0; fi
+  mkdir -p -- "$folder"
+  (
+    flock --nonblock 9 || { say "waiting for another build"; flock 9; }
+    build_preset_locked "$1" "$2" "$folder" "${@:3}"
+  ) 9>"$fatune_root/build/.lock"
+}
