@@ -9,7 +9,7 @@
 namespace fatune {
 
 struct PrintOptions {
-  OutputFormat format = Format::table;
+  OutputFormat format = OutputFormat::table;
   bool colour = false;   ///< ANSI colours; tables only
   std::size_t top = 10;  ///< rows per problem in tables; 0: all. Other formats print all
 };
