@@ -44,6 +44,7 @@ struct Entry {
 
 struct ProblemReport {
   Problem problem;
+  int run = 1;  ///< which repetition of the whole measurement this is, from 1
   std::vector<Entry> ranking;   ///< best first; measured or estimated, nothing else
   std::vector<Entry> failures;  ///< everything compiled or tried that has no rank
   std::int64_t pruned = 0;      ///< how many the space's rules dropped

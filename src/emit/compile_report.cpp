@@ -70,13 +70,20 @@ const std::vector<Field<Row>>& compile_fields() {
   return kFields;
 }
 
+Json json_shape(const Problem& problem) {
+  Json shape = json_problem(problem);
+  shape.erase("dtype");
+  shape.erase("d_head");
+  return shape;
+}
+
 std::string print_json(const CompileReport& report) {
   Json json = {{"format", "fatune.compile"},
                {"format_version", 1},
                {"measured", false},
                {"family", report.family},
                {"space", report.space},
-               {"problem", json_problem(report.problem)},
+               {"problem", json_shape(report.problem)},
                {"device", json_object(device_fields(), report.device)},
                {"toolchain", json_toolchain(report.toolchain)},
                {"wall_s", json_value(report.wall_s)}};

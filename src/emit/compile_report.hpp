@@ -30,7 +30,7 @@ struct CompiledConfig {
 struct CompileReport {
   std::string space;
   std::string family;
-  Problem problem;  ///< whose constants were compiled in
+  Problem problem;  ///< whose constants were compiled in; dtype and d_head are each configuration's
   DeviceLimits device;
   Toolchain toolchain;
   double wall_s = 0.0;

@@ -112,6 +112,8 @@ const std::vector<Field<EntryRow>>& problem_fields() {
        [](const Row& r) { return FieldValue{r.problem->problem.d_head}; }},
       {"causal", "causal", "whether a query sees only keys up to its own position", 0, kEverywhere,
        [](const Row& r) { return FieldValue{r.problem->problem.causal}; }},
+      {"run", "run", "which repetition of the whole measurement, from 1", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{std::int64_t{r.problem->run}}; }},
   };
   return kFields;
 }

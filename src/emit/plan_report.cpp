@@ -47,9 +47,9 @@ const std::vector<Field<RuleCount>>& rule_fields() {
   return kFields;
 }
 
-void append_dropped(const char* status, const std::vector<DroppedConfig>& dropped,
+void append_dropped(const char* status, const std::vector<ListedDrop>& dropped,
                     std::vector<ListRow>& rows) {
-  for (const DroppedConfig& config : dropped) {
+  for (const ListedDrop& config : dropped) {
     rows.push_back({status, &config.short_form, &config.rule, &config.reason});
   }
 }
@@ -66,9 +66,9 @@ std::vector<ListRow> rows_of(const PlanReport& report, bool with_dropped) {
   return rows;
 }
 
-Json json_dropped(const std::vector<DroppedConfig>& dropped) {
+Json json_dropped(const std::vector<ListedDrop>& dropped) {
   Json list = Json::array();
-  for (const DroppedConfig& config : dropped) {
+  for (const ListedDrop& config : dropped) {
     list.push_back(
         {{"config", config.short_form}, {"rule", config.rule}, {"reason", config.reason}});
   }

@@ -14,7 +14,7 @@ struct ListedConfig {
   std::string kernel_name;
   std::vector<NamedValue> parameters;
 };
-struct DroppedConfig {
+struct ListedDrop {
   std::string short_form;
   std::string rule;
   std::string reason;
@@ -30,9 +30,9 @@ struct PlanReport {
   std::string space;
   std::string family;
   std::vector<ListedConfig> kept;
-  std::vector<DroppedConfig> pruned;   ///< by the space's rules
-  std::vector<DroppedConfig> invalid;  ///< by the family's validity
-  std::vector<RuleCount> rules;        ///< in the space's order
+  std::vector<ListedDrop> pruned;   ///< by the space's rules
+  std::vector<ListedDrop> invalid;  ///< by the family's validity
+  std::vector<RuleCount> rules;     ///< in the space's order
 };
 
 /// `with_dropped`: tables, Markdown and CSV list the dropped configurations too. JSON

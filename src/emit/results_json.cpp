@@ -105,6 +105,7 @@ Json json_header(const RunReport& report, const char* format) {
 
 Json json_problem_report(const RunReport& run, const ProblemReport& problem) {
   return {{"problem", json_problem(problem.problem)},
+          {"run", problem.run},
           {"pruned", problem.pruned},
           {"invalid", problem.invalid},
           {"ranking", json_entries(run, problem, problem.ranking)},
@@ -125,6 +126,7 @@ Json json_best_of(const RunReport& run, const ProblemReport& problem) {
     runners_up.push_back(json_choice(run, problem, ranking[i]));
   }
   Json best = {{"problem", json_problem(problem.problem)},
+               {"run", problem.run},
                {"candidates", ranking.size() + problem.failures.size()},
                {"ranked", ranking.size()},
                {"failed", problem.failures.size()}};

@@ -123,12 +123,17 @@ std::string failures_text(const RunReport& run, const ProblemReport& problem, co
          style.draw(table_for_people(entry_fields(), rows, Shown::in_failures));
 }
 
+std::string run_text(const ProblemReport& problem) {
+  return problem.run == 1 ? std::string() : fmt::format(", run {}", problem.run);
+}
+
 std::string problem_text(const RunReport& run, const ProblemReport& problem,
                          const PrintOptions& options, const Style& style) {
   return "\n" +
-         style.heading(fmt::format("{}: {} ranked, {} failed, {} pruned, {} invalid",
-                                   describe(problem.problem), problem.ranking.size(),
-                                   problem.failures.size(), problem.pruned, problem.invalid)) +
+         style.heading(fmt::format("{}{}: {} ranked, {} failed, {} pruned, {} invalid",
+                                   describe(problem.problem), run_text(problem),
+                                   problem.ranking.size(), problem.failures.size(), problem.pruned,
+                                   problem.invalid)) +
          ranking_text(run, problem, options, style) + failures_text(run, problem, style);
 }
 

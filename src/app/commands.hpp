@@ -1,0 +1,20 @@
+#pragma once
+
+#include "app/options.hpp"
+#include "core/exit_code.hpp"
+
+// The subcommands. Each prints its result to standard output and everything else to standard
+// error, and returns how the process is to end. What ends a command early is an Error.
+namespace fatune {
+
+/// Options become a plan, a plan becomes artifacts, artifacts become outcomes, outcomes become a
+/// ranking, a ranking becomes bytes.
+[[nodiscard]] ExitCode sweep(const SweepOptions& options);
+/// The same for configurations that the user names.
+[[nodiscard]] ExitCode run(const RunOptions& options);
+[[nodiscard]] ExitCode list(const ListOptions& options);
+[[nodiscard]] ExitCode compile_offline(const CompileOptions& options);
+[[nodiscard]] ExitCode devices(const DevicesOptions& options);
+[[nodiscard]] ExitCode doctor(const DoctorOptions& options);
+
+}  // namespace fatune

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/arch.hpp"
+#include "core/output_format.hpp"
+#include "core/problem.hpp"
+#include "core/report.hpp"
+
+// What the command line asks for, as plain values. Lists are without duplicates, counts positive:
+// cli/ has seen to it.
+namespace fatune {
+
+/// Which kernels, from where.
+struct KernelOptions {
+  std::string family;                              ///< empty: the only one of kernel_dir, else ours
+  std::vector<std::filesystem::path> kernel_dirs;  ///< laid over the built-in families, in order
+  std::optional<std::string> space;                ///< key or file
+  std::optional<std::string> kernels_variable;     ///< the environment's KERNELS
+};
+
+/// Which problems. Empty lists: sequence lengths as documented, the rest as the configurations say.
+struct ProblemOptions {
+  std::vector<std::int64_t> seq_lens;
+  std::vector<std::int64_t> d_heads;
+  std::vector<DType> dtypes;
+  bool causal = false;
+  std::optional<std::int64_t> batch;  ///< absent: documented_batch(seq_len)
+  std::int64_t heads = kDocumentedHeads;
+};
+
+/// On what.
+struct TargetOptions {
+  std::optional<int> device;  ///< ordinal; absent: the first usable GPU
+  bool no_gpu = false;        ///< estimate even if there is a GPU
+  std::optional<Arch> arch;   ///< absent: the GPU's, or sm_90 without one
+  bool require_gpu = false;
+};
+
+struct CompileSettings {
+  int jobs = 0;  ///< 0: one per core
+  std::optional<std::filesystem::path> cache_dir;
+  bool no_cache = false;
+};
+
+enum class Verbosity { quiet, normal, verbose };
+
+/// How to talk.
+struct OutputOptions {
+  OutputFormat format = OutputFormat::table;
+  std::int64_t top = 10;  ///< rows per problem in a terminal table; 0: all
+  Verbosity verbosity = Verbosity::normal;
+  bool colour = false;           ///< standard output takes ANSI colours
+  bool live_progress = false;    ///< standard error is a terminal: redraw one line
+  std::string command_line;      ///< as typed, for the records
+};
+
+/// What `sweep` and `run` share.
+struct MeasureOptions {
+  KernelOptions kernels;
+  ProblemOptions problems;
+  TargetOptions target;
+  CompileSettings compile;
+  MeasurePolicy policy;
+  OutputOptions output;
+  std::optional<std::filesystem::path> out_dir;
+  std::optional<std::filesystem::path> best_file;
+  std::optional<std::string> baseline;  ///< configuration that relative_percent refers to
+  bool strict = false;
+};
+
+struct SweepOptions : MeasureOptions {};
+
+struct RunOptions : MeasureOptions {
+  std::vector<std::string> configs;  ///< short forms or kernel names
+  int runs = 1;
+};
+
+struct ListOptions {
+  KernelOptions kernels;
+  ProblemOptions problems;  ///< dtypes and d_heads only
+  OutputOptions output;
+  bool with_dropped = false;
+};
+
+struct CompileOptions {
+  KernelOptions kernels;
+  std::vector<std::string> configs;  ///< instead of a space
+  ProblemOptions problems;           ///< one length
+  std::optional<Arch> arch;
+  CompileSettings compile;
+  OutputOptions output;
+  std::optional<std::filesystem::path> out_dir;
+  bool ptx = false;
+  bool strict = false;
+};
+
+struct DevicesOptions {
+  OutputOptions output;
+};
+
+struct DoctorOptions {
+  CompileSettings compile;
+  OutputOptions output;
+};
+
+}  // namespace fatune
