@@ -27,8 +27,8 @@ class Context {
   [[nodiscard]] int device_ordinal() const noexcept { return device_.get(); }
 
  private:
+  void* context_;
   Handle<int, release_primary_context, -1> device_;
-  void* context_ = nullptr;
 };
 
 /// A stream that does not synchronise with the legacy default stream.

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstddef>
+#include <bit>
 #include <cstdint>
 
 #include "gpu/context.hpp"
@@ -25,7 +25,7 @@ class DeviceBuffer {
   /// The address as a kernel argument's pointer; not to be dereferenced on the host.
   template <typename T = void>
   [[nodiscard]] T* as() const noexcept {
-    return reinterpret_cast<T*>(address_.get());
+    return std::bit_cast<T*>(address_.get());
   }
 
  private:

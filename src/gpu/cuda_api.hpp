@@ -1,0 +1,76 @@
+#pragma once
+
+// Internal to src/gpu: the one place that names driver functions. cuda.h renames a function to its
+// current version by macro (cuMemAlloc is cuMemAlloc_v2); the lists below pass through that macro,
+// so that the symbol asked for and the declaration always agree.
+
+#include <cuda.h>
+
+#include <source_location>
+
+#define FATUNE_DRIVER_FUNCTIONS(X)               \
+  X(cuInit)                                      \
+  X(cuDriverGetVersion)                          \
+  X(cuGetErrorName)                              \
+  X(cuGetErrorString)                            \
+  X(cuDeviceGetCount)                            \
+  X(cuDeviceGetName)                             \
+  X(cuDeviceGetUuid)                             \
+  X(cuDeviceTotalMem)                            \
+  X(cuDeviceGetAttribute)                        \
+  X(cuDevicePrimaryCtxRetain)                    \
+  X(cuDevicePrimaryCtxRelease)                   \
+  X(cuCtxSetCurrent)                             \
+  X(cuCtxSynchronize)                            \
+  X(cuMemGetInfo)                                \
+  X(cuMemAlloc)                                  \
+  X(cuMemFree)                                   \
+  X(cuMemHostAlloc)                              \
+  X(cuMemFreeHost)                               \
+  X(cuMemHostGetDevicePointer)                   \
+  X(cuMemsetD8Async)                             \
+  X(cuMemsetD32Async)                            \
+  X(cuMemcpyHtoDAsync)                           \
+  X(cuMemcpyDtoHAsync)                           \
+  X(cuMemcpyDtoDAsync)                           \
+  X(cuStreamCreate)                              \
+  X(cuStreamDestroy)                             \
+  X(cuStreamSynchronize)                         \
+  X(cuStreamQuery)                               \
+  X(cuStreamWaitValue32)                         \
+  X(cuEventCreate)                               \
+  X(cuEventDestroy)                              \
+  X(cuEventRecord)                               \
+  X(cuEventSynchronize)                          \
+  X(cuEventQuery)                                \
+  X(cuEventElapsedTime)                          \
+  X(cuModuleLoadData)                            \
+  X(cuModuleUnload)                              \
+  X(cuModuleGetFunction)                         \
+  X(cuFuncLoad)                                  \
+  X(cuFuncGetAttribute)                          \
+  X(cuFuncSetAttribute)                          \
+  X(cuOccupancyMaxActiveBlocksPerMultiprocessor) \
+  X(cuLaunchKernel)
+
+namespace fatune::gpu {
+
+/// The driver's functions, found in its library at run time.
+struct DriverApi {
+#define FATUNE_MEMBER(name) decltype(&::name) name = nullptr;
+  FATUNE_DRIVER_FUNCTIONS(FATUNE_MEMBER)
+#undef FATUNE_MEMBER
+};
+
+/// Throws Error(no_gpu) with the probe's problem and remedy unless the driver is usable.
+[[nodiscard]] const DriverApi& api();
+
+/// Throws DriverError unless the call succeeded.
+void check(CUresult result, const char* call,
+           std::source_location where = std::source_location::current());
+
+/// For destructors: logs unless the call succeeded. Failures that follow from a dead context or
+/// from the process ending say nothing new and go to the debug log only.
+void log_failed_release(CUresult result, const char* call) noexcept;
+
+}  // namespace fatune::gpu

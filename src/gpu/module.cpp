@@ -1,0 +1,98 @@
+#include "gpu/module.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+#include "gpu/cuda_api.hpp"
+#include "gpu/driver.hpp"
+
+namespace fatune::gpu {
+namespace {
+
+CUfunction raw(const Function& function) { return static_cast<CUfunction>(function.get()); }
+
+void* load_module(std::span<const char> cubin) {
+  CUmodule module = nullptr;
+  check(api().cuModuleLoadData(&module, cubin.data()), "cuModuleLoadData");
+  return module;
+}
+
+int attribute(const Function& function, CUfunction_attribute which) {
+  int value = 0;
+  check(api().cuFuncGetAttribute(&value, which, raw(function)), "cuFuncGetAttribute");
+  return value;
+}
+
+void set_attribute(const Function& function, CUfunction_attribute which, std::int64_t value) {
+  check(api().cuFuncSetAttribute(raw(function), which, static_cast<int>(value)),
+        "cuFuncSetAttribute");
+}
+
+unsigned narrow(std::int64_t value, const char* what) {
+  if (value < 0 || value > std::numeric_limits<std::int32_t>::max()) {
+    throw Error(ExitCode::too_large, fmt::format("a launch with {} {}", what, value), {},
+                "at most 2147483647");
+  }
+  return static_cast<unsigned>(value);
+}
+
+}  // namespace
+
+void unload_module(void* module) noexcept {
+  log_failed_release(api().cuModuleUnload(static_cast<CUmodule>(module)), "cuModuleUnload");
+}
+
+FunctionAttributes Function::attributes() const {
+  FunctionAttributes attributes;
+  attributes.max_threads_per_block = attribute(*this, CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  attributes.registers_per_thread = attribute(*this, CU_FUNC_ATTRIBUTE_NUM_REGS);
+  attributes.static_smem_bytes = attribute(*this, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES);
+  attributes.local_bytes = attribute(*this, CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
+  attributes.constant_bytes = attribute(*this, CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES);
+  attributes.max_dynamic_smem_bytes =
+      attribute(*this, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES);
+  attributes.binary_version = attribute(*this, CU_FUNC_ATTRIBUTE_BINARY_VERSION);
+  return attributes;
+}
+
+void Function::allow_dynamic_smem(std::int64_t bytes) const {
+  narrow(bytes, "bytes of dynamic shared memory:");
+  set_attribute(*this, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes);
+  set_attribute(*this, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
+                CU_SHAREDMEM_CARVEOUT_MAX_SHARED);
+}
+
+int Function::max_blocks_per_sm(int threads_per_block, std::int64_t dynamic_smem_bytes) const {
+  int blocks = 0;
+  check(api().cuOccupancyMaxActiveBlocksPerMultiprocessor(
+            &blocks, raw(*this), threads_per_block,
+            narrow(dynamic_smem_bytes, "bytes of dynamic shared memory:")),
+        "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  return blocks;
+}
+
+Module::Module(std::span<const char> cubin) : module_(load_module(cubin)) {}
+
+Function Module::function(const std::string& lowered_name) const {
+  CUfunction function = nullptr;
+  check(api().cuModuleGetFunction(&function, static_cast<CUmodule>(module_.get()),
+                                  lowered_name.c_str()),
+        "cuModuleGetFunction");
+  check(api().cuFuncLoad(function), "cuFuncLoad");
+  return Function(function);
+}
+
+void launch(const Function& function, const LaunchGeometry& geometry, const Stream& stream,
+            std::span<void*> arguments) {
+  const auto& grid = geometry.grid;
+  const auto& block = geometry.block;
+  check(api().cuLaunchKernel(raw(function), narrow(grid[0], "grid.x"), narrow(grid[1], "grid.y"),
+                             narrow(grid[2], "grid.z"), narrow(block[0], "block.x"),
+                             narrow(block[1], "block.y"), narrow(block[2], "block.z"),
+                             narrow(geometry.dynamic_smem_bytes, "bytes of dynamic shared memory:"),
+                             static_cast<CUstream>(stream.get()), arguments.data(), nullptr),
+        "cuLaunchKernel");
+}
+
+}  // namespace fatune::gpu
