@@ -1,0 +1,29 @@
+# The GPU-less form of the tuning job, through the real program, on the smallest documented space;
+# and its refusals. $1 is the program.
+set -euo pipefail
+
+fail() { echo "FAILED: $*"; exit 1; }
+export FATUNE=$1 XDG_CACHE_HOME="$WORK/cache"
+rm -rf -- "$WORK/out"
+mkdir -p "$WORK"
+
+"$SCRIPTS/ci_sweep" --no-gpu --seq 512 --dtype fp16 --space prog --arch sm_80 --out "$WORK/out"
+for file in plan.json compile.json results.json results.csv best_configs.json; do
+  [[ -s $WORK/out/$file ]] || fail "$file is missing"
+done
+grep -q '"measured": *true' "$WORK/out/results.json" && fail "claims to have measured"
+
+expect_refusal() {  # expect_refusal TEXT ARGUMENT...
+  local text=$1 code=0 message
+  shift
+  message="$("$SCRIPTS/ci_sweep" "$@" 2>&1)" || code=$?
+  [[ $code -eq 2 ]] || fail "ci_sweep $*: exit code $code instead of 2"
+  grep -q -- "$text" <<<"$message" || fail "ci_sweep $*: does not say '$text'"
+}
+expect_refusal "say --gpu or --no-gpu" --seq 512
+expect_refusal "unknown argument: --bogus" --no-gpu --bogus
+expect_refusal "--seq needs a value" --no-gpu --seq
+
+# A program that fails must fail the job.
+FATUNE=false "$SCRIPTS/ci_sweep" --no-gpu --out "$WORK/false" >/dev/null 2>&1 && fail "hides a failure"
+exit 0
