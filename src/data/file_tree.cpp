@@ -1,0 +1,186 @@
+#include "data/file_tree.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "data/embedded_files.hpp"
+#include "data/json_file.hpp"
+
+namespace fatune {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A kernel folder has a handful of files; more means that a wrong folder was named.
+constexpr std::size_t kMaxFilesPerFolder = 1000;
+constexpr int kMaxFolderDepth = 8;
+
+std::optional<EmbeddedFile> find_embedded(std::string_view path) {
+  for (std::size_t i = 0; i < embedded_file_count(); ++i) {
+    if (const EmbeddedFile file = embedded_file(i); file.path == path) {
+      return file;
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_hidden(std::string_view path, const std::vector<std::string>& replaced) {
+  return std::any_of(replaced.begin(), replaced.end(),
+                     [&](const std::string& prefix) { return path.starts_with(prefix); });
+}
+
+[[noreturn]] void fail_folder(const fs::path& dir, const std::string& what) {
+  throw Error(
+      ExitCode::bad_file, what, dir.string(),
+      "--kernel-dir takes the folder of a kernel family (it holds family.json), or a folder "
+      "that holds several of them");
+}
+
+/// The family's own name, which is where its files go. The file is checked when it is loaded.
+std::string declared_name(const fs::path& dir) {
+  const fs::path file = dir / "family.json";
+  const nlohmann::json value = parse_json(read_disk_file(file), file.string());
+  const std::string name = JsonNode(value, file.string()).at("name").text();
+  const bool plain = !name.empty() && name.find_first_of("/\\") == std::string::npos &&
+                     name != "." && name != "..";
+  if (!plain) {
+    JsonNode(value, file.string()).at("name").fail("'" + name + "' cannot be a family's name");
+  }
+  return name;
+}
+
+std::vector<fs::path> sub_folders(const fs::path& dir) {
+  std::vector<fs::path> found;
+  std::error_code error;
+  for (fs::directory_iterator it(dir, error), end; !error && it != end; it.increment(error)) {
+    std::error_code ignored;
+    if (it->is_directory(ignored)) {
+      found.push_back(it->path());
+    }
+    if (found.size() > kMaxFilesPerFolder) {
+      fail_folder(dir, "holds too many folders");
+    }
+  }
+  if (error) {
+    fail_folder(dir, "cannot be read: " + error.message());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+bool has_family(const fs::path& dir) {
+  std::error_code ignored;
+  return fs::is_regular_file(dir / "family.json", ignored);
+}
+
+}  // namespace
+
+std::string read_disk_file(const fs::path& path, std::size_t max_bytes) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    throw Error(ExitCode::bad_file, "is a folder, not a file", path.string());
+  }
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) {
+    throw Error(ExitCode::bad_file, "cannot be opened", path.string(),
+                "check that the file exists and that you may read it");
+  }
+  std::string bytes;
+  std::vector<char> chunk(std::size_t{1} << 16);
+  while (stream.read(chunk.data(), static_cast<std::streamsize>(chunk.size())),
+         stream.gcount() > 0) {
+    bytes.append(chunk.data(), static_cast<std::size_t>(stream.gcount()));
+    if (bytes.size() > max_bytes) {
+      throw Error(ExitCode::bad_file, fmt::format("is larger than {} bytes", max_bytes),
+                  path.string());
+    }
+  }
+  if (stream.bad()) {
+    throw Error(ExitCode::bad_file, "cannot be read to its end", path.string());
+  }
+  return bytes;
+}
+
+void FileTree::overlay_folder(const fs::path& dir, const std::string& as) {
+  std::error_code error;
+  std::size_t count = 0;
+  fs::recursive_directory_iterator it(dir, error);
+  for (const fs::recursive_directory_iterator end; !error && it != end; it.increment(error)) {
+    if (it.depth() > kMaxFolderDepth || ++count > kMaxFilesPerFolder) {
+      fail_folder(dir, fmt::format("holds more than {} files, or folders deeper than {}",
+                                   kMaxFilesPerFolder, kMaxFolderDepth));
+    }
+    std::error_code ignored;
+    if (it->is_regular_file(ignored)) {
+      overlay_[as + it->path().lexically_relative(dir).generic_string()] = it->path();
+    }
+  }
+  if (error) {
+    fail_folder(dir, "cannot be read: " + error.message());
+  }
+}
+
+void FileTree::overlay_kernels(const fs::path& dir) {
+  std::error_code error;
+  if (!fs::is_directory(dir, error)) {
+    fail_folder(dir, "is not a folder");
+  }
+  std::vector<fs::path> folders = has_family(dir) ? std::vector{dir} : sub_folders(dir);
+  if (std::none_of(folders.begin(), folders.end(), has_family)) {
+    fail_folder(dir, "holds no kernel family");
+  }
+  for (const fs::path& folder : folders) {
+    if (has_family(folder)) {
+      const std::string prefix = "kernels/" + declared_name(folder) + "/";
+      std::erase_if(overlay_, [&](const auto& item) { return item.first.starts_with(prefix); });
+      replaced_.push_back(prefix);
+      overlay_folder(folder, prefix);
+    } else {
+      overlay_folder(folder, "kernels/" + folder.filename().string() + "/");
+    }
+  }
+}
+
+bool FileTree::contains(std::string_view path) const {
+  return overlay_.find(path) != overlay_.end() ||
+         (!is_hidden(path, replaced_) && find_embedded(path).has_value());
+}
+
+std::string FileTree::read(std::string_view path) const {
+  if (const auto found = overlay_.find(path); found != overlay_.end()) {
+    return read_disk_file(found->second);
+  }
+  const auto file = is_hidden(path, replaced_) ? std::nullopt : find_embedded(path);
+  if (!file) {
+    throw Error(ExitCode::bad_file, "there is no such file", origin(path));
+  }
+  return std::string(file->bytes);
+}
+
+std::vector<std::string> FileTree::list(std::string_view prefix) const {
+  std::set<std::string> found;
+  for (const auto& [path, file] : overlay_) {
+    if (path.starts_with(prefix)) {
+      found.insert(path);
+    }
+  }
+  for (std::size_t i = 0; i < embedded_file_count(); ++i) {
+    const std::string_view path = embedded_file(i).path;
+    if (path.starts_with(prefix) && !is_hidden(path, replaced_)) {
+      found.emplace(path);
+    }
+  }
+  return {found.begin(), found.end()};
+}
+
+std::string FileTree::origin(std::string_view path) const {
+  const auto found = overlay_.find(path);
+  return found != overlay_.end() ? found->second.string() : "<built in>/" + std::string(path);
+}
+
+}  // namespace fatune

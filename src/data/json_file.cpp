@@ -1,0 +1,189 @@
+#include "data/json_file.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+
+namespace fatune {
+namespace {
+
+using nlohmann::json;
+
+constexpr int kMaxDepth = 64;  // deeper than any of our formats; keeps recursion over values safe
+
+[[noreturn]] void fail_syntax(const std::string& origin, const std::string& what,
+                              const std::string& remedy = {}) {
+  throw Error(ExitCode::bad_file, what, origin, remedy);
+}
+
+std::string line_and_column(std::string_view text, std::size_t byte) {
+  const std::string_view before = text.substr(0, std::min(byte == 0 ? 0 : byte - 1, text.size()));
+  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
+  return fmt::format("line {}, column {}", line, before.size() - line_start + 1);
+}
+
+/// What nlohmann says after its own prefix ("[json.exception.parse_error.101] parse error at line
+/// 1, column 2: ").
+std::string parser_message(const json::parse_error& error) {
+  const std::string_view what = error.what();
+  const std::size_t colon = what.find(": ");
+  return std::string(colon == std::string_view::npos ? what : what.substr(colon + 2));
+}
+
+/// Looks at every value while it is parsed: depth, and keys that appear twice in one object (of
+/// which the parser would silently keep the last).
+class StructureCheck {
+ public:
+  explicit StructureCheck(std::string origin) : origin_(std::move(origin)) {}
+
+  bool operator()(int depth, json::parse_event_t event, const json& parsed) {
+    if (depth > kMaxDepth) {
+      fail_syntax(origin_, fmt::format("is nested more than {} levels deep", kMaxDepth));
+    }
+    if (event == json::parse_event_t::object_start) {
+      keys_.emplace_back();
+    } else if (event == json::parse_event_t::object_end) {
+      keys_.pop_back();
+    } else if (event == json::parse_event_t::key) {
+      const auto& key = parsed.get_ref<const std::string&>();
+      if (!keys_.back().insert(key).second) {
+        fail_syntax(origin_, fmt::format("key '{}' appears twice in one object", key),
+                    "remove one of the two");
+      }
+    }
+    return true;
+  }
+
+ private:
+  std::string origin_;
+  std::vector<std::set<std::string>> keys_;
+};
+
+/// `token` as part of a JSON pointer (RFC 6901).
+std::string escape_token(const std::string& token) {
+  std::string escaped;
+  for (const char c : token) {
+    escaped += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
+  }
+  return escaped;
+}
+
+}  // namespace
+
+json parse_json(std::string_view text, const std::string& origin) {
+  try {
+    StructureCheck check(origin);
+    return json::parse(text.begin(), text.end(), std::ref(check));
+  } catch (const json::parse_error& error) {
+    fail_syntax(origin, fmt::format("{} is not valid JSON: {}", line_and_column(text, error.byte),
+                                    parser_message(error)));
+  } catch (const json::exception& error) {  // such as a number out of range
+    fail_syntax(origin, fmt::format("is not valid JSON: {}", error.what()));
+  }
+}
+
+JsonNode::JsonNode(const json& value, std::string origin, std::string pointer)
+    : value_(&value), origin_(std::move(origin)), pointer_(std::move(pointer)) {}
+
+std::string JsonNode::where() const { return origin_ + ": " + (pointer_.empty() ? "/" : pointer_); }
+
+void JsonNode::fail(const std::string& what_was_wrong, const std::string& remedy) const {
+  throw Error(ExitCode::bad_file, what_was_wrong, where(), remedy);
+}
+
+JsonNode JsonNode::at(const std::string& key) const {
+  if (auto found = find(key)) {
+    return *std::move(found);
+  }
+  fail(fmt::format("has no member '{}'", key));
+}
+
+std::optional<JsonNode> JsonNode::find(const std::string& key) const {
+  if (!value_->is_object()) {
+    fail(fmt::format("is {}, not an object", value_->type_name()));
+  }
+  const auto found = value_->find(key);
+  if (found == value_->end()) {
+    return std::nullopt;
+  }
+  return JsonNode(*found, origin_, pointer_ + "/" + escape_token(key));
+}
+
+std::vector<JsonNode> JsonNode::elements() const {
+  if (!value_->is_array()) {
+    fail(fmt::format("is {}, not an array", value_->type_name()));
+  }
+  std::vector<JsonNode> nodes;
+  for (std::size_t i = 0; i < value_->size(); ++i) {
+    nodes.emplace_back((*value_)[i], origin_, fmt::format("{}/{}", pointer_, i));
+  }
+  return nodes;
+}
+
+std::vector<std::pair<std::string, JsonNode>> JsonNode::members() const {
+  if (!value_->is_object()) {
+    fail(fmt::format("is {}, not an object", value_->type_name()));
+  }
+  std::vector<std::pair<std::string, JsonNode>> nodes;
+  for (const auto& [key, value] : value_->items()) {
+    nodes.emplace_back(key, JsonNode(value, origin_, pointer_ + "/" + escape_token(key)));
+  }
+  return nodes;
+}
+
+std::string JsonNode::text() const {
+  if (!value_->is_string()) {
+    fail(fmt::format("is {}, not a string", value_->type_name()));
+  }
+  return value_->get<std::string>();
+}
+
+std::int64_t JsonNode::integer() const {
+  const bool fits = value_->is_number_integer() &&
+                    (!value_->is_number_unsigned() ||
+                     value_->get<std::uint64_t>() <= static_cast<std::uint64_t>(INT64_MAX));
+  if (!fits) {
+    fail(fmt::format("is {}, not a (64-bit) integer", value_->dump()));
+  }
+  return value_->get<std::int64_t>();
+}
+
+double JsonNode::number() const {
+  if (!value_->is_number()) {
+    fail(fmt::format("is {}, not a number", value_->type_name()));
+  }
+  return value_->get<double>();
+}
+
+bool JsonNode::boolean() const {
+  if (!value_->is_boolean()) {
+    fail(fmt::format("is {}, not true or false", value_->type_name()));
+  }
+  return value_->get<bool>();
+}
+
+namespace {
+
+JsonFile checked(std::string_view text, const FileTree& tree, const std::string& origin,
+                 std::string_view schema) {
+  json value = parse_json(text, origin);
+  check_schema(value, tree, schema, origin);
+  return {std::move(value), origin};
+}
+
+}  // namespace
+
+JsonFile load_json(const FileTree& tree, std::string_view path, std::string_view schema) {
+  return checked(tree.read(path), tree, tree.origin(path), schema);
+}
+
+JsonFile load_json_from_disk(const FileTree& tree, const std::filesystem::path& path,
+                             std::string_view schema) {
+  return checked(read_disk_file(path), tree, path.string(), schema);
+}
+
+}  // namespace fatune
