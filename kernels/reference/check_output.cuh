@@ -1,0 +1,117 @@
+// Compares a kernel's output with the references, and looks for what it left or wrote elsewhere.
+#ifndef FATUNE_KERNELS_REFERENCE_CHECK_OUTPUT_CUH
+#define FATUNE_KERNELS_REFERENCE_CHECK_OUTPUT_CUH
+
+#include "reference/element.cuh"
+#include "reference/measurement_args.h"
+
+// First index and step of a loop that all threads of grid.x share.
+struct GridStride {
+  unsigned long long first, step;
+
+  __device__ __forceinline__ GridStride()
+      : first(static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x),
+        step(static_cast<unsigned long long>(gridDim.x) * blockDim.x) {}
+};
+
+// threads: whole warps, converged
+__device__ __forceinline__ void add_over_warp(unsigned long long* total, unsigned count) {
+  count = __reduce_add_sync(0xffffffffu, count);
+  if (threadIdx.x % 32 == 0 && count != 0) {
+    atomicAdd(total, static_cast<unsigned long long>(count));
+  }
+}
+
+// `value` >= 0. threads: whole warps, converged
+__device__ __forceinline__ void max_over_warp(unsigned* greatest_bits, float value) {
+  const unsigned bits = __reduce_max_sync(0xffffffffu, __float_as_uint(value));
+  if (threadIdx.x % 32 == 0 && bits != 0) {
+    atomicMax(greatest_bits, bits);
+  }
+}
+
+// Where in a (batch, seq_len, heads, d_head) tensor an element of the selected rows is.
+__device__ __forceinline__ unsigned long long selected_offset(const CompareArgs& args,
+                                                              unsigned long long index) {
+  const unsigned long long selected_row = index / kHeadDim;
+  const unsigned long long batch_head = selected_row / args.selection.rows_per_head;
+  const unsigned long long position = args.selection.rows[selected_row];
+  const unsigned long long row = batch_head / args.heads * args.seq_len + position;
+  return (row * args.heads + batch_head % args.heads) * kHeadDim + index % kHeadDim;
+}
+
+// Errors of the selected rows. A value that is not finite mismatches, and counts for no maximum
+// (fatune_scan_output finds it).
+// shape:   grid (any); whole warps
+extern "C" __global__ void fatune_compare_output(const __grid_constant__ CompareArgs args) {
+  const auto* const output = static_cast<const Element*>(args.output);
+  const auto* const rounded = static_cast<const Element*>(args.rounded);
+  float max_error = 0.0f, max_reference_error = 0.0f, max_reference = 0.0f;
+  unsigned mismatched = 0, bad_reference = 0;
+  const GridStride loop;
+  for (unsigned long long i = loop.first; i < args.elements; i += loop.step) {
+    const Element element = output[selected_offset(args, i)];
+    const float value = element_value(element);
+    const float exact = args.exact[i];
+    const float reference = element_value(rounded[i]);
+    bad_reference += !isfinite(exact) || !isfinite(reference);
+    max_reference_error = fmaxf(max_reference_error, fabsf(reference - exact));
+    max_reference = fmaxf(max_reference, fabsf(exact));
+    if (is_finite(element)) {
+      max_error = fmaxf(max_error, fabsf(value - exact));
+    }
+    // Negated, so that NaN mismatches.
+    mismatched += !(fabsf(value - reference) <= args.atol + args.rtol * fabsf(reference));
+  }
+  __syncwarp();
+  max_over_warp(&args.counts->max_abs_error_bits, max_error);
+  max_over_warp(&args.counts->max_abs_reference_error_bits, max_reference_error);
+  max_over_warp(&args.counts->max_abs_reference_bits, max_reference);
+  add_over_warp(&args.counts->mismatched, mismatched);
+  bad_reference = __reduce_add_sync(0xffffffffu, bad_reference);
+  if (threadIdx.x % 32 == 0 && bad_reference != 0) {
+    atomicAdd(&args.counts->bad_reference, bad_reference);
+  }
+}
+
+__device__ __forceinline__ unsigned count_not_finite(unsigned pair) {
+  return static_cast<unsigned>(!is_finite(static_cast<Element>(pair & 0xffffu))) +
+         static_cast<unsigned>(!is_finite(static_cast<Element>(pair >> 16)));
+}
+
+// Counts NaN and infinity in a whole tensor: what was never written still has the NaN poison.
+// shape:   grid (any); whole warps; `chunks` of 8 elements
+extern "C" __global__ void fatune_scan_output(const uint4* output, unsigned long long chunks,
+                                              CheckCounts* counts) {
+  unsigned found = 0;
+  const GridStride loop;
+  for (unsigned long long i = loop.first; i < chunks; i += loop.step) {
+    const uint4 eight = output[i];
+    found += count_not_finite(eight.x) + count_not_finite(eight.y) + count_not_finite(eight.z) +
+             count_not_finite(eight.w);
+  }
+  __syncwarp();
+  add_over_warp(&counts->not_finite, found);
+}
+
+// Counts the bytes of the guard bands that no longer hold the poison.
+// shape:   grid (any, bands); whole warps
+extern "C" __global__ void fatune_check_guards(const __grid_constant__ GuardArgs args,
+                                               CheckCounts* counts) {
+  const unsigned long long band = blockIdx.y;
+  const unsigned long long padding_bytes =
+      band == 0 ? 0 : args.stride_bytes - args.guard_bytes - args.tensor_bytes;
+  const unsigned* const words = args.arena + (band * args.stride_bytes - padding_bytes) / 4;
+  unsigned changed = 0;
+  const GridStride loop;
+  for (unsigned long long i = loop.first; i < (args.guard_bytes + padding_bytes) / 4;
+       i += loop.step) {
+    const unsigned difference = words[i] ^ args.poison;
+    changed += ((difference & 0xffu) != 0) + ((difference & 0xff00u) != 0) +
+               ((difference & 0xff0000u) != 0) + ((difference & 0xff000000u) != 0);
+  }
+  __syncwarp();
+  add_over_warp(&counts->guard_bytes_changed, changed);
+}
+
+#endif

@@ -1,0 +1,8 @@
+// Everything that fatune runs on the GPU besides the kernels it tunes: inputs, references,
+// comparisons, and the gate of a timed sample. One translation unit for a (dtype, d_head).
+//   FATUNE_IS_BF16   true or false
+//   FATUNE_HEAD_DIM  a multiple of 8
+#include "reference/check_output.cuh"
+#include "reference/device_gate.cuh"
+#include "reference/random_inputs.cuh"
+#include "reference/reference_attention.cuh"

@@ -1,0 +1,331 @@
+// Attention forward for comparison: plain fp32 arithmetic, no tensor cores, selected rows only.
+//
+// Two passes over the keys: the first finds each row's greatest score and sum, the second computes
+// the probabilities, already normalised, and O += P V. Scores are computed twice rather than kept:
+// at 16384 x 16384 they would take a GiB. Both references share the products q.k:
+//
+//   exact:   s = scale * q.k              p = exp(s - max) / sum                O = sum p v
+//   rounded: s = round(scale * q.k)       p = round(exp(s - max) / sum)         O = round(sum p v)
+//
+// The roundings are those of a framework that runs the three operations one by one on 16-bit
+// tensors with fp32 accumulation.
+#ifndef FATUNE_KERNELS_REFERENCE_REFERENCE_ATTENTION_CUH
+#define FATUNE_KERNELS_REFERENCE_REFERENCE_ATTENTION_CUH
+
+#include "common/ptx_math.cuh"
+#include "reference/element.cuh"
+#include "reference/measurement_args.h"
+#include "reference/reference_tile.h"
+
+inline constexpr int kThreads = kReferenceThreads;
+inline constexpr int kRows = kReferenceRows;
+inline constexpr int kKeys = kReferenceKeys;
+inline constexpr int kLanesPerRow = kReferenceLanesPerRow;
+inline constexpr int kRowsPerThread = kRows * kLanesPerRow / kThreads;
+inline constexpr int kKeysPerThread = kKeys / kLanesPerRow;
+inline constexpr int kTileStride = reference_row_stride(kHeadDim);
+inline constexpr int kPaddedHeadDim = kTileStride - 4;
+inline constexpr int kDimGroups = kPaddedHeadDim / (4 * kLanesPerRow);
+inline constexpr int kProbStride = kReferenceProbStride;
+
+struct ReferenceShared {
+  float q[kRows][kTileStride];
+  float kv[kKeys][kTileStride];
+  float exact[kRows][kProbStride];  // probabilities of one tile
+  float rounded[kRows][kProbStride];
+  int positions[kRows];
+};
+static_assert(sizeof(ReferenceShared) == reference_shared_bytes(kHeadDim));
+
+// Greatest score and sum of exp(score - greatest) over the keys seen so far.
+struct RowState {
+  float greatest = negative_infinity();
+  float sum = 0.0f;
+
+  __device__ __forceinline__ void add(float score) {
+    if (score > greatest) {
+      sum = sum * expf(greatest - score) + 1.0f;
+      greatest = score;
+    } else if (score != negative_infinity()) {
+      sum += expf(score - greatest);
+    }
+  }
+
+  __device__ __forceinline__ void merge(float other_greatest, float other_sum) {
+    const float both = fmaxf(greatest, other_greatest);
+    if (both == negative_infinity()) {
+      return;
+    }
+    sum = sum * expf(greatest - both) + other_sum * expf(other_greatest - both);
+    greatest = both;
+  }
+
+  // Makes the lanes of a row agree. threads: whole warps, converged
+  __device__ __forceinline__ void merge_lanes() {
+#pragma unroll
+    for (int distance = 1; distance < kLanesPerRow; distance *= 2) {
+      const float other_greatest = __shfl_xor_sync(0xffffffffu, greatest, distance);
+      const float other_sum = __shfl_xor_sync(0xffffffffu, sum, distance);
+      merge(other_greatest, other_sum);
+    }
+  }
+
+  __device__ __forceinline__ float probability(float score) const {
+    return expf(score - greatest) / sum;
+  }
+};
+
+__device__ __forceinline__ float rounded_value(float value) {
+  return element_value(round_element(value));
+}
+
+__device__ __forceinline__ float dot(float4 a, float4 b, float sum) {
+  return fmaf(a.w, b.w, fmaf(a.z, b.z, fmaf(a.y, b.y, fmaf(a.x, b.x, sum))));
+}
+
+__device__ __forceinline__ float4 load_four(const float* address) {
+  return *reinterpret_cast<const float4*>(address);
+}
+
+// Four 16-bit elements, two in each word, as fp32.
+__device__ __forceinline__ void store_four(float* address, unsigned low, unsigned high) {
+  *reinterpret_cast<float4*>(address) =
+      make_float4(element_value(static_cast<Element>(low & 0xffffu)),
+                  element_value(static_cast<Element>(low >> 16)),
+                  element_value(static_cast<Element>(high & 0xffffu)),
+                  element_value(static_cast<Element>(high >> 16)));
+}
+
+// Converts rows of 16-bit elements to fp32 in shared memory; rows that do not exist and the padding
+// of existing ones become 0.
+// shape:   row_address(row) gives the row's first element, or null
+// threads: the block; sync: none
+template <int kTileRows, typename RowAddress>
+__device__ __forceinline__ void load_rows(float (&tile)[kTileRows][kTileStride],
+                                          RowAddress row_address) {
+  constexpr int kChunks = kPaddedHeadDim / 8;  // of 8 elements
+  for (int i = threadIdx.x; i < kTileRows * kChunks; i += kThreads) {
+    const int row = i / kChunks;
+    const int dim = i % kChunks * 8;
+    const Element* const from = row_address(row);
+    const bool exists = from != nullptr && dim < kHeadDim;
+    const uint4 bits =
+        exists ? *reinterpret_cast<const uint4*>(from + dim) : make_uint4(0, 0, 0, 0);
+    store_four(&tile[row][dim], bits.x, bits.y);
+    store_four(&tile[row][dim + 4], bits.z, bits.w);
+  }
+}
+
+// What one thread works on: rows first_row + i, keys lane + kLanesPerRow * j of each tile,
+// dimensions 4 * lane + 4 * kLanesPerRow * g + (0..3).
+struct Reference {
+  const ReferenceArgs& args;
+  ReferenceShared& shared;
+  const int lane;
+  const int first_row;
+  long long head_offset;  // of this (batch, head)'s first element in a tensor
+  long long batch_head;
+  int selected;  // rows of this block that exist
+  int keys;      // that any of its rows sees
+
+  __device__ __forceinline__ Reference(const ReferenceArgs& a, ReferenceShared& s)
+      : args(a),
+        shared(s),
+        lane(threadIdx.x % kLanesPerRow),
+        first_row(threadIdx.x / kLanesPerRow * kRowsPerThread) {
+    const long long batch = blockIdx.z;
+    head_offset = (batch * args.seq_len * args.heads + blockIdx.y) * kHeadDim;
+    batch_head = batch * args.heads + blockIdx.y;
+    selected = min(kRows, args.selection.rows_per_head - static_cast<int>(blockIdx.x) * kRows);
+  }
+
+  // Index of a block's row among all selected rows.
+  __device__ __forceinline__ long long selection_index(int row) const {
+    return batch_head * args.selection.rows_per_head + blockIdx.x * kRows + row;
+  }
+
+  __device__ __forceinline__ const Element* row_address(const void* tensor, int position) const {
+    return static_cast<const Element*>(tensor) + head_offset +
+           static_cast<long long>(position) * args.heads * kHeadDim;
+  }
+
+  // threads: the block; sync: out: a CTA barrier
+  __device__ __forceinline__ void load_queries() {
+    if (threadIdx.x < kRows) {
+      // Missing rows repeat the last one; nobody stores their results.
+      const int row = min(static_cast<int>(threadIdx.x), selected - 1);
+      shared.positions[threadIdx.x] = args.selection.rows[selection_index(row)];
+    }
+    __syncthreads();
+    load_rows(shared.q, [this](int row) { return row_address(args.q, shared.positions[row]); });
+    keys = args.causal != 0 ? shared.positions[selected - 1] + 1 : args.seq_len;
+    __syncthreads();
+  }
+
+  // threads: the block; sync: a CTA barrier before (the last tile has been read) and after
+  __device__ __forceinline__ void load_tile(const void* tensor, int first_key) {
+    __syncthreads();
+    load_rows(shared.kv, [=, this](int row) -> const Element* {
+      return first_key + row < args.seq_len ? row_address(tensor, first_key + row) : nullptr;
+    });
+    __syncthreads();
+  }
+
+  // scale * q.k of this thread's rows and keys of the tile in shared.kv; minus infinity where
+  // masked or past the end.
+  __device__ __forceinline__ void scores(float (&s)[kRowsPerThread][kKeysPerThread],
+                                         int first_key) const {
+#pragma unroll
+    for (int i = 0; i < kRowsPerThread; ++i) {
+#pragma unroll
+      for (int j = 0; j < kKeysPerThread; ++j) {
+        s[i][j] = 0.0f;
+      }
+    }
+#pragma unroll 4
+    for (int dim = 0; dim < kHeadDim; dim += 4) {
+      float4 k[kKeysPerThread];
+#pragma unroll
+      for (int j = 0; j < kKeysPerThread; ++j) {
+        k[j] = load_four(&shared.kv[lane + kLanesPerRow * j][dim]);
+      }
+#pragma unroll
+      for (int i = 0; i < kRowsPerThread; ++i) {
+        const float4 q = load_four(&shared.q[first_row + i][dim]);
+#pragma unroll
+        for (int j = 0; j < kKeysPerThread; ++j) {
+          s[i][j] = dot(q, k[j], s[i][j]);
+        }
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kRowsPerThread; ++i) {
+      const int last_key = args.causal != 0 ? shared.positions[first_row + i] : args.seq_len - 1;
+#pragma unroll
+      for (int j = 0; j < kKeysPerThread; ++j) {
+        const bool seen = first_key + lane + kLanesPerRow * j <= last_key;
+        s[i][j] = seen ? s[i][j] * args.softmax_scale : negative_infinity();
+      }
+    }
+  }
+
+  // Pass 1.
+  __device__ __forceinline__ void find_states(RowState (&exact)[kRowsPerThread],
+                                              RowState (&rounded)[kRowsPerThread]) {
+#pragma unroll 1
+    for (int first_key = 0; first_key < keys; first_key += kKeys) {
+      load_tile(args.k, first_key);
+      float s[kRowsPerThread][kKeysPerThread];
+      scores(s, first_key);
+#pragma unroll
+      for (int i = 0; i < kRowsPerThread; ++i) {
+#pragma unroll
+        for (int j = 0; j < kKeysPerThread; ++j) {
+          exact[i].add(s[i][j]);
+          rounded[i].add(rounded_value(s[i][j]));
+        }
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kRowsPerThread; ++i) {
+      exact[i].merge_lanes();
+      rounded[i].merge_lanes();
+    }
+  }
+
+  // Probabilities of the tile in shared.kv, to shared memory. sync: none
+  __device__ __forceinline__ void store_probabilities(const RowState (&exact)[kRowsPerThread],
+                                                      const RowState (&rounded)[kRowsPerThread],
+                                                      int first_key) const {
+    float s[kRowsPerThread][kKeysPerThread];
+    scores(s, first_key);
+#pragma unroll
+    for (int i = 0; i < kRowsPerThread; ++i) {
+#pragma unroll
+      for (int j = 0; j < kKeysPerThread; ++j) {
+        const int key = lane + kLanesPerRow * j;
+        shared.exact[first_row + i][key] = exact[i].probability(s[i][j]);
+        shared.rounded[first_row + i][key] =
+            rounded_value(rounded[i].probability(rounded_value(s[i][j])));
+      }
+    }
+  }
+};
+
+// This thread's part of both outputs.
+struct ReferenceOutput {
+  float4 exact[kRowsPerThread][kDimGroups];
+  float4 rounded[kRowsPerThread][kDimGroups];
+
+  __device__ __forceinline__ ReferenceOutput() {
+#pragma unroll
+    for (int i = 0; i < kRowsPerThread; ++i) {
+#pragma unroll
+      for (int g = 0; g < kDimGroups; ++g) {
+        exact[i][g] = rounded[i][g] = make_float4(0.0f, 0.0f, 0.0f, 0.0f);
+      }
+    }
+  }
+
+  static __device__ __forceinline__ void add_scaled(float4& sum, float factor, float4 v) {
+    sum = make_float4(fmaf(factor, v.x, sum.x), fmaf(factor, v.y, sum.y), fmaf(factor, v.z, sum.z),
+                      fmaf(factor, v.w, sum.w));
+  }
+
+  // O += P V for the tile of V in shared.kv.
+  __device__ __forceinline__ void accumulate(const Reference& block) {
+#pragma unroll 4
+    for (int key = 0; key < kKeys; ++key) {
+#pragma unroll
+      for (int g = 0; g < kDimGroups; ++g) {
+        const float4 v = load_four(&block.shared.kv[key][4 * (block.lane + kLanesPerRow * g)]);
+#pragma unroll
+        for (int i = 0; i < kRowsPerThread; ++i) {
+          add_scaled(exact[i][g], block.shared.exact[block.first_row + i][key], v);
+          add_scaled(rounded[i][g], block.shared.rounded[block.first_row + i][key], v);
+        }
+      }
+    }
+  }
+
+  __device__ __forceinline__ void store(const Reference& block) const {
+#pragma unroll
+    for (int i = 0; i < kRowsPerThread; ++i) {
+#pragma unroll
+      for (int g = 0; g < kDimGroups; ++g) {
+        const int dim = 4 * (block.lane + kLanesPerRow * g);
+        if (block.first_row + i < block.selected && dim < kHeadDim) {
+          const long long at = block.selection_index(block.first_row + i) * kHeadDim + dim;
+          const float4 o = rounded[i][g];
+          *reinterpret_cast<float4*>(block.args.exact + at) = exact[i][g];
+          *reinterpret_cast<ushort4*>(static_cast<Element*>(block.args.rounded) + at) =
+              make_ushort4(round_element(o.x), round_element(o.y), round_element(o.z),
+                           round_element(o.w));
+        }
+      }
+    }
+  }
+};
+
+// Both references of the selected rows.
+// shape:   grid (ceil(rows_per_head / 64), heads, batch); block 256; dynamic shared memory
+//          sizeof(ReferenceShared)
+extern "C" __global__ void __launch_bounds__(kThreads)
+    fatune_reference_attention(const __grid_constant__ ReferenceArgs args) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  Reference block(args, *reinterpret_cast<ReferenceShared*>(memory));
+  block.load_queries();
+  RowState exact[kRowsPerThread], rounded[kRowsPerThread];
+  block.find_states(exact, rounded);
+  ReferenceOutput output;
+#pragma unroll 1
+  for (int first_key = 0; first_key < block.keys; first_key += kKeys) {
+    block.load_tile(args.k, first_key);
+    block.store_probabilities(exact, rounded, first_key);
+    block.load_tile(args.v, first_key);  // its barriers also publish the probabilities
+    output.accumulate(block);
+  }
+  output.store(block);
+}
+
+#endif
