@@ -7,7 +7,7 @@ compiler=$1
 IFS=';' read -ra folders <<<"$2"
 shift 2
 flags=(-std=c++20 -fsyntax-only -w -x c++)
-for folder in "${folders[@]}"; do flags+=(-isystem "$folder"); done
+for folder in "${folders[@]}"; do flags+=("-I$folder"); done
 
 bad=0
 for header in "$@"; do
