@@ -36,8 +36,8 @@ struct CacheContents {
 /// Machine code by content address, one file per artifact, shared by threads and processes.
 /// Entries are checksummed and published by rename, so a reader sees a whole entry or none; a
 /// damaged one counts as absent and is replaced. What was not used for longest goes first when the
-/// folder grows over its cap. A folder that cannot be used costs one warning and all hits, never a
-/// failure.
+/// folder grows over its cap. A folder that cannot be written costs one warning, never a failure;
+/// what is in it still serves.
 class CubinCache {
  public:
   explicit CubinCache(CacheSettings settings);

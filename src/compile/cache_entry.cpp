@@ -1,0 +1,108 @@
+#include "compile/cache_entry.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "compile/sha256.hpp"
+
+namespace fatune {
+
+// nlohmann/json finds these by the name of the type.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ResourceFacts, registers_per_thread, spill_store_bytes,
+                                   spill_load_bytes, local_bytes, static_smem_bytes, constant_bytes,
+                                   code_bytes)
+
+namespace {
+
+constexpr std::string_view kMagic = "fatune artifact 1\n";
+constexpr std::size_t kDigits = 64;
+
+/// Takes `count` bytes off the front; nothing when there are fewer.
+std::optional<std::string_view> take(std::string_view& bytes, std::size_t count) {
+  if (bytes.size() < count) {
+    return std::nullopt;
+  }
+  const std::string_view taken = bytes.substr(0, count);
+  bytes.remove_prefix(count);
+  return taken;
+}
+
+/// What follows the header, once its checksum holds.
+std::optional<std::string_view> checked_payload(std::string_view bytes) {
+  if (!bytes.starts_with(kMagic)) {
+    return std::nullopt;
+  }
+  bytes.remove_prefix(kMagic.size());
+  const auto digits = take(bytes, kDigits);
+  const auto newline = take(bytes, 1);
+  if (!digits || newline != "\n" || sha256_hex(bytes) != *digits) {
+    return std::nullopt;
+  }
+  return bytes;
+}
+
+nlohmann::json to_json(const Artifact& artifact) {
+  return {{"key", artifact.key},
+          {"lowered_name", artifact.lowered_name},
+          {"facts", artifact.facts},
+          {"log", artifact.log},
+          {"toolchain", artifact.toolchain},
+          {"compile_ms", artifact.compile_ms},
+          {"cubin_bytes", artifact.cubin.size()},
+          {"ptx_bytes", artifact.ptx.size()}};
+}
+
+/// Throws nlohmann::json::exception when a field is missing or of another type.
+Artifact from_json(const nlohmann::json& json) {
+  Artifact artifact;
+  json.at("key").get_to(artifact.key);
+  json.at("lowered_name").get_to(artifact.lowered_name);
+  json.at("facts").get_to(artifact.facts);
+  json.at("log").get_to(artifact.log);
+  json.at("toolchain").get_to(artifact.toolchain);
+  json.at("compile_ms").get_to(artifact.compile_ms);
+  artifact.from_cache = true;
+  return artifact;
+}
+
+std::optional<Artifact> decode_payload(std::string_view payload, const std::string& key) {
+  const auto line = take(payload, payload.find('\n'));
+  if (!line) {
+    return std::nullopt;
+  }
+  payload.remove_prefix(1);
+  const auto json = nlohmann::json::parse(*line);
+  Artifact artifact = from_json(json);
+  const auto cubin = take(payload, json.at("cubin_bytes").get<std::size_t>());
+  const auto ptx = take(payload, json.at("ptx_bytes").get<std::size_t>());
+  if (!cubin || !ptx || !payload.empty() || artifact.key != key) {
+    return std::nullopt;
+  }
+  artifact.cubin.assign(cubin->begin(), cubin->end());
+  artifact.ptx = *ptx;
+  return artifact;
+}
+
+}  // namespace
+
+std::string encode_entry(const Artifact& artifact) {
+  // A source path in the log may be in any encoding; JSON is UTF-8.
+  std::string payload =
+      to_json(artifact).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+  payload.append(artifact.cubin.data(), artifact.cubin.size());
+  payload += artifact.ptx;
+  return std::string(kMagic) + sha256_hex(payload) + "\n" + payload;
+}
+
+std::optional<Artifact> decode_entry(std::string_view bytes, const std::string& key) {
+  const auto payload = checked_payload(bytes);
+  if (!payload) {
+    return std::nullopt;
+  }
+  try {
+    return decode_payload(*payload, key);
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;  // whole, but written by something that means other fields
+  }
+}
+
+}  // namespace fatune
