@@ -6,7 +6,7 @@
 set(_nvrtc_min_version 12000)  # as CUDA_VERSION in cuda.h: 1000 * major + 10 * minor
 get_filename_component(_source_dir "${CMAKE_CURRENT_LIST_DIR}" DIRECTORY)
 if(CMAKE_SCRIPT_MODE_FILE)
-  cmake_minimum_required(VERSION 3.22)
+  cmake_minimum_required(VERSION 3.25)
   set(CMAKE_FIND_LIBRARY_PREFIXES lib)
   set(CMAKE_FIND_LIBRARY_SUFFIXES .so)
 else()
