@@ -1,0 +1,30 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/outcome.hpp"
+#include "core/problem.hpp"
+
+namespace fatune {
+
+/// Tolerances of the mismatch count, against the 16-bit reference (contract, section 4).
+inline constexpr double kMismatchAtol = 1e-5;
+inline constexpr double kMismatchRtol = 1e-3;
+
+/// Distance from |value| to the next greater number of the element type.
+[[nodiscard]] double unit_in_last_place(double value, DType dtype);
+
+/// The most that an output may differ from the fp32 reference: twice the greatest error of the
+/// 16-bit reference (the documented rule), but never less than one unit in the last place of the
+/// greatest reference value. A 16-bit output cannot promise less, and the 16-bit reference may be
+/// exact by nature, not by merit: with one key O = V, both its roundings change nothing and twice
+/// its error is 0. There the rule becomes: O equals V within one unit in the last place.
+[[nodiscard]] double error_limit(double max_abs_reference_error, double max_abs_reference,
+                                 DType dtype);
+
+/// One sentence about the first check that fails, nothing when the output is right. In order:
+/// writes outside the tensor, values that are not finite, error beyond the limit.
+[[nodiscard]] std::optional<std::string> find_fault(const ErrorStats& stats);
+
+}  // namespace fatune

@@ -1,0 +1,53 @@
+#include "measure/loaded_kernel.hpp"
+
+#include <fmt/format.h>
+
+namespace fatune {
+namespace {
+
+constexpr std::int64_t kMaxGridX = 2147483647;
+constexpr std::int64_t kMaxGridYZ = 65535;
+
+}  // namespace
+
+std::optional<std::string> broken_limit(const LaunchGeometry& geometry,
+                                        const gpu::FunctionAttributes& attributes,
+                                        const DeviceLimits& limits) {
+  const std::int64_t threads = geometry.block[0] * geometry.block[1] * geometry.block[2];
+  const std::int64_t smem_bytes = geometry.dynamic_smem_bytes + attributes.static_smem_bytes;
+  if (threads > attributes.max_threads_per_block) {
+    return fmt::format("{} threads per block; with {} registers per thread at most {} can run",
+                       threads, attributes.registers_per_thread, attributes.max_threads_per_block);
+  }
+  if (smem_bytes > limits.smem_per_block_optin_bytes) {
+    return fmt::format("{} bytes of shared memory per block; {} allows {}", smem_bytes, limits.name,
+                       limits.smem_per_block_optin_bytes);
+  }
+  if (geometry.grid[0] > kMaxGridX || geometry.grid[1] > kMaxGridYZ ||
+      geometry.grid[2] > kMaxGridYZ) {
+    return fmt::format("a grid of {} x {} x {} blocks; CUDA allows {} x {} x {}", geometry.grid[0],
+                       geometry.grid[1], geometry.grid[2], kMaxGridX, kMaxGridYZ, kMaxGridYZ);
+  }
+  return std::nullopt;
+}
+
+LoadedKernel::LoadedKernel(const Artifact& artifact, const LaunchGeometry& geometry,
+                           const AttentionForwardArgs& args)
+    : module_(artifact.cubin),
+      function_(module_.function(artifact.lowered_name)),
+      geometry_(geometry),
+      args_(args) {}
+
+std::optional<std::string> LoadedKernel::prepare(const DeviceLimits& limits) const {
+  std::optional<std::string> broken = broken_limit(geometry_, function_.attributes(), limits);
+  if (!broken) {
+    function_.allow_dynamic_smem(geometry_.dynamic_smem_bytes);
+  }
+  return broken;
+}
+
+void LoadedKernel::launch(const gpu::Stream& stream) const {
+  gpu::launch_with(function_, geometry_, stream, args_);
+}
+
+}  // namespace fatune

@@ -1,0 +1,65 @@
+#include "measure/measurement_module.hpp"
+
+#include <algorithm>
+
+#include "reference/reference_tile.h"
+
+namespace fatune {
+namespace {
+
+constexpr std::int64_t kBlockThreads = 256;
+// Loops stride over the grid; this many blocks fill any GPU.
+constexpr std::int64_t kMaxBlocks = 2048;
+
+// A block per 256 items, within reason; `y` independent parts.
+LaunchGeometry strided_grid(std::uint64_t items, std::int64_t y = 1) {
+  const auto blocks = static_cast<std::int64_t>((items + kBlockThreads - 1) / kBlockThreads);
+  return {{std::clamp<std::int64_t>(blocks, 1, kMaxBlocks), y, 1}, {kBlockThreads, 1, 1}, 0};
+}
+
+}  // namespace
+
+MeasurementModule::MeasurementModule(const Artifact& kernels)
+    : module_(kernels.cubin),
+      fill_inputs_(module_.function("fatune_fill_inputs")),
+      reference_attention_(module_.function("fatune_reference_attention")),
+      compare_output_(module_.function("fatune_compare_output")),
+      scan_output_(module_.function("fatune_scan_output")),
+      check_guards_(module_.function("fatune_check_guards")),
+      device_gate_(module_.function("fatune_device_gate")) {}
+
+void MeasurementModule::fill_inputs(const FillInputsArgs& args, const gpu::Stream& stream) const {
+  constexpr std::int64_t kTensors = 3;
+  gpu::launch_with(fill_inputs_, strided_grid(args.elements / 4, kTensors), stream, args);
+}
+
+void MeasurementModule::compute_references(const ReferenceArgs& args, const Problem& problem,
+                                           const gpu::Stream& stream) const {
+  const std::int64_t smem_bytes = reference_shared_bytes(static_cast<int>(problem.d_head));
+  const std::int64_t blocks = (args.selection.rows_per_head + kReferenceRows - 1) / kReferenceRows;
+  reference_attention_.allow_dynamic_smem(smem_bytes);
+  gpu::launch_with(reference_attention_,
+                   {{blocks, problem.heads, problem.batch}, {kReferenceThreads, 1, 1}, smem_bytes},
+                   stream, args);
+}
+
+void MeasurementModule::compare_output(const CompareArgs& args, const gpu::Stream& stream) const {
+  gpu::launch_with(compare_output_, strided_grid(args.elements), stream, args);
+}
+
+void MeasurementModule::scan_output(const void* output, std::int64_t elements, CheckCounts* counts,
+                                    const gpu::Stream& stream) const {
+  const auto chunks = static_cast<unsigned long long>(elements / 8);
+  gpu::launch_with(scan_output_, strided_grid(chunks), stream, output, chunks, counts);
+}
+
+void MeasurementModule::check_guards(const GuardArgs& args, std::int64_t bands, CheckCounts* counts,
+                                     const gpu::Stream& stream) const {
+  gpu::launch_with(check_guards_, strided_grid(args.guard_bytes / 4, bands), stream, args, counts);
+}
+
+void MeasurementModule::hold(const GateArgs& args, const gpu::Stream& stream) const {
+  gpu::launch_with(device_gate_, LaunchGeometry{}, stream, args);
+}
+
+}  // namespace fatune

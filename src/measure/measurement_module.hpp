@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/kernel_code.hpp"
+#include "core/problem.hpp"
+#include "gpu/context.hpp"
+#include "gpu/module.hpp"
+#include "reference/measurement_args.h"
+
+namespace fatune {
+
+/// The measurement kernels of one (dtype, d_head), loaded: each function queues one of them. What
+/// they do is said at the kernels (kernels/reference). All throw gpu::DriverError.
+class MeasurementModule {
+ public:
+  /// `kernels` is compiled from measurement_request().
+  explicit MeasurementModule(const Artifact& kernels);
+
+  void fill_inputs(const FillInputsArgs& args, const gpu::Stream& stream) const;
+  void compute_references(const ReferenceArgs& args, const Problem& problem,
+                          const gpu::Stream& stream) const;
+  void compare_output(const CompareArgs& args, const gpu::Stream& stream) const;
+  void scan_output(const void* output, std::int64_t elements, CheckCounts* counts,
+                   const gpu::Stream& stream) const;
+  void check_guards(const GuardArgs& args, std::int64_t bands, CheckCounts* counts,
+                    const gpu::Stream& stream) const;
+  void hold(const GateArgs& args, const gpu::Stream& stream) const;
+
+ private:
+  gpu::Module module_;
+  gpu::Function fill_inputs_;
+  gpu::Function reference_attention_;
+  gpu::Function compare_output_;
+  gpu::Function scan_output_;
+  gpu::Function check_guards_;
+  gpu::Function device_gate_;
+};
+
+}  // namespace fatune

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+
+#include "common/attention_args.h"
+#include "core/problem.hpp"
+#include "gpu/memory.hpp"
+#include "measure/memory_plan.hpp"
+#include "reference/measurement_args.h"
+
+namespace fatune {
+
+/// Q, K, V and O of a problem in one allocation, guard bands before, between and after them:
+///
+///   guard Q guard K guard V guard O guard
+///
+/// The poison is a NaN in both element types, and not the one that arithmetic produces. In O it
+/// shows what was not written; in the guards, by changing, what was written out of a tensor, and,
+/// by spreading into O, what was read out of one.
+class Tensors {
+ public:
+  static constexpr std::uint32_t kPoison = 0x7fa57fa5;
+  static constexpr std::int64_t kGuardBands = 5;
+
+  Tensors(const Problem& problem, const MemoryPlan& plan);
+
+  [[nodiscard]] gpu::DevicePtr q() const noexcept { return tensor(0); }
+  [[nodiscard]] gpu::DevicePtr k() const noexcept { return tensor(1); }
+  [[nodiscard]] gpu::DevicePtr v() const noexcept { return tensor(2); }
+  [[nodiscard]] gpu::DevicePtr o() const noexcept { return tensor(3); }
+
+  /// Fills everything, inputs and guards included, with the poison.
+  void poison(const gpu::Stream& stream) const;
+  /// Fills O only.
+  void poison_output(const gpu::Stream& stream) const;
+
+  /// A kernel's argument, with the usual scale 1 / sqrt(d_head).
+  [[nodiscard]] AttentionForwardArgs attention_args() const;
+  [[nodiscard]] GuardArgs guard_args() const;
+
+ private:
+  [[nodiscard]] gpu::DevicePtr tensor(std::int64_t index) const noexcept;
+
+  Problem problem_;
+  std::int64_t guard_bytes_;
+  std::int64_t stride_bytes_;  // from guard band to guard band
+  gpu::DeviceBuffer arena_;
+};
+
+}  // namespace fatune

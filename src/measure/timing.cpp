@@ -1,0 +1,111 @@
+#include "measure/timing.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <atomic>
+#include <vector>
+
+#include "measure/statistics.hpp"
+
+namespace fatune {
+namespace {
+
+// Long against any pause of a host that is merely busy, short enough to sit through a few times.
+constexpr unsigned long long kGateTimeoutNs = 100'000'000;
+constexpr int kMaxExpiredInARow = 3;
+constexpr std::int64_t kGateWordsBytes = 2 * sizeof(std::uint32_t);
+
+std::atomic_ref<std::uint32_t> word(const gpu::PinnedBuffer& words, std::size_t index) {
+  return std::atomic_ref<std::uint32_t>(words.host_as<std::uint32_t>()[index]);
+}
+
+}  // namespace
+
+// Closes the gate for one ticket and opens it at the end of the scope, also when queueing throws.
+class SampleTimer::HeldStream {
+ public:
+  explicit HeldStream(SampleTimer& timer) : timer_(timer) {
+    if (timer_.gate_in_use_) {
+      const gpu::DevicePtr flag = timer_.gate_words_.address();
+      timer_.kernels_.hold({reinterpret_cast<const unsigned*>(flag),
+                            reinterpret_cast<unsigned*>(flag + sizeof(std::uint32_t)),
+                            kGateTimeoutNs, ++timer_.ticket_},
+                           timer_.stream_);
+    }
+  }
+  HeldStream(const HeldStream&) = delete;
+  HeldStream& operator=(const HeldStream&) = delete;
+  HeldStream(HeldStream&&) = delete;
+  HeldStream& operator=(HeldStream&&) = delete;
+  ~HeldStream() { word(timer_.gate_words_, 0).store(timer_.ticket_, std::memory_order_release); }
+
+ private:
+  SampleTimer& timer_;
+};
+
+SampleTimer::SampleTimer(const MeasurePolicy& policy, std::int64_t flush_bytes,
+                         const MeasurementModule& kernels, const gpu::Stream& stream)
+    : kernels_(kernels),
+      stream_(stream),
+      flush_buffer_(flush_bytes),
+      gate_words_(kGateWordsBytes),
+      gate_in_use_(policy.device_gate) {}
+
+void SampleTimer::flush() {
+  if (flush_buffer_.bytes() > 0) {
+    gpu::fill_words_async(flush_buffer_.address(), ticket_, flush_buffer_.bytes() / 4, stream_);
+  }
+}
+
+double SampleTimer::time_once(const LoadedKernel& kernel) {
+  flush();
+  {
+    const HeldStream held(*this);
+    start_.record(stream_);
+    kernel.launch(stream_);
+    stop_.record(stream_);
+  }
+  stop_.synchronize();
+  return 1e3 * gpu::elapsed_ms(start_, stop_);
+}
+
+bool SampleTimer::gate_expired() {
+  return gate_in_use_ && word(gate_words_, 1).load(std::memory_order_acquire) == ticket_;
+}
+
+void SampleTimer::give_up_gate() {
+  gate_in_use_ = false;
+  spdlog::warn(
+      "the device gate expired {} times in a row: launches seem to wait for the device; going on "
+      "without it (short kernels will read slow)",
+      expired_in_a_row_);
+}
+
+double SampleTimer::take_sample(const LoadedKernel& kernel) {
+  double sample_us = time_once(kernel);
+  while (gate_expired()) {
+    if (++expired_in_a_row_ == kMaxExpiredInARow) {
+      give_up_gate();
+    }
+    sample_us = time_once(kernel);
+  }
+  expired_in_a_row_ = 0;
+  return sample_us;
+}
+
+Timing time_kernel(SampleTimer& timer, const LoadedKernel& kernel, const MeasurePolicy& policy) {
+  for (int i = 0; i < policy.warmup; ++i) {
+    static_cast<void>(timer.take_sample(kernel));
+  }
+  std::vector<double> samples_us(static_cast<std::size_t>(std::max(1, policy.repeats)));
+  for (double& sample_us : samples_us) {
+    sample_us = timer.take_sample(kernel);
+  }
+  Timing timing = summarise(std::move(samples_us), policy.confidence);
+  const bool gate_lost = policy.device_gate && !timer.gate_in_use();
+  timing.stopped_because = gate_lost ? "fixed count, device gate given up" : "fixed count";
+  return timing;
+}
+
+}  // namespace fatune

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/outcome.hpp"
+#include "core/report.hpp"
+#include "gpu/context.hpp"
+#include "gpu/memory.hpp"
+#include "measure/loaded_kernel.hpp"
+#include "measure/measurement_module.hpp"
+
+namespace fatune {
+
+/// Takes timed samples of kernels, one at a time, so that a caller may interleave candidates.
+///
+/// A sample: write the flush buffer (at least twice the L2, so that nothing of the last run is
+/// found there), hold the stream at the device gate, queue event, kernel, event, open the gate.
+/// Held back, the device finds all three queued and no launch cost falls between the events.
+class SampleTimer {
+ public:
+  /// `flush_bytes` 0: samples are warm. All but `policy` must outlive the timer.
+  SampleTimer(const MeasurePolicy& policy, std::int64_t flush_bytes,
+              const MeasurementModule& kernels, const gpu::Stream& stream);
+
+  /// Device time of one run, in microseconds. A sample whose gate opened by itself (the host was
+  /// held up) is retaken; when that repeats, launches evidently wait for the device (a debugger, a
+  /// sanitizer, CUDA_LAUNCH_BLOCKING), and the timer goes on without the gate, with a warning.
+  /// Throws gpu::DriverError.
+  [[nodiscard]] double take_sample(const LoadedKernel& kernel);
+
+  /// Gate asked for, and still in use.
+  [[nodiscard]] bool gate_in_use() const noexcept { return gate_in_use_; }
+
+ private:
+  class HeldStream;
+
+  void flush();
+  [[nodiscard]] double time_once(const LoadedKernel& kernel);
+  [[nodiscard]] bool gate_expired();
+  void give_up_gate();
+
+  const MeasurementModule& kernels_;
+  const gpu::Stream& stream_;
+  gpu::DeviceBuffer flush_buffer_;
+  gpu::PinnedBuffer gate_words_;  // [0]: the gate's flag, [1]: last ticket that expired
+  gpu::Event start_;
+  gpu::Event stop_;
+  std::uint32_t ticket_ = 0;
+  int expired_in_a_row_ = 0;
+  bool gate_in_use_;
+};
+
+/// `policy.warmup` samples that are thrown away, then `policy.repeats` that are summarised.
+[[nodiscard]] Timing time_kernel(SampleTimer& timer, const LoadedKernel& kernel,
+                                 const MeasurePolicy& policy);
+
+}  // namespace fatune
