@@ -18,6 +18,7 @@ Error::Error(ExitCode code, const std::string& what_was_wrong, const std::string
              const std::string& remedy)
     : std::runtime_error(compose(what_was_wrong, where, remedy)),
       code_(code),
+      what_was_wrong_(what_was_wrong),
       where_(where),
       remedy_(remedy) {}
 

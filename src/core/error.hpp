@@ -15,11 +15,13 @@ class Error : public std::runtime_error {
         const std::string& remedy = {});
 
   [[nodiscard]] ExitCode code() const noexcept { return code_; }
+  [[nodiscard]] const std::string& what_was_wrong() const noexcept { return what_was_wrong_; }
   [[nodiscard]] const std::string& where() const noexcept { return where_; }
   [[nodiscard]] const std::string& remedy() const noexcept { return remedy_; }
 
  private:
   ExitCode code_;
+  std::string what_was_wrong_;
   std::string where_;
   std::string remedy_;
 };
