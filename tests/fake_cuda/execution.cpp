@@ -1,0 +1,226 @@
+// Streams, events, modules, launches. Work is done when it is queued.
+#include <cuda.h>
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fake_cuda/script.hpp"
+#include "fake_cuda/state.hpp"
+
+using namespace fake_cuda;
+
+namespace {
+
+struct FakeStream {};
+
+struct FakeEvent {
+  double at_us = 0.0;
+  bool recorded = false;
+};
+
+struct FakeFunction {
+  std::string name;
+  int max_dynamic_smem = 48 * 1024;
+};
+
+struct FakeModule {
+  std::string image;  ///< its section names are in it: ".text.<kernel>"
+  std::vector<std::unique_ptr<FakeFunction>> functions;
+};
+
+/// The length of an ELF image up to the end of its section headers (names lie before them).
+std::size_t elf_bytes(const unsigned char* image) {
+  unsigned long long section_offset = 0;
+  unsigned short entry_bytes = 0;
+  unsigned short entries = 0;
+  std::memcpy(&section_offset, image + 0x28, sizeof section_offset);
+  std::memcpy(&entry_bytes, image + 0x3a, sizeof entry_bytes);
+  std::memcpy(&entries, image + 0x3c, sizeof entries);
+  return section_offset + std::size_t{entry_bytes} * entries;
+}
+
+bool has_kernel(const FakeModule& module, const std::string& name) {
+  return module.image.find(".text." + name + '\0') != std::string::npos;
+}
+
+template <typename Object, typename Raw>
+CUresult create(Raw* raw) {
+  ++state().live_objects;
+  *raw = reinterpret_cast<Raw>(new Object);
+  return CUDA_SUCCESS;
+}
+
+template <typename Object>
+void destroy(void* raw) {
+  --state().live_objects;
+  delete static_cast<Object*>(raw);
+}
+
+template <typename Object, typename Raw>
+Object& object(Raw raw) {
+  return *reinterpret_cast<Object*>(raw);
+}
+
+}  // namespace
+
+extern "C" {
+
+CUresult cuStreamCreate(CUstream* stream, unsigned) {
+  FAKE_GATE("cuStreamCreate");
+  return create<FakeStream>(stream);
+}
+
+CUresult cuStreamDestroy(CUstream stream) {
+  destroy<FakeStream>(stream);
+  FAKE_GATE("cuStreamDestroy");
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamSynchronize(CUstream) {
+  FAKE_GATE("cuStreamSynchronize");
+  return CUDA_SUCCESS;
+}
+
+CUresult cuStreamQuery(CUstream) {
+  FAKE_GATE("cuStreamQuery");
+  return CUDA_SUCCESS;
+}
+
+/// Nothing waits: all earlier work is done and the host opens the flag later.
+CUresult cuStreamWaitValue32(CUstream, CUdeviceptr, cuuint32_t, unsigned) {
+  FAKE_GATE("cuStreamWaitValue32");
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventCreate(CUevent* event, unsigned) {
+  FAKE_GATE("cuEventCreate");
+  return create<FakeEvent>(event);
+}
+
+CUresult cuEventDestroy(CUevent event) {
+  destroy<FakeEvent>(event);
+  FAKE_GATE("cuEventDestroy");
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventRecord(CUevent event, CUstream) {
+  FAKE_GATE("cuEventRecord");
+  object<FakeEvent>(event) = {state().clock_us, true};
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventSynchronize(CUevent) {
+  FAKE_GATE("cuEventSynchronize");
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventQuery(CUevent) {
+  FAKE_GATE("cuEventQuery");
+  return CUDA_SUCCESS;
+}
+
+CUresult cuEventElapsedTime(float* ms, CUevent start, CUevent stop) {
+  FAKE_GATE("cuEventElapsedTime");
+  const FakeEvent& from = object<FakeEvent>(start);
+  const FakeEvent& to = object<FakeEvent>(stop);
+  if (!from.recorded || !to.recorded) {
+    return CUDA_ERROR_INVALID_HANDLE;
+  }
+  *ms = static_cast<float>((to.at_us - from.at_us) / 1000.0);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleLoadData(CUmodule* module, const void* image) {
+  FAKE_GATE("cuModuleLoadData");
+  const auto* bytes = static_cast<const unsigned char*>(image);
+  if (std::memcmp(bytes, "\177ELF", 4) != 0) {
+    return CUDA_ERROR_INVALID_IMAGE;
+  }
+  const CUresult result = create<FakeModule>(module);
+  object<FakeModule>(*module).image.assign(bytes, bytes + elf_bytes(bytes));
+  return result;
+}
+
+CUresult cuModuleUnload(CUmodule module) {
+  destroy<FakeModule>(module);
+  FAKE_GATE("cuModuleUnload");
+  return CUDA_SUCCESS;
+}
+
+CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
+  FAKE_GATE("cuModuleGetFunction");
+  auto& loaded = object<FakeModule>(module);
+  if (!has_kernel(loaded, name)) {
+    return CUDA_ERROR_NOT_FOUND;
+  }
+  loaded.functions.push_back(std::make_unique<FakeFunction>(FakeFunction{name}));
+  *function = reinterpret_cast<CUfunction>(loaded.functions.back().get());
+  return CUDA_SUCCESS;
+}
+
+CUresult cuFuncLoad(CUfunction) {
+  FAKE_GATE("cuFuncLoad");
+  return CUDA_SUCCESS;
+}
+
+CUresult cuFuncGetAttribute(int* value, CUfunction_attribute which, CUfunction function) {
+  FAKE_GATE("cuFuncGetAttribute");
+  switch (which) {
+    case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+      *value = 1024;
+      break;
+    case CU_FUNC_ATTRIBUTE_NUM_REGS:
+      *value = 64;
+      break;
+    case CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES:
+      *value = object<FakeFunction>(function).max_dynamic_smem;
+      break;
+    case CU_FUNC_ATTRIBUTE_BINARY_VERSION:
+      *value = compute_capability();
+      break;
+    default:
+      *value = 0;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute which, int value) {
+  FAKE_GATE("cuFuncSetAttribute");
+  if (which == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES) {
+    if (value > 232448) {
+      return CUDA_ERROR_INVALID_VALUE;
+    }
+    object<FakeFunction>(function).max_dynamic_smem = value;
+  }
+  return CUDA_SUCCESS;
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, int threads,
+                                                     std::size_t) {
+  FAKE_GATE("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  *blocks = threads <= 0 ? 0 : 2048 / threads;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuLaunchKernel(CUfunction function, unsigned, unsigned, unsigned, unsigned block_x,
+                        unsigned block_y, unsigned block_z, unsigned smem_bytes, CUstream,
+                        void** arguments, void**) {
+  FAKE_GATE("cuLaunchKernel");
+  const auto& kernel = object<FakeFunction>(function);
+  if (smem_bytes > static_cast<unsigned>(kernel.max_dynamic_smem) ||
+      block_x * block_y * block_z > 1024) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  const long long number = ++state().launches;
+  state().clock_us =
+      state().clock_us + static_cast<double>(integer_setting("FATUNE_FAKE_KERNEL_US", 100));
+  if (launch_hook() != nullptr) {
+    launch_hook()(kernel.name.c_str(), arguments);
+  }
+  state().context_error = scripted_kernel_error(number);
+  return CUDA_SUCCESS;
+}
+
+}  // extern "C"

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cuda.h>
+
+#include <atomic>
+#include <cstddef>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace fake_cuda {
+
+/// The one fake machine of the process.
+struct State {
+  std::mutex mutex;
+  std::map<void*, std::size_t> device_memory;  ///< live buffers and their bytes
+  std::atomic<long long> live_objects{0};
+  std::atomic<long long> launches{0};
+  std::atomic<CUresult> context_error{CUDA_SUCCESS};  ///< of a kernel that killed the context
+  std::atomic<double> clock_us{0.0};                  ///< device time: launches advance it
+  bool initialised = false;
+};
+
+[[nodiscard]] State& state();
+
+/// What a call returns before it does anything: scripted, then the dead context's error.
+[[nodiscard]] CUresult gate(const char* function);
+
+using LaunchHook = void (*)(const char* kernel, void** arguments);
+[[nodiscard]] LaunchHook& launch_hook();
+
+}  // namespace fake_cuda
+
+/// Returns from the function when it is scripted to fail. Uses the unversioned name.
+#define FAKE_GATE(function) \
+  if (const CUresult scripted = fake_cuda::gate(function); scripted != CUDA_SUCCESS) return scripted

@@ -1,0 +1,37 @@
+#include "unit/gpu/fake_driver.hpp"
+
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <stdexcept>
+
+namespace fatune::gpu {
+namespace {
+
+/// Before main: the driver is loaded once per process, at its first use.
+[[maybe_unused]] const bool kChosen = setenv("FATUNE_LIBCUDA", FATUNE_FAKE_CUDA, 1) == 0;
+
+template <typename Function>
+Function find(const char* name) {
+  static void* const library = dlopen(FATUNE_FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
+  void* symbol = library == nullptr ? nullptr : dlsym(library, name);
+  if (symbol == nullptr) {
+    throw std::runtime_error(std::string("the fake driver has no ") + name);
+  }
+  return reinterpret_cast<Function>(symbol);
+}
+
+}  // namespace
+
+long long FakeDriver::live_objects() { return find<long long (*)()>("fatune_fake_live_objects")(); }
+long long FakeDriver::launches() { return find<long long (*)()>("fatune_fake_launches")(); }
+void FakeDriver::reset() { find<void (*)()>("fatune_fake_reset")(); }
+void FakeDriver::on_launch(Hook hook) { find<void (*)(Hook)>("fatune_fake_on_launch")(hook); }
+
+ScopedVariable::ScopedVariable(const char* name, const std::string& value) : name_(name) {
+  setenv(name, value.c_str(), 1);
+}
+
+ScopedVariable::~ScopedVariable() { unsetenv(name_); }
+
+}  // namespace fatune::gpu
