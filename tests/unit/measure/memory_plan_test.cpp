@@ -1,0 +1,70 @@
+#include "measure/memory_plan.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "core/error.hpp"
+
+namespace fatune {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+
+DeviceLimits limits(std::int64_t free_bytes) {
+  DeviceLimits device;
+  device.name = "Test GPU";
+  device.l2_bytes = 50 << 20;
+  device.free_memory_bytes = free_bytes;
+  return device;
+}
+
+const Problem kLarge{16, 4096, 16, 128, DType::bf16, false};
+
+TEST(MemoryPlan, CountsTensorsGuardsReferencesAndFlush) {
+  const MemoryPlan plan = plan_memory(kLarge, {}, limits(0));
+  EXPECT_EQ(plan.tensor_bytes, 2 * 16 * 4096 * 16 * 128);
+  EXPECT_EQ(plan.guard_bytes, 256 * 16 * 128 * 2) << "256 rows";
+  EXPECT_EQ(plan.reference_bytes, 16896LL * (3 * 128 * 6 + 4));
+  EXPECT_EQ(plan.flush_bytes, 100 << 20);
+  EXPECT_EQ(plan.total_bytes(),
+            4 * plan.tensor_bytes + 5 * plan.guard_bytes + plan.reference_bytes + plan.flush_bytes);
+  EXPECT_EQ(required_bytes(kLarge, {}, limits(0)), plan.total_bytes());
+}
+
+TEST(MemoryPlan, NoFlushNeedsNoFlushBuffer) {
+  MeasurePolicy warm;
+  warm.flush_l2 = false;
+  EXPECT_EQ(plan_memory(kLarge, warm, limits(0)).flush_bytes, 0);
+}
+
+TEST(MemoryPlan, TinyTensorsKeepAlignedAndGuarded) {
+  const MemoryPlan plan = plan_memory({1, 1, 1, 64, DType::fp16, false}, {}, limits(0));
+  EXPECT_EQ(plan.tensor_bytes, kTensorAlignmentBytes);
+  EXPECT_EQ(plan.guard_bytes % kTensorAlignmentBytes, 0);
+  EXPECT_GE(plan.guard_bytes, 64 << 10);
+}
+
+TEST(MemoryPlan, WhatFitsIsAccepted) { EXPECT_NO_THROW(check_fits(kLarge, {}, limits(4 * kGiB))); }
+
+TEST(MemoryPlan, WhatDoesNotFitIsRefusedWithTheFigures) {
+  try {
+    check_fits(kLarge, {}, limits(kGiB));
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::too_large);
+    EXPECT_THAT(error.what(),
+                AllOf(HasSubstr("b16 s4096 h16 d128 BF16"), HasSubstr("1.14 GiB"),
+                      HasSubstr("Test GPU has 1.00 GiB free"), HasSubstr("smaller batch")));
+  }
+}
+
+TEST(MemoryPlan, SizesBeyond64BitsAreRefusedToo) {
+  const Problem huge{65535, 1 << 24, 65535, 1024, DType::fp16, false};
+  EXPECT_THROW(check_fits(huge, {}, limits(kGiB)), Error);
+}
+
+}  // namespace
+}  // namespace fatune
