@@ -8,10 +8,7 @@
 #include <vector>
 
 #include "core/arch.hpp"
-#include "core/config.hpp"
-#include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
-#include "core/problem.hpp"
 #include "data/file_tree.hpp"
 #include "plan/expression.hpp"
 #include "plan/parameter.hpp"
@@ -59,9 +56,9 @@ struct Define {
 };
 
 struct LaunchRule {
-  std::vector<Expression> grid;                ///< 3
-  std::vector<Expression> block;               ///< 3
-  std::vector<Expression> dynamic_smem_bytes;  ///< 1
+  std::array<Expression, 3> grid;
+  std::array<Expression, 3> block;
+  Expression dynamic_smem_bytes;
 };
 
 struct EntryPoint {
@@ -87,7 +84,7 @@ struct Family {
   SymbolTable symbols;
   std::vector<Derived> derived;
   std::vector<Define> defines;
-  std::vector<LaunchRule> launch;  ///< 1
+  LaunchRule launch;
   std::vector<ValidityRule> validity;
 };
 
@@ -103,11 +100,5 @@ struct Family {
 /// The family's parameter of that name; nothing when it has none.
 [[nodiscard]] std::optional<std::size_t> find_parameter(const Family& family,
                                                         std::string_view name);
-
-/// Values of all symbols for one configuration. What needs a problem or device that is not given
-/// (null) is NaN; Expression::needs says beforehand. Error(bad_file) when a derived quantity is not
-/// finite.
-[[nodiscard]] std::vector<double> make_scope(const Family& family, const Config& config,
-                                             const Problem* problem, const DeviceLimits* limits);
 
 }  // namespace fatune

@@ -1,0 +1,31 @@
+#include "plan/family.hpp"
+
+#include <algorithm>
+
+namespace fatune {
+
+std::optional<std::size_t> find_parameter(const Family& family, std::string_view name) {
+  const auto found = std::find_if(family.parameters.begin(), family.parameters.end(),
+                                  [&](const Parameter& p) { return p.name == name; });
+  return found == family.parameters.end()
+             ? std::nullopt
+             : std::optional(static_cast<std::size_t>(found - family.parameters.begin()));
+}
+
+std::vector<std::string> family_names(const FileTree& tree) {
+  constexpr std::string_view kPrefix = "kernels/";
+  constexpr std::string_view kFile = "/family.json";
+  std::vector<std::string> names;
+  for (const std::string& path : tree.list(kPrefix)) {
+    if (path.ends_with(kFile) && path.size() > kPrefix.size() + kFile.size()) {
+      const std::string name =
+          path.substr(kPrefix.size(), path.size() - kPrefix.size() - kFile.size());
+      if (name.find('/') == std::string::npos) {
+        names.push_back(name);
+      }
+    }
+  }
+  return names;
+}
+
+}  // namespace fatune

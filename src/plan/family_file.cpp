@@ -1,0 +1,199 @@
+// load_family: kernels/<name>/family.json into a Family.
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/error.hpp"
+#include "data/json_file.hpp"
+#include "plan/family.hpp"
+#include "plan/family_parameters.hpp"
+#include "plan/scope.hpp"
+#include "plan/source_bundle.hpp"
+
+namespace fatune {
+namespace {
+
+std::string identifier(const JsonNode& node) {
+  const std::string text = node.text();
+  if (!is_identifier(text)) {
+    node.fail(fmt::format("'{}' is not an identifier", text),
+              "use a letter or underscore, then letters, digits and underscores, at most 64");
+  }
+  return text;
+}
+
+std::size_t add_symbol(SymbolTable& symbols, const JsonNode& node, Needs needs) {
+  try {
+    return symbols.add(identifier(node), needs);
+  } catch (const std::invalid_argument& error) {
+    node.fail(error.what(),
+              "each parameter, problem and device property and derived quantity "
+              "needs a name of its own");
+  }
+}
+
+SymbolTable read_symbols(const JsonNode& parameters) {
+  SymbolTable symbols;
+  for (const JsonNode& node : parameters.elements()) {
+    add_symbol(symbols, node.at("name"), {});
+  }
+  try {
+    add_environment_symbols(symbols);
+  } catch (const std::invalid_argument& error) {
+    parameters.fail(error.what(),
+                    "it is a property of the problem or device: rename the parameter");
+  }
+  return symbols;
+}
+
+Expression expression(const JsonNode& node, const SymbolTable& symbols) {
+  return {node.text(), symbols, node.where()};
+}
+
+std::vector<Derived> read_derived(const JsonNode& list, SymbolTable& symbols) {
+  std::vector<Derived> derived;
+  for (const JsonNode& node : list.elements()) {
+    Expression value = expression(node.at("value"), symbols);
+    const std::size_t symbol = add_symbol(symbols, node.at("name"), value.needs());
+    derived.push_back({symbols.name(symbol), node.at("unit").text(), node.at("doc").text(), symbol,
+                       std::move(value)});
+  }
+  return derived;
+}
+
+std::vector<ValidityRule> read_validity(const JsonNode& list, const SymbolTable& symbols) {
+  std::vector<ValidityRule> rules;
+  for (const JsonNode& node : list.elements()) {
+    const JsonNode reason = node.at("reason");
+    rules.push_back({node.at("id").text(), expression(node.at("must_hold"), symbols),
+                     Reason(reason.text(), symbols, reason.where())});
+  }
+  return rules;
+}
+
+std::vector<Define> read_defines(const JsonNode& object, const SymbolTable& symbols) {
+  std::vector<Define> defines;
+  for (const auto& [name, node] : object.members()) {
+    if (!is_identifier(name)) {
+      node.fail(fmt::format("'{}' is not an identifier", name));
+    }
+    defines.push_back({name, expression(node, symbols)});
+  }
+  return defines;
+}
+
+std::array<Expression, 3> read_extent(const JsonNode& node, const SymbolTable& symbols) {
+  const std::vector<JsonNode> xyz = node.elements();
+  if (xyz.size() != 3) {
+    node.fail("needs three expressions: x, y, z");
+  }
+  return {expression(xyz[0], symbols), expression(xyz[1], symbols), expression(xyz[2], symbols)};
+}
+
+LaunchRule read_launch(const JsonNode& node, const SymbolTable& symbols) {
+  return {read_extent(node.at("grid"), symbols), read_extent(node.at("block"), symbols),
+          expression(node.at("dynamic_smem_bytes"), symbols)};
+}
+
+std::optional<KernelNameForm> read_kernel_name(const JsonNode& root) {
+  const auto node = root.find("kernel_name");
+  if (!node) {
+    return std::nullopt;
+  }
+  return KernelNameForm{identifier(node->at("function")), identifier(node->at("config"))};
+}
+
+EntryPoint read_entry(const JsonNode& root) {
+  const JsonNode node = root.at("entry");
+  if (node.at("kind").text() == "template") {
+    if (!root.find("kernel_name")) {
+      node.fail("a template entry needs \"kernel_name\"", "it is instantiated as kernel_name says");
+    }
+    if (node.find("name") || node.find("parameter_defines")) {
+      node.fail("a template entry has neither 'name' nor 'parameter_defines'",
+                "its name is that of kernel_name, and its parameters are template arguments");
+    }
+    return {true, {}, {}};
+  }
+  return {false, identifier(node.at("name")), identifier(node.at("parameter_defines"))};
+}
+
+/// Options that fatune sets itself, or that would read files around the family's own.
+bool is_reserved(std::string_view option) {
+  constexpr std::array<std::string_view, 9> kReserved{
+      "-arch", "--gpu-architecture", "-I",      "--include-path", "-D", "--define-macro",
+      "-U",    "--undefine-macro",   "-include"};
+  return option.starts_with("--pre-include") ||
+         std::any_of(kReserved.begin(), kReserved.end(),
+                     [&](std::string_view reserved) { return option.starts_with(reserved); });
+}
+
+std::vector<std::string> read_options(const JsonNode& list) {
+  std::vector<std::string> options;
+  for (const JsonNode& node : list.elements()) {
+    const std::string option = node.text();
+    if (!option.starts_with('-') || is_reserved(option) || option.find('\0') != std::string::npos) {
+      node.fail(
+          fmt::format("'{}' cannot be a family's compiler option", option),
+          "options begin with '-'; architecture, include paths and defines are set by fatune");
+    }
+    options.push_back(option);
+  }
+  return options;
+}
+
+Arch read_min_arch(const JsonNode& node) {
+  try {
+    return parse_arch(node.text());
+  } catch (const Error& error) {
+    node.fail(error.what());
+  }
+}
+
+Family read_family(const FileTree& tree, const std::string& name, const JsonNode& root) {
+  if (identifier(root.at("name")) != name) {
+    root.at("name").fail(
+        fmt::format("'{}' is not the folder's name '{}'", root.at("name").text(), name));
+  }
+  SymbolTable symbols = read_symbols(root.at("parameters"));
+  std::vector<Parameter> parameters = read_parameters(root.at("parameters"));
+  ShortForm form = read_short_form(root.at("short_form"), parameters);
+  std::vector<Derived> derived = read_derived(root.at("derived"), symbols);
+  std::vector<Define> defines = read_defines(root.at("defines"), symbols);
+  std::vector<ValidityRule> validity = read_validity(root.at("validity"), symbols);
+  LaunchRule launch = read_launch(root.at("launch"), symbols);
+  return {.name = name,
+          .summary = root.at("summary").text(),
+          .abi = root.at("abi").text(),
+          .min_arch = read_min_arch(root.at("min_arch")),
+          .default_space = root.at("default_space").text(),
+          .parameters = std::move(parameters),
+          .short_form = std::move(form),
+          .kernel_name = read_kernel_name(root),
+          .entry = read_entry(root),
+          .options = read_options(root.at("options")),
+          .sources = load_sources(tree, name, root.at("source")),
+          .symbols = std::move(symbols),
+          .derived = std::move(derived),
+          .defines = std::move(defines),
+          .launch = std::move(launch),
+          .validity = std::move(validity)};
+}
+
+}  // namespace
+
+Family load_family(const FileTree& tree, std::string_view name) {
+  const std::vector<std::string> names = family_names(tree);
+  if (std::find(names.begin(), names.end(), name) == names.end()) {
+    throw Error(ExitCode::usage, fmt::format("there is no kernel family '{}'", name), {},
+                fmt::format("families: {}; --kernel-dir adds others", fmt::join(names, ", ")));
+  }
+  const JsonFile file = load_json(tree, fmt::format("kernels/{}/family.json", name), "family");
+  return read_family(tree, std::string(name), file.root());
+}
+
+}  // namespace fatune

@@ -1,0 +1,207 @@
+#include "plan/family_parameters.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "plan/expression.hpp"
+
+namespace fatune {
+namespace {
+
+ParameterType read_type(const JsonNode& node) {
+  const std::string text = node.text();
+  return text == "bool"  ? ParameterType::boolean
+         : text == "int" ? ParameterType::integer
+                         : ParameterType::enumeration;
+}
+
+void read_enumerators(const JsonNode& values, Parameter& parameter) {
+  for (const auto& [name, code] : values.members()) {
+    if (!is_identifier(name)) {
+      code.fail(fmt::format("'{}' is not an identifier", name));
+    }
+    parameter.enumerators.push_back({name, code.integer()});
+    parameter.values.push_back(code.integer());
+  }
+}
+
+void read_values(const JsonNode& node, Parameter& parameter) {
+  const auto values = node.find("values");
+  if (parameter.type == ParameterType::boolean) {
+    if (values) {
+      values->fail("a bool has no list of values", "remove it");
+    }
+    parameter.values = {0, 1};
+    return;
+  }
+  if (!values) {
+    node.fail("has no member 'values'", "an int lists its values, an enum names their codes");
+  }
+  if (parameter.type == ParameterType::enumeration) {
+    read_enumerators(*values, parameter);
+  } else {
+    for (const JsonNode& value : values->elements()) {
+      parameter.values.push_back(value.integer());
+    }
+  }
+  std::sort(parameter.values.begin(), parameter.values.end());
+  if (std::adjacent_find(parameter.values.begin(), parameter.values.end()) !=
+      parameter.values.end()) {
+    values->fail("a value appears twice");
+  }
+}
+
+void read_binding(const JsonNode& node, Parameter& parameter) {
+  const bool of_problem = parameter.name == "dtype" || parameter.name == "d_head";
+  const auto binds = node.find("binds");
+  if (binds) {
+    parameter.binds = binds->text() == "dtype" ? ProblemProperty::dtype : ProblemProperty::d_head;
+  }
+  if (of_problem && (!binds || binds->text() != parameter.name)) {
+    node.fail(fmt::format("a parameter called {} must be the problem's", parameter.name),
+              fmt::format("add \"binds\": \"{}\", or call it something else", parameter.name));
+  }
+}
+
+Parameter read_parameter(const JsonNode& node) {
+  Parameter parameter;
+  parameter.name = node.at("name").text();
+  parameter.type = read_type(node.at("type"));
+  parameter.doc = node.at("doc").text();
+  read_values(node, parameter);
+  read_binding(node, parameter);
+  return parameter;
+}
+
+/// Reads one parameter's name and notes that it has its place.
+class Places {
+ public:
+  explicit Places(const std::vector<Parameter>& parameters) : parameters_(parameters) {}
+
+  std::size_t take(const JsonNode& node, const std::string& name) {
+    const auto found = std::find_if(parameters_.begin(), parameters_.end(),
+                                    [&](const Parameter& p) { return p.name == name; });
+    if (found == parameters_.end()) {
+      node.fail(fmt::format("there is no parameter '{}'", name));
+    }
+    const auto index = static_cast<std::size_t>(found - parameters_.begin());
+    if (!taken_.insert(index).second) {
+      node.fail(fmt::format("the parameter '{}' has a place in the short form already", name));
+    }
+    return index;
+  }
+
+  void check_complete(const JsonNode& form) const {
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
+      if (!taken_.contains(i)) {
+        form.fail(fmt::format("the parameter '{}' has no place", parameters_[i].name),
+                  "every parameter stands in the tuple, a flag or a pattern");
+      }
+    }
+  }
+
+ private:
+  const std::vector<Parameter>& parameters_;
+  std::set<std::size_t> taken_;
+};
+
+void check_flag_text(const JsonNode& node, const std::string& text) {
+  const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return c == '_' || (std::isalnum(c) != 0 && c < 128);
+  });
+  if (!plain) {
+    node.fail(fmt::format("'{}' has a character other than letters, digits and underscores", text));
+  }
+}
+
+/// A value ends where the next text begins, so that text must be there and not begin as a number.
+void check_separated(const JsonNode& node, const ShortFormItem& item) {
+  for (std::size_t i = 1; i < item.texts.size(); ++i) {
+    const std::string& after = item.texts[i];
+    const bool last = i + 1 == item.texts.size();
+    const bool runs_on =
+        after.empty() ? !last : std::isdigit(static_cast<unsigned char>(after[0])) != 0;
+    if (runs_on) {
+      node.fail("two values, or a value and a digit, touch each other",
+                "put a letter or underscore between them");
+    }
+  }
+}
+
+ShortFormItem read_pattern(const JsonNode& node, Places& places,
+                           const std::vector<Parameter>& parameters) {
+  const std::string text = node.text();
+  ShortFormItem item;
+  std::size_t start = 0;
+  for (std::size_t open = 0; (open = text.find('{', start)) != std::string::npos;) {
+    const std::size_t close = text.find('}', open);
+    if (close == std::string::npos) {
+      node.fail("the '{' has no '}'");
+    }
+    item.texts.push_back(text.substr(start, open - start));
+    item.values.push_back(places.take(node, text.substr(open + 1, close - open - 1)));
+    if (parameters[item.values.back()].type != ParameterType::integer) {
+      node.fail("only int parameters stand in a pattern", "give a bool a flag of its own");
+    }
+    start = close + 1;
+  }
+  item.texts.push_back(text.substr(start));
+  for (const std::string& part : item.texts) {
+    check_flag_text(node, part);
+  }
+  check_separated(node, item);
+  return item;
+}
+
+ShortFormItem read_flag(const JsonNode& node, Places& places,
+                        const std::vector<Parameter>& parameters) {
+  const JsonNode text = node.at("text");
+  const auto parameter = node.find("parameter");
+  if (!parameter) {
+    ShortFormItem item = read_pattern(text, places, parameters);
+    if (item.values.empty()) {
+      node.fail("stands for no parameter",
+                "name a bool in \"parameter\", or an int in the text: \"load_{name}_tiles\"");
+    }
+    return item;
+  }
+  check_flag_text(text, text.text());
+  ShortFormItem item{places.take(*parameter, parameter->text()), {text.text()}, {}};
+  if (parameters[*item.flag].type != ParameterType::boolean) {
+    parameter->fail(fmt::format("'{}' is not a bool", parameter->text()),
+                    "an int stands in a pattern: {\"text\": \"tiles_{name}\"}");
+  }
+  return item;
+}
+
+}  // namespace
+
+std::vector<Parameter> read_parameters(const JsonNode& list) {
+  std::vector<Parameter> parameters;
+  for (const JsonNode& node : list.elements()) {
+    parameters.push_back(read_parameter(node));
+  }
+  return parameters;
+}
+
+ShortForm read_short_form(const JsonNode& form, const std::vector<Parameter>& parameters) {
+  Places places(parameters);
+  ShortForm result;
+  for (const JsonNode& name : form.at("tuple").elements()) {
+    result.tuple.push_back(places.take(name, name.text()));
+  }
+  std::set<std::vector<std::string>> texts;
+  for (const JsonNode& flag : form.at("flags").elements()) {
+    result.items.push_back(read_flag(flag, places, parameters));
+    if (!texts.insert(result.items.back().texts).second) {
+      flag.at("text").fail("another flag has the same text");
+    }
+  }
+  places.check_complete(form);
+  return result;
+}
+
+}  // namespace fatune

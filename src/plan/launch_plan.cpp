@@ -1,0 +1,83 @@
+// The half of planner.hpp that turns a configuration into what is compiled and launched.
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "plan/kernel_name.hpp"
+#include "plan/planner.hpp"
+#include "plan/scope.hpp"
+#include "plan/short_form.hpp"
+
+namespace fatune {
+namespace {
+
+// CUDA's limits for gridDim and blockDim.
+constexpr std::array<std::int64_t, 3> kMaxGrid{2147483647, 65535, 65535};
+constexpr std::array<std::int64_t, 3> kMaxBlock{1024, 1024, 64};
+
+[[noreturn]] void fail_launch(const Family& family, const std::string& part,
+                              const std::string& what) {
+  throw Error(ExitCode::bad_file, what,
+              fmt::format("kernels/{}/family.json: /launch/{}", family.name, part));
+}
+
+std::array<std::int64_t, 3> extent(const Family& family, const std::array<Expression, 3>& xyz,
+                                   const std::vector<double>& scope, const std::string& part,
+                                   const std::array<std::int64_t, 3>& greatest) {
+  std::array<std::int64_t, 3> values{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    values[i] = xyz[i].integer(scope);
+    if (values[i] < 1 || values[i] > greatest[i]) {
+      fail_launch(
+          family, fmt::format("{}/{}", part, i),
+          fmt::format("\"{}\" gives {}, outside 1 to {}", xyz[i].text(), values[i], greatest[i]));
+    }
+  }
+  return values;
+}
+
+void add_parameter_defines(const Family& family, const Config& config, CompileRequest& request) {
+  for (std::size_t i = 0; i < family.parameters.size(); ++i) {
+    request.defines.emplace_back(family.entry.parameter_defines + family.parameters[i].name,
+                                 std::to_string(config.values[i]));
+  }
+}
+
+}  // namespace
+
+LaunchGeometry launch_geometry(const Family& family, const Config& config, const Problem& problem,
+                               const DeviceLimits& limits) {
+  const std::vector<double> scope = make_scope(family, config, &problem, &limits);
+  LaunchGeometry launch;
+  launch.grid = extent(family, family.launch.grid, scope, "grid", kMaxGrid);
+  launch.block = extent(family, family.launch.block, scope, "block", kMaxBlock);
+  launch.dynamic_smem_bytes = family.launch.dynamic_smem_bytes.integer(scope);
+  if (launch.dynamic_smem_bytes < 0) {
+    fail_launch(family, "dynamic_smem_bytes",
+                fmt::format("gives {} bytes", launch.dynamic_smem_bytes));
+  }
+  return launch;
+}
+
+CompileRequest compile_request(const Family& family, const Config& config, const Problem& problem,
+                               Arch arch, const DeviceLimits& limits) {
+  const std::vector<double> scope = make_scope(family, config, &problem, &limits);
+  CompileRequest request;
+  request.label = short_form(family, config);
+  request.sources = family.sources;
+  request.options = family.options;
+  request.entry_is_template = family.entry.is_template;
+  request.entry_point = family.entry.is_template ? kernel_name(family, config) : family.entry.name;
+  request.arch = arch;
+  for (const Define& define : family.defines) {
+    request.defines.emplace_back(define.name, std::to_string(define.value.integer(scope)));
+  }
+  if (!family.entry.is_template) {
+    add_parameter_defines(family, config, request);
+  }
+  return request;
+}
+
+}  // namespace fatune

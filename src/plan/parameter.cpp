@@ -1,0 +1,98 @@
+#include "plan/parameter.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/error.hpp"
+
+namespace fatune {
+namespace {
+
+bool equal_ignoring_case(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](unsigned char x, unsigned char y) {
+    return std::toupper(x) == std::toupper(y);
+  });
+}
+
+/// Values are written into expressions (doubles) and C++ ints: larger ones are nobody's.
+constexpr ParamValue kGreatestValue = 2147483647;
+
+std::optional<ParamValue> parse_number(std::string_view text) {
+  ParamValue value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = read.ec == std::errc{} && read.ptr == text.data() + text.size();
+  return whole && value >= 0 && value <= kGreatestValue ? std::optional(value) : std::nullopt;
+}
+
+std::optional<ParamValue> parse_boolean(std::string_view text) {
+  if (text == "true" || text == "1") {
+    return 1;
+  }
+  return text == "false" || text == "0" ? std::optional<ParamValue>(0) : std::nullopt;
+}
+
+std::optional<ParamValue> parse_enumerator(const Parameter& parameter, std::string_view text) {
+  const auto code = parse_number(text);
+  for (const Enumerator& enumerator : parameter.enumerators) {
+    if (equal_ignoring_case(enumerator.name, text) || code == enumerator.code) {
+      return enumerator.code;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<ParamValue> try_parse(const Parameter& parameter, std::string_view text) {
+  switch (parameter.type) {
+    case ParameterType::boolean:
+      return parse_boolean(text);
+    case ParameterType::enumeration:
+      return parse_enumerator(parameter, text);
+    case ParameterType::integer:
+      break;
+  }
+  return parse_number(text);
+}
+
+}  // namespace
+
+std::string value_text(const Parameter& parameter, ParamValue value) {
+  if (parameter.type == ParameterType::boolean) {
+    return value == 0 ? "false" : "true";
+  }
+  for (const Enumerator& enumerator : parameter.enumerators) {
+    if (enumerator.code == value) {
+      return enumerator.name;
+    }
+  }
+  return std::to_string(value);
+}
+
+std::string understood_values(const Parameter& parameter) {
+  std::vector<std::string> texts;
+  for (const ParamValue value : parameter.values) {
+    texts.push_back(value_text(parameter, value));
+  }
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+ParamValue parse_value(const Parameter& parameter, std::string_view text) {
+  if (const auto value = try_parse(parameter, text)) {
+    return *value;
+  }
+  const bool open = parameter.type == ParameterType::integer;
+  throw Error(ExitCode::usage,
+              fmt::format("'{}' is not a value of {}", text.substr(0, 64), parameter.name), {},
+              fmt::format("{} takes {}{}", parameter.name, open ? "an integer, here one of " : "",
+                          understood_values(parameter)));
+}
+
+ParamValue property_value(const Problem& problem, ProblemProperty property) {
+  return property == ProblemProperty::dtype ? static_cast<ParamValue>(problem.dtype)
+                                            : problem.d_head;
+}
+
+}  // namespace fatune

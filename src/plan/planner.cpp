@@ -1,0 +1,226 @@
+#include "plan/planner.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/error.hpp"
+#include "plan/scope.hpp"
+
+namespace fatune {
+namespace {
+
+std::vector<ParamValue> asked_values(const Binding& binding, ProblemProperty property) {
+  if (property == ProblemProperty::d_head) {
+    return {binding.d_heads.begin(), binding.d_heads.end()};
+  }
+  std::vector<ParamValue> codes;
+  for (const DType dtype : binding.dtypes) {
+    codes.push_back(static_cast<ParamValue>(dtype));
+  }
+  return codes;
+}
+
+/// See Binding: the configurations of that value, or else all of them with it put in.
+std::vector<Config> bind(const std::vector<Config>& configs, std::size_t parameter,
+                         ParamValue value) {
+  std::vector<Config> bound;
+  std::copy_if(configs.begin(), configs.end(), std::back_inserter(bound),
+               [&](const Config& config) { return config.values[parameter] == value; });
+  if (bound.empty()) {
+    bound = configs;
+    for (Config& config : bound) {
+      config.values[parameter] = value;
+    }
+  }
+  return bound;
+}
+
+std::vector<Config> bind_all(const Family& family, std::vector<Config> configs,
+                             const Binding& binding) {
+  for (std::size_t i = 0; i < family.parameters.size(); ++i) {
+    if (!family.parameters[i].binds) {
+      continue;
+    }
+    const std::vector<ParamValue> values = asked_values(binding, *family.parameters[i].binds);
+    if (values.empty()) {
+      continue;
+    }
+    std::vector<Config> bound;
+    for (const ParamValue value : values) {
+      std::vector<Config> some = bind(configs, i, value);
+      std::move(some.begin(), some.end(), std::back_inserter(bound));
+    }
+    configs = std::move(bound);
+  }
+  return configs;
+}
+
+std::optional<Pruned> prune(const Family& family, const std::vector<SpaceRule>& rules,
+                            const std::vector<double>& scope) {
+  const auto rule = std::find_if(rules.begin(), rules.end(),
+                                 [&](const SpaceRule& r) { return r.drops.holds(scope); });
+  if (rule == rules.end()) {
+    return std::nullopt;
+  }
+  return Pruned{rule->id, rule->reason.render(scope, family.parameters)};
+}
+
+std::optional<Invalid> check_understood(const Family& family, const Config& config) {
+  for (std::size_t i = 0; i < family.parameters.size(); ++i) {
+    const Parameter& parameter = family.parameters[i];
+    const auto& values = parameter.values;
+    if (std::find(values.begin(), values.end(), config.values.at(i)) == values.end()) {
+      return Invalid{"understood-values", fmt::format("{} is {}; {} understands {}", parameter.name,
+                                                      value_text(parameter, config.values[i]),
+                                                      family.name, understood_values(parameter))};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<Invalid> check_bound(const Family& family, const Config& config,
+                                   const Problem& problem) {
+  for (std::size_t i = 0; i < family.parameters.size(); ++i) {
+    const Parameter& parameter = family.parameters[i];
+    if (!parameter.binds) {
+      continue;
+    }
+    const ParamValue wanted = property_value(problem, *parameter.binds);
+    if (config.values[i] != wanted) {
+      return Invalid{
+          "bound-to-problem",
+          fmt::format("{} of the configuration is {}, of the problem {}", parameter.name,
+                      value_text(parameter, config.values[i]), value_text(parameter, wanted))};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<Invalid> check_valid(const Family& family, const Config& config,
+                                   const Problem* problem, const DeviceLimits* limits) {
+  if (config.family != family.name || config.values.size() != family.parameters.size()) {
+    return Invalid{"other-family", fmt::format("it is a configuration of '{}', not of '{}'",
+                                               config.family, family.name)};
+  }
+  if (auto invalid = check_understood(family, config)) {
+    return invalid;
+  }
+  if (problem != nullptr) {
+    if (auto invalid = check_bound(family, config, *problem)) {
+      return invalid;
+    }
+  }
+  const std::vector<double> scope = make_scope(family, config, problem, limits);
+  const Needs known{.problem = problem != nullptr, .device = limits != nullptr};
+  for (const ValidityRule& rule : family.validity) {
+    const bool can_tell = rule.must_hold.needs().within(known) && rule.reason.needs().within(known);
+    if (can_tell && !rule.must_hold.holds(scope)) {
+      return Invalid{rule.id, rule.reason.render(scope, family.parameters)};
+    }
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+/// Why the configuration is not kept. Values the kernel does not know come first: no expression is
+/// meant for them. Then the space's rules, then the family's validity.
+std::optional<Outcome> drop(const Family& family, const std::vector<SpaceRule>& rules,
+                            const Config& config) {
+  if (auto invalid = check_understood(family, config)) {
+    return invalid;
+  }
+  if (auto pruned = prune(family, rules, make_scope(family, config, nullptr, nullptr))) {
+    return pruned;
+  }
+  return check_valid(family, config);
+}
+
+}  // namespace
+
+Plan make_plan(const Family& family, const Space& space, const Binding& binding) {
+  std::set<Config> kept;
+  std::map<Config, Outcome> dropped;
+  for (const SpacePart& part : space.parts) {
+    for (Config& config : bind_all(family, part.configs, binding)) {
+      if (auto outcome = drop(family, part.rules, config)) {
+        dropped.emplace(std::move(config), *std::move(outcome));
+      } else {
+        kept.insert(std::move(config));
+      }
+    }
+  }
+  Plan plan{{kept.begin(), kept.end()}, {}};
+  for (auto& [config, outcome] : dropped) {
+    if (!kept.contains(config)) {
+      plan.dropped.push_back({config, std::move(outcome)});
+    }
+  }
+  return plan;
+}
+
+std::optional<Unlaunchable> check_limits(const Family& family, const Config& config,
+                                         const Problem& problem, const DeviceLimits& limits) {
+  const Arch needed = family.min_arch;
+  const bool arch_fits =
+      needed.suffix == '\0' ? limits.arch.sm >= needed.sm : limits.arch.sm == needed.sm;
+  if (!arch_fits) {
+    return Unlaunchable{fmt::format("{} needs {}{}, the device is {}", family.name,
+                                    arch_name(needed), needed.suffix == '\0' ? " or newer" : "",
+                                    arch_name(limits.arch))};
+  }
+  const LaunchGeometry launch = launch_geometry(family, config, problem, limits);
+  const std::int64_t threads = launch.block[0] * launch.block[1] * launch.block[2];
+  if (threads > limits.max_threads_per_block) {
+    return Unlaunchable{fmt::format("needs {} threads per block, the device allows {}", threads,
+                                    limits.max_threads_per_block)};
+  }
+  if (launch.dynamic_smem_bytes > limits.smem_per_block_optin_bytes) {
+    return Unlaunchable{
+        fmt::format("needs {} bytes of shared memory per block, the device allows {}",
+                    launch.dynamic_smem_bytes, limits.smem_per_block_optin_bytes)};
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+const Derived* find_derived(const Family& family, std::string_view name) {
+  const auto found = std::find_if(family.derived.begin(), family.derived.end(),
+                                  [&](const Derived& d) { return d.name == name; });
+  return found == family.derived.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::optional<double> find_quantity(const Family& family, const Config& config,
+                                    const Problem& problem, const DeviceLimits& limits,
+                                    std::string_view name) {
+  const Derived* derived = find_derived(family, name);
+  if (derived == nullptr) {
+    return std::nullopt;
+  }
+  return make_scope(family, config, &problem, &limits)[derived->symbol];
+}
+
+double quantity(const Family& family, const Config& config, const Problem& problem,
+                const DeviceLimits& limits, std::string_view name) {
+  if (const auto value = find_quantity(family, config, problem, limits, name)) {
+    return *value;
+  }
+  std::vector<std::string> names;
+  for (const Derived& derived : family.derived) {
+    names.push_back(derived.name);
+  }
+  throw Error(ExitCode::bad_file, fmt::format("the family declares no quantity '{}'", name),
+              fmt::format("kernels/{}/family.json: /derived", family.name),
+              fmt::format("it declares: {}", fmt::join(names, ", ")));
+}
+
+}  // namespace fatune

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/config.hpp"
+#include "core/device_limits.hpp"
+#include "core/problem.hpp"
+#include "plan/expression.hpp"
+#include "plan/family.hpp"
+
+namespace fatune {
+
+/// Adds what a problem and a device give to the names of an expression. Problem: batch, seq_len,
+/// heads, causal (0 or 1), and dtype and d_head unless parameters have these names. Device: arch
+/// (90 for sm_90a), sm_count, smem_per_sm_bytes, smem_per_block_optin_bytes, registers_per_sm,
+/// max_threads_per_sm. std::invalid_argument when a parameter has taken one of the other names.
+void add_environment_symbols(SymbolTable& symbols);
+
+/// Values of all the family's symbols for one configuration. What needs a problem or device that is
+/// not given (null) is NaN; Expression::needs says beforehand. Error(bad_file) when a derived
+/// quantity is not finite. Precondition: the configuration is the family's, with all its values.
+[[nodiscard]] std::vector<double> make_scope(const Family& family, const Config& config,
+                                             const Problem* problem, const DeviceLimits* limits);
+
+}  // namespace fatune

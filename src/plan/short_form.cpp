@@ -1,0 +1,193 @@
+#include "plan/short_form.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/error.hpp"
+#include "plan/text_cursor.hpp"
+
+namespace fatune {
+namespace {
+
+std::string item_text(const Family& family, const ShortFormItem& item, const Config& config) {
+  std::string text = item.texts.front();
+  for (std::size_t i = 0; i < item.values.size(); ++i) {
+    text += value_text(family.parameters[item.values[i]], config.values[item.values[i]]);
+    text += item.texts[i + 1];
+  }
+  return text;
+}
+
+/// "async", "load_{Q}_{K}_tiles": an item as messages show it.
+std::string item_usage(const Family& family, const ShortFormItem& item) {
+  std::string text = item.texts.front();
+  for (std::size_t i = 0; i < item.values.size(); ++i) {
+    text += "{" + family.parameters[item.values[i]].name + "}" + item.texts[i + 1];
+  }
+  return text;
+}
+
+std::vector<std::string> item_usages(const Family& family) {
+  std::vector<std::string> texts;
+  for (const ShortFormItem& item : family.short_form.items) {
+    texts.push_back(item_usage(family, item));
+  }
+  return texts;
+}
+
+/// Takes leading digits off `text`; empty when there are none.
+std::string_view take_digits(std::string_view& text) {
+  const auto end = std::find_if_not(text.begin(), text.end(),
+                                    [](unsigned char c) { return std::isdigit(c) != 0; });
+  const std::string_view digits = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+  text.remove_prefix(digits.size());
+  return digits;
+}
+
+/// The values in `word` when it follows the item's pattern ("load_0_2_2_tiles"), else nothing.
+std::optional<std::vector<std::string_view>> match(const ShortFormItem& item,
+                                                   std::string_view word) {
+  std::vector<std::string_view> values;
+  for (std::size_t i = 0; i < item.texts.size(); ++i) {
+    if (!word.starts_with(item.texts[i])) {
+      return std::nullopt;
+    }
+    word.remove_prefix(item.texts[i].size());
+    if (i < item.values.size()) {
+      values.push_back(take_digits(word));
+      if (values.back().empty()) {
+        return std::nullopt;
+      }
+    }
+  }
+  return word.empty() ? std::optional(values) : std::nullopt;
+}
+
+class Reader {
+ public:
+  Reader(const Family& family, std::string_view text)
+      : family_(family),
+        cursor_(text, short_form_usage(family)),
+        config_{family.name, std::vector<ParamValue>(family.parameters.size(), 0)} {}
+
+  Config read() {
+    const bool framed = cursor_.accept('|');
+    read_tuple();
+    cursor_.expect(':');
+    read_flags(framed);
+    if (framed) {
+      cursor_.expect('|');
+    }
+    if (!cursor_.at_end()) {
+      cursor_.fail("expected the end");
+    }
+    return config_;
+  }
+
+ private:
+  void set(std::size_t parameter, std::string_view text, std::size_t position) {
+    try {
+      config_.values[parameter] = parse_value(family_.parameters[parameter], text);
+    } catch (const Error& error) {
+      cursor_.skip_to(position);
+      cursor_.fail(fmt::format("{} ({})", error.what_was_wrong(), error.remedy()));
+    }
+  }
+
+  void read_tuple() {
+    cursor_.expect('(');
+    for (std::size_t i = 0; i < family_.short_form.tuple.size(); ++i) {
+      if (i > 0) {
+        cursor_.expect(',');
+      }
+      const std::size_t parameter = family_.short_form.tuple[i];
+      const std::string_view text =
+          cursor_.word("a value of " + family_.parameters[parameter].name);
+      set(parameter, text, cursor_.position() - text.size());
+    }
+    cursor_.expect(')');
+  }
+
+  void read_flags(bool framed) {
+    const bool none = cursor_.at_end() || (framed && cursor_.rest().front() == '|');
+    if (!none) {
+      do {
+        read_flag();
+      } while (cursor_.accept('+'));
+    }
+    for (std::size_t i = 0; i < family_.short_form.items.size(); ++i) {
+      const ShortFormItem& item = family_.short_form.items[i];
+      if (!item.flag && !seen_.contains(i)) {
+        cursor_.fail(fmt::format("'{}' is missing", item_usage(family_, item)));
+      }
+    }
+  }
+
+  void read_flag() {
+    const std::string_view word = cursor_.word("a flag");
+    const std::size_t position = cursor_.position() - word.size();
+    for (std::size_t i = 0; i < family_.short_form.items.size(); ++i) {
+      if (const auto values = match(family_.short_form.items[i], word)) {
+        apply(i, *values, position);
+        return;
+      }
+    }
+    cursor_.skip_to(position);
+    cursor_.fail(fmt::format("unknown flag '{}' (flags: {})", printable(word),
+                             fmt::join(item_usages(family_), ", ")));
+  }
+
+  void apply(std::size_t index, const std::vector<std::string_view>& values, std::size_t position) {
+    const ShortFormItem& item = family_.short_form.items[index];
+    if (!seen_.insert(index).second) {
+      cursor_.skip_to(position);
+      cursor_.fail(fmt::format("the flag '{}' is there twice", item_usage(family_, item)));
+    }
+    if (item.flag) {
+      config_.values[*item.flag] = 1;
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      set(item.values[i], values[i], position);
+    }
+  }
+
+  const Family& family_;
+  TextCursor cursor_;
+  Config config_;
+  std::set<std::size_t> seen_;
+};
+
+}  // namespace
+
+std::string short_form(const Family& family, const Config& config) {
+  std::vector<std::string> tuple;
+  for (const std::size_t parameter : family.short_form.tuple) {
+    tuple.push_back(value_text(family.parameters[parameter], config.values.at(parameter)));
+  }
+  std::vector<std::string> flags;
+  for (const ShortFormItem& item : family.short_form.items) {
+    if (!item.flag || config.values.at(*item.flag) != 0) {
+      flags.push_back(item_text(family, item, config));
+    }
+  }
+  const std::string text = fmt::format("({}):", fmt::join(tuple, ", "));
+  return flags.empty() ? text : fmt::format("{} {}", text, fmt::join(flags, "+"));
+}
+
+Config parse_short_form(const Family& family, std::string_view text) {
+  return Reader(family, text).read();
+}
+
+std::string short_form_usage(const Family& family) {
+  std::vector<std::string> tuple;
+  for (const std::size_t parameter : family.short_form.tuple) {
+    tuple.push_back(family.parameters[parameter].name);
+  }
+  return fmt::format("\"({}): {}\"", fmt::join(tuple, ", "), fmt::join(item_usages(family), "+"));
+}
+
+}  // namespace fatune

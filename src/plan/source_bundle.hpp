@@ -1,0 +1,19 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/kernel_code.hpp"
+#include "data/file_tree.hpp"
+#include "data/json_file.hpp"
+
+namespace fatune {
+
+/// The translation unit that `source` (a path within the family's folder) names, and every header
+/// of that folder and of kernels/common, each under its path below kernels/. Error(bad_file) when
+/// there is no such file.
+[[nodiscard]] std::shared_ptr<const SourceBundle> load_sources(const FileTree& tree,
+                                                               const std::string& family,
+                                                               const JsonNode& source);
+
+}  // namespace fatune

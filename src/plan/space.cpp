@@ -1,0 +1,179 @@
+#include "plan/space.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/error.hpp"
+#include "data/json_file.hpp"
+#include "plan/space_file.hpp"
+#include "plan/text_cursor.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr std::string_view kJson = ".json";
+
+using SliceValues = std::vector<ParamValue>;
+
+SliceValues slice_of(const SpaceFile& file, const Config& config) {
+  SliceValues values;
+  for (const std::size_t parameter : file.slices) {
+    values.push_back(config.values[parameter]);
+  }
+  return values;
+}
+
+std::set<SliceValues> slices_of(const SpaceFile& file) {
+  std::set<SliceValues> found;
+  for (const SpacePart& part : file.space.parts) {
+    for (const Config& config : part.configs) {
+      found.insert(slice_of(file, config));
+    }
+  }
+  return found;
+}
+
+/// "64,32" with any white space; nothing when the text is no list of integers.
+std::optional<SliceValues> parse_slice(std::string_view text) {
+  SliceValues values;
+  std::string plain(text);
+  std::erase_if(plain, [](char c) { return c == ' ' || c == '\t'; });
+  const char* at = plain.data();
+  const char* const end = plain.data() + plain.size();
+  for (;;) {
+    const auto read = std::from_chars(at, end, values.emplace_back());
+    if (read.ec != std::errc{}) {
+      return std::nullopt;
+    }
+    if (read.ptr == end) {
+      return values;
+    }
+    if (*read.ptr != ',') {
+      return std::nullopt;
+    }
+    at = read.ptr + 1;
+  }
+}
+
+/// The spaces' files that belong to the family: its own folder's, and the common ones that say so.
+std::vector<SpaceFile> read_all(const FileTree& tree, const Family& family) {
+  std::vector<SpaceFile> files;
+  std::set<std::string> seen;
+  for (const std::string& folder :
+       {"kernels/" + family.name + "/spaces/", std::string("configs/spaces/")}) {
+    for (const std::string& path : tree.list(folder)) {
+      const std::string key =
+          path.ends_with(kJson)
+              ? path.substr(folder.size(), path.size() - folder.size() - kJson.size())
+              : "";
+      if (key.empty() || seen.contains(key)) {
+        continue;
+      }
+      const JsonFile file = load_json(tree, path, "space");
+      if (file.root().at("family").text() == family.name) {
+        files.push_back(read_space_file(tree, family, key, file));
+        seen.insert(key);
+      }
+    }
+  }
+  return files;
+}
+
+[[noreturn]] void fail_unknown(const FileTree& tree, const Family& family, std::string_view text) {
+  std::vector<std::string> keys;
+  for (const SpaceInfo& info : list_spaces(tree, family)) {
+    keys.push_back(info.key);
+  }
+  throw Error(
+      ExitCode::usage, fmt::format("the family {} has no space '{}'", family.name, printable(text)),
+      {}, fmt::format("spaces: {}; or the path of a file ending in .json", fmt::join(keys, ", ")));
+}
+
+Space take_slice(const SpaceFile& file, const SliceValues& values) {
+  Space space = file.space;
+  space.key = fmt::format("{}", fmt::join(values, ","));
+  for (SpacePart& part : space.parts) {
+    std::erase_if(part.configs,
+                  [&](const Config& config) { return slice_of(file, config) != values; });
+  }
+  return space;
+}
+
+/// "the part of tune with B_r = 64, B_c = 32"
+std::string slice_summary(const SpaceFile& file, const Family& family, const SliceValues& values) {
+  std::vector<std::string> facts;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    facts.push_back(fmt::format("{} = {}", family.parameters[file.slices[i]].name, values[i]));
+  }
+  return fmt::format("the part of {} with {}", file.space.key, fmt::join(facts, ", "));
+}
+
+std::optional<Space> find_slice(const FileTree& tree, const Family& family,
+                                const SliceValues& values) {
+  for (const SpaceFile& file : read_all(tree, family)) {
+    if (file.slices.size() == values.size() && slices_of(file).contains(values)) {
+      Space space = take_slice(file, values);
+      space.summary = slice_summary(file, family, values);
+      return space;
+    }
+  }
+  return std::nullopt;
+}
+
+bool is_path(std::string_view text) {
+  return text.find('/') != std::string_view::npos || text.ends_with(kJson);
+}
+
+}  // namespace
+
+std::string choose_space(const Family& family, const std::optional<std::string>& option,
+                         const std::optional<std::string>& kernels_variable) {
+  if (option) {
+    return *option;
+  }
+  return kernels_variable && !kernels_variable->empty() ? *kernels_variable : family.default_space;
+}
+
+Space load_space(const FileTree& tree, const Family& family, std::string_view text) {
+  const std::string key(text);
+  if (is_path(text)) {
+    return read_space_file(tree, family, key, load_json_from_disk(tree, key, "space")).space;
+  }
+  if (const auto values = parse_slice(text)) {
+    if (auto space = find_slice(tree, family, *values)) {
+      return *std::move(space);
+    }
+    fail_unknown(tree, family, text);
+  }
+  const std::string path = space_path(tree, family, key);
+  if (path.empty()) {
+    fail_unknown(tree, family, text);
+  }
+  const JsonFile file = load_json(tree, path, "space");
+  if (file.root().at("family").text() != family.name) {
+    fail_unknown(tree, family, text);
+  }
+  return read_space_file(tree, family, key, file).space;
+}
+
+std::vector<SpaceInfo> list_spaces(const FileTree& tree, const Family& family) {
+  std::vector<SpaceInfo> spaces;
+  std::vector<SpaceInfo> slices;
+  for (const SpaceFile& file : read_all(tree, family)) {
+    spaces.push_back({file.space.key, file.space.summary});
+    if (!file.slices.empty()) {
+      for (const SliceValues& values : slices_of(file)) {
+        slices.push_back(
+            {fmt::format("{}", fmt::join(values, ",")), slice_summary(file, family, values)});
+      }
+    }
+  }
+  spaces.insert(spaces.end(), slices.begin(), slices.end());
+  return spaces;
+}
+
+}  // namespace fatune

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/file_tree.hpp"
+#include "data/json_file.hpp"
+#include "plan/family.hpp"
+#include "plan/space.hpp"
+
+namespace fatune {
+
+/// A space as its file says, before one is chosen.
+struct SpaceFile {
+  std::string family;
+  Space space;
+  std::vector<std::size_t> slices;  ///< parameter indices
+};
+
+/// Most configurations a space may generate: more than anyone can compile.
+inline constexpr std::size_t kMaxConfigs = std::size_t{1} << 18;
+
+/// Reads a checked space file. `key` is what the space will be called. Error(bad_file) naming the
+/// JSON pointer of what is wrong.
+[[nodiscard]] SpaceFile read_space_file(const FileTree& tree, const Family& family,
+                                        const std::string& key, const JsonFile& file);
+
+/// The file of a space's key: the family's own before the common ones; empty when there is none.
+[[nodiscard]] std::string space_path(const FileTree& tree, const Family& family,
+                                     const std::string& key);
+
+}  // namespace fatune

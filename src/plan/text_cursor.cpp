@@ -1,0 +1,83 @@
+#include "plan/text_cursor.hpp"
+
+#include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+
+namespace fatune {
+namespace {
+
+bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
+
+bool is_word(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return c == '_' || (byte < 128 && std::isalnum(byte) != 0);
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  constexpr std::size_t kMostShown = 100;
+  std::string shown(text.substr(0, kMostShown));
+  std::replace_if(
+      shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  return text.size() > kMostShown ? shown + "..." : shown;
+}
+
+TextCursor::TextCursor(std::string_view text, std::string usage)
+    : text_(text), usage_(std::move(usage)) {
+  if (text.size() > kMaxLength) {
+    fail(fmt::format("longer than {} characters", kMaxLength));
+  }
+}
+
+void TextCursor::skip_space() {
+  while (at_ < text_.size() && is_space(text_[at_])) {
+    ++at_;
+  }
+}
+
+bool TextCursor::at_end() {
+  skip_space();
+  return at_ == text_.size();
+}
+
+bool TextCursor::accept(char c) {
+  skip_space();
+  const bool taken = at_ < text_.size() && text_[at_] == c;
+  at_ += taken ? 1 : 0;
+  return taken;
+}
+
+void TextCursor::expect(char c) {
+  if (!accept(c)) {
+    fail(fmt::format("expected '{}'", c));
+  }
+}
+
+std::string_view TextCursor::word(std::string_view what) {
+  skip_space();
+  const std::size_t begin = at_;
+  while (at_ < text_.size() && is_word(text_[at_])) {
+    ++at_;
+  }
+  if (at_ == begin) {
+    fail(fmt::format("expected {}", what));
+  }
+  return text_.substr(begin, at_ - begin);
+}
+
+void TextCursor::fail(const std::string& what) const {
+  const std::string found = at_ < text_.size()
+                                ? fmt::format("found '{}'", printable(rest().substr(0, 20)))
+                                : "it ends there";
+  throw Error(ExitCode::usage,
+              fmt::format("cannot read the configuration '{}': {} at position {}, {}",
+                          printable(text_), what, at_ + 1, found),
+              {}, fmt::format("write it as {}", usage_));
+}
+
+}  // namespace fatune
