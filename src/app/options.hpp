@@ -54,9 +54,9 @@ struct OutputOptions {
   OutputFormat format = OutputFormat::table;
   std::int64_t top = 10;  ///< rows per problem in a terminal table; 0: all
   Verbosity verbosity = Verbosity::normal;
-  bool colour = false;           ///< standard output takes ANSI colours
-  bool live_progress = false;    ///< standard error is a terminal: redraw one line
-  std::string command_line;      ///< as typed, for the records
+  bool colour = false;         ///< standard output takes ANSI colours
+  bool live_progress = false;  ///< standard error is a terminal: redraw one line
+  std::string command_line;    ///< as typed, for the records
 };
 
 /// What `sweep` and `run` share.

@@ -38,25 +38,37 @@ fs::path temporary_for(const fs::path& path) {
   return temporary;
 }
 
-void write_bytes(const fs::path& path, std::string_view bytes) {
+/// `path`: what the user knows the file by.
+void write_bytes(const fs::path& temporary, std::string_view bytes, const fs::path& path) {
   errno = 0;
-  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
   file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   file.close();
   if (!file) {
     const std::string why = errno != 0 ? std::strerror(errno) : "write failed";
     std::error_code ignored;
-    fs::remove(path, ignored);
+    fs::remove(temporary, ignored);
     fail(path, "cannot write", why);
   }
 }
 
 }  // namespace
 
+void check_output_file(const fs::path& path) {
+  make_folder_of(path);
+  std::error_code ignored;
+  if (fs::is_directory(path, ignored)) {
+    fail(path, "cannot replace", "it is a folder");
+  }
+  const fs::path temporary = temporary_for(path);
+  write_bytes(temporary, {}, path);
+  fs::remove(temporary, ignored);
+}
+
 void write_output_file(const fs::path& path, std::string_view bytes) {
   make_folder_of(path);
   const fs::path temporary = temporary_for(path);
-  write_bytes(temporary, bytes);
+  write_bytes(temporary, bytes, path);
   std::error_code error;
   fs::rename(temporary, path, error);
   if (error) {

@@ -1,0 +1,181 @@
+#include <algorithm>
+#include <cctype>
+#include <chrono>
+
+#include "app/commands.hpp"
+#include "app/console.hpp"
+#include "app/entries.hpp"
+#include "app/interrupt.hpp"
+#include "app/kernel_choice.hpp"
+#include "app/problem_plan.hpp"
+#include "app/session.hpp"
+#include "app/target.hpp"
+#include "compile/compile_pool.hpp"
+#include "core/error.hpp"
+#include "emit/compile_report.hpp"
+#include "emit/output_file.hpp"
+#include "plan/planner.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr std::int64_t kDefaultSeqLen = 4096;
+
+/// Everything one `compile` works with.
+struct Job {
+  const CompileOptions& options;
+  const Family& family;
+  DeviceLimits limits;
+  std::int64_t seq_len;
+};
+
+std::int64_t only_seq_len(const ProblemOptions& problems) {
+  if (problems.seq_lens.size() > 1) {
+    throw Error(ExitCode::usage, "compile takes one sequence length", "--seq",
+                "its remainder by the tiles is compiled in; start once per length");
+  }
+  return problems.seq_lens.empty() ? kDefaultSeqLen : problems.seq_lens.front();
+}
+
+/// The short form as a file name: every run of other characters becomes one '_'.
+std::string file_stem(const std::string& family, const std::string& short_form, Arch arch) {
+  std::string stem = family + "_";
+  for (const char c : short_form) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (plain || stem.back() != '_') {
+      stem += plain ? c : '_';
+    }
+  }
+  return stem + "." + arch_name(arch);
+}
+
+/// What is listed before compilation, and for what can be compiled, what is needed to do so.
+struct Prepared {
+  CompiledConfig row;
+  Entry entry;
+  LaunchGeometry geometry;
+  std::optional<CompileRequest> request;
+};
+
+Prepared prepare(const Job& job, const Config& config) {
+  const Problem problem = problem_for(job.family, config, job.options.problems, job.seq_len);
+  Prepared prepared;
+  prepared.entry = make_entry(job.family, config);
+  prepared.row.short_form = prepared.entry.short_form;
+  if (const auto obstacle = find_obstacle(job.family, config, problem, job.limits)) {
+    prepared.row.status = outcome_name(*obstacle);
+    prepared.row.detail = outcome_summary(*obstacle);
+    return prepared;
+  }
+  prepared.geometry = launch_geometry(job.family, config, problem, job.limits);
+  prepared.request = compile_request(job.family, config, problem, job.limits.arch, job.limits);
+  return prepared;
+}
+
+void write_artifact(const Job& job, const Artifact& artifact, CompiledConfig& row) {
+  if (!job.options.out_dir) {
+    return;
+  }
+  const std::string stem = file_stem(job.family.name, row.short_form, job.limits.arch);
+  row.cubin_file = (*job.options.out_dir / (stem + ".cubin")).string();
+  write_output_file(row.cubin_file, {artifact.cubin.data(), artifact.cubin.size()});
+  if (job.options.ptx) {
+    row.ptx_file = (*job.options.out_dir / (stem + ".ptx")).string();
+    write_output_file(row.ptx_file, artifact.ptx);
+  }
+}
+
+void add_failure(const CompileFailed& failed, CompiledConfig& row) {
+  row.status = outcome_name(failed);
+  row.detail = outcome_summary(failed);
+  row.log = failed.log;
+}
+
+void add_compiled(const Job& job, const Artifact& artifact, Prepared& prepared) {
+  CompiledConfig& row = prepared.row;
+  const auto unlaunchable = add_artifact(artifact, prepared.geometry, job.limits, prepared.entry);
+  row.status = unlaunchable ? outcome_name(*unlaunchable) : "compiled";
+  row.detail = unlaunchable ? unlaunchable->limit : std::string();
+  row.facts = artifact.facts;
+  row.log = artifact.log;
+  row.dynamic_smem_bytes = prepared.entry.dynamic_smem_bytes;
+  row.threads_per_block = prepared.entry.threads_per_block;
+  row.blocks_per_sm = prepared.entry.blocks_per_sm;
+  row.compile_ms = artifact.compile_ms;
+  row.from_cache = artifact.from_cache;
+  row.artifact_key = artifact.key;
+  write_artifact(job, artifact, row);
+}
+
+void compile_all(const Job& job, std::vector<Prepared>& prepared) {
+  std::vector<CompileRequest> requests;
+  std::vector<std::size_t> owners;
+  for (std::size_t i = 0; i < prepared.size(); ++i) {
+    if (prepared[i].request) {
+      requests.push_back(*prepared[i].request);
+      owners.push_back(i);
+    }
+  }
+  const auto cache = open_cache(job.options.compile);
+  CompilePool pool(
+      std::move(requests),
+      [&](const CompileRequest& request) { return compile(request, cache.get(), job.options.ptx); },
+      {job_count(job.options.compile), 0});
+  while (auto compiled = pool.next()) {
+    Prepared& owner = prepared[owners.at(compiled->index)];
+    if (const auto* artifact = std::get_if<Artifact>(compiled->result.get())) {
+      add_compiled(job, *artifact, owner);
+    } else {
+      add_failure(std::get<CompileFailed>(*compiled->result), owner.row);
+    }
+  }
+}
+
+std::vector<Config> configs_to_compile(const CompileOptions& options, const KernelChoice& kernels,
+                                       std::string& space) {
+  if (!options.configs.empty()) {
+    return parse_configs(kernels.family, options.configs);
+  }
+  const Space chosen = choose_space(kernels, options.kernels);
+  space = chosen.key;
+  return make_plan(kernels.family, chosen, binding_of(options.problems)).kept;
+}
+
+ExitCode exit_code_of(const CompileReport& report, bool strict) {
+  const auto any = [&](const char* status) {
+    return std::any_of(report.configs.begin(), report.configs.end(),
+                       [&](const CompiledConfig& config) { return config.status == status; });
+  };
+  if (strict && any("compile_failed")) {
+    return ExitCode::failed_outcomes;
+  }
+  return any("compiled") ? ExitCode::ok : ExitCode::nothing_ranked;
+}
+
+}  // namespace
+
+ExitCode compile_offline(const CompileOptions& options) {
+  configure_logging(options.output.verbosity);
+  const auto start = std::chrono::steady_clock::now();
+  const KernelChoice kernels = choose_kernels(options.kernels);
+  const Target target = offline_target(options.arch, kernels.tree);
+  const Job job{options, kernels.family, target.limits, only_seq_len(options.problems)};
+  CompileReport report;
+  std::vector<Prepared> prepared;
+  for (const Config& config : configs_to_compile(options, kernels, report.space)) {
+    prepared.push_back(prepare(job, config));
+    report.problem = problem_for(kernels.family, config, options.problems, job.seq_len);
+  }
+  compile_all(job, prepared);
+  for (Prepared& one : prepared) {
+    report.configs.push_back(std::move(one.row));
+  }
+  report.family = kernels.family.name;
+  report.device = target.limits;
+  report.toolchain = toolchain_in_use(target);
+  report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  print_result(print_compile_report(report, options.output.format));
+  return exit_code_of(report, options.strict);
+}
+
+}  // namespace fatune

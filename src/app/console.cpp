@@ -1,0 +1,40 @@
+#include "app/console.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "core/error.hpp"
+
+namespace fatune {
+
+void configure_logging(Verbosity verbosity) {
+  auto logger =
+      std::make_shared<spdlog::logger>("fatune", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  logger->set_pattern("fatune: %l: %v");
+  logger->set_level(verbosity == Verbosity::quiet     ? spdlog::level::err
+                    : verbosity == Verbosity::verbose ? spdlog::level::debug
+                                                      : spdlog::level::warn);
+  spdlog::set_default_logger(std::move(logger));
+}
+
+void print_result(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  if (!written || std::fflush(stdout) != 0) {
+    throw Error(ExitCode::io, fmt::format("cannot write: {}", std::strerror(errno)),
+                "standard output");
+  }
+}
+
+void print_note(const OutputOptions& output, std::string_view text) {
+  if (output.verbosity != Verbosity::quiet) {
+    fmt::print(stderr, "{}\n", text);
+  }
+}
+
+}  // namespace fatune

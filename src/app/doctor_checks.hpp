@@ -1,0 +1,22 @@
+#pragma once
+
+#include <vector>
+
+#include "app/options.hpp"
+#include "emit/doctor_report.hpp"
+
+// What `doctor` looks at, one function per subject. Broken: no command can do its job; limited:
+// measuring, or something smaller, is not available.
+namespace fatune {
+
+[[nodiscard]] std::vector<Check> check_driver(const DoctorOptions& options);
+[[nodiscard]] std::vector<Check> check_gpus(const DoctorOptions& options);
+/// Compiles a small kernel.
+[[nodiscard]] std::vector<Check> check_nvrtc(const DoctorOptions& options);
+/// Loads every built-in family and space.
+[[nodiscard]] std::vector<Check> check_kernels(const DoctorOptions& options);
+[[nodiscard]] std::vector<Check> check_cache(const DoctorOptions& options);
+/// Hardware performance counters: whether this user may read them.
+[[nodiscard]] std::vector<Check> check_counters(const DoctorOptions& options);
+
+}  // namespace fatune

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <optional>
+
+#include "core/device_limits.hpp"
+#include "core/kernel_code.hpp"
+#include "core/report.hpp"
+#include "plan/family.hpp"
+
+namespace fatune {
+
+/// What is known of a configuration before it is compiled.
+[[nodiscard]] Entry make_entry(const Family& family, const Config& config);
+
+/// What stops a configuration on a problem before compilation: Invalid or Unlaunchable.
+[[nodiscard]] std::optional<Outcome> find_obstacle(const Family& family, const Config& config,
+                                                   const Problem& problem,
+                                                   const DeviceLimits& limits);
+
+/// Adds what the machine code and its launch cost. Returns why no SM can hold a block, if so.
+[[nodiscard]] std::optional<Unlaunchable> add_artifact(const Artifact& artifact,
+                                                       const LaunchGeometry& geometry,
+                                                       const DeviceLimits& limits, Entry& entry);
+
+}  // namespace fatune

@@ -1,0 +1,75 @@
+#include <algorithm>
+
+#include "app/commands.hpp"
+#include "app/console.hpp"
+#include "app/entries.hpp"
+#include "app/kernel_choice.hpp"
+#include "app/problem_plan.hpp"
+#include "emit/plan_report.hpp"
+#include "plan/planner.hpp"
+#include "plan/short_form.hpp"
+
+namespace fatune {
+namespace {
+
+ListedConfig listed(const Family& family, const Config& config) {
+  Entry entry = make_entry(family, config);
+  return {std::move(entry.short_form), std::move(entry.kernel_name), std::move(entry.parameters)};
+}
+
+RuleCount& count_of(const std::string& rule, std::vector<RuleCount>& counts) {
+  const auto found = std::find_if(counts.begin(), counts.end(),
+                                  [&](const RuleCount& count) { return count.rule == rule; });
+  return found != counts.end() ? *found : counts.emplace_back(RuleCount{rule, {}, 0});
+}
+
+/// The space's rules in their order, also those that drop nothing.
+std::vector<RuleCount> all_rules(const Space& space) {
+  std::vector<RuleCount> counts;
+  for (const SpacePart& part : space.parts) {
+    for (const SpaceRule& rule : part.rules) {
+      count_of(rule.id, counts);
+    }
+  }
+  return counts;
+}
+
+void add_dropped(const Family& family, const DroppedConfig& dropped, PlanReport& report) {
+  std::string text = short_form(family, dropped.config);
+  if (const auto* pruned = std::get_if<Pruned>(&dropped.outcome)) {
+    RuleCount& count = count_of(pruned->rule, report.rules);
+    ++count.dropped;
+    count.reason = pruned->reason;
+    report.pruned.push_back({std::move(text), pruned->rule, pruned->reason});
+  } else if (const auto* invalid = std::get_if<Invalid>(&dropped.outcome)) {
+    report.invalid.push_back({std::move(text), invalid->rule, invalid->reason});
+  }
+}
+
+PlanReport make_report(const Family& family, const Space& space, const Plan& plan) {
+  PlanReport report;
+  report.space = space.key;
+  report.family = family.name;
+  report.rules = all_rules(space);
+  for (const Config& config : plan.kept) {
+    report.kept.push_back(listed(family, config));
+  }
+  for (const DroppedConfig& dropped : plan.dropped) {
+    add_dropped(family, dropped, report);
+  }
+  return report;
+}
+
+}  // namespace
+
+ExitCode list(const ListOptions& options) {
+  configure_logging(options.output.verbosity);
+  const KernelChoice kernels = choose_kernels(options.kernels);
+  const Space space = choose_space(kernels, options.kernels);
+  const Plan plan = make_plan(kernels.family, space, binding_of(options.problems));
+  print_result(print_plan_report(make_report(kernels.family, space, plan), options.output.format,
+                                 options.with_dropped));
+  return ExitCode::ok;
+}
+
+}  // namespace fatune

@@ -1,0 +1,115 @@
+#include "app/problem_plan.hpp"
+
+#include <algorithm>
+#include <optional>
+
+namespace fatune {
+namespace {
+
+constexpr std::int64_t kDefaultHeadDim = 128;
+const std::vector<std::int64_t> kDocumentedSeqLens{512, 1024, 2048, 4096};
+
+std::optional<ParamValue> bound_value(const Family& family, const Config& config,
+                                      ProblemProperty property) {
+  for (std::size_t i = 0; i < family.parameters.size(); ++i) {
+    if (family.parameters[i].binds == property) {
+      return config.values.at(i);
+    }
+  }
+  return std::nullopt;
+}
+
+DType dtype_of(const Family& family, const Config& config, const ProblemOptions& options) {
+  if (const auto code = bound_value(family, config, ProblemProperty::dtype)) {
+    return static_cast<DType>(*code);
+  }
+  return options.dtypes.empty() ? DType::fp16 : options.dtypes.front();
+}
+
+std::int64_t d_head_of(const Family& family, const Config& config, const ProblemOptions& options) {
+  if (const auto value = bound_value(family, config, ProblemProperty::d_head)) {
+    return *value;
+  }
+  return options.d_heads.empty() ? kDefaultHeadDim : options.d_heads.front();
+}
+
+/// Configurations of one dtype and head dimension, whatever the length.
+struct Group {
+  DType dtype;
+  std::int64_t d_head;
+  ProblemPlan plan;
+};
+
+class Groups {
+ public:
+  Groups(const Family& family, const ProblemOptions& options)
+      : family_(family), options_(options) {}
+
+  Group& of(const Config& config) {
+    const DType dtype = dtype_of(family_, config, options_);
+    const std::int64_t d_head = d_head_of(family_, config, options_);
+    const auto found = std::find_if(groups_.begin(), groups_.end(), [&](const Group& group) {
+      return group.dtype == dtype && group.d_head == d_head;
+    });
+    return found != groups_.end() ? *found : groups_.emplace_back(Group{dtype, d_head, {}});
+  }
+
+  [[nodiscard]] const std::vector<Group>& all() const { return groups_; }
+
+ private:
+  const Family& family_;
+  const ProblemOptions& options_;
+  std::vector<Group> groups_;
+};
+
+std::vector<Group> group_configs(const Family& family, const Plan& plan,
+                                 const ProblemOptions& options) {
+  Groups groups(family, options);
+  for (const Config& config : plan.kept) {
+    groups.of(config).plan.configs.push_back(config);
+  }
+  for (const DroppedConfig& dropped : plan.dropped) {
+    ProblemPlan& group = groups.of(dropped.config).plan;
+    ++(std::holds_alternative<Pruned>(dropped.outcome) ? group.pruned : group.invalid);
+  }
+  return groups.all();
+}
+
+Problem make_problem(const ProblemOptions& options, DType dtype, std::int64_t d_head,
+                     std::int64_t seq_len) {
+  const Problem problem{options.batch.value_or(documented_batch(seq_len)),
+                        seq_len,
+                        options.heads,
+                        d_head,
+                        dtype,
+                        options.causal};
+  check_problem(problem);
+  return problem;
+}
+
+}  // namespace
+
+Binding binding_of(const ProblemOptions& options) { return {options.dtypes, options.d_heads}; }
+
+Problem problem_for(const Family& family, const Config& config, const ProblemOptions& options,
+                    std::int64_t seq_len) {
+  return make_problem(options, dtype_of(family, config, options),
+                      d_head_of(family, config, options), seq_len);
+}
+
+std::vector<ProblemPlan> plan_problems(const Family& family, const Plan& plan,
+                                       const ProblemOptions& options) {
+  const auto& seq_lens = options.seq_lens.empty() ? kDocumentedSeqLens : options.seq_lens;
+  std::vector<ProblemPlan> problems;
+  for (const Group& group : group_configs(family, plan, options)) {
+    for (const std::int64_t seq_len : seq_lens) {
+      if (!group.plan.configs.empty()) {
+        problems.push_back(group.plan);
+        problems.back().problem = make_problem(options, group.dtype, group.d_head, seq_len);
+      }
+    }
+  }
+  return problems;
+}
+
+}  // namespace fatune

@@ -1,0 +1,84 @@
+#include "app/progress.hpp"
+
+#include <cstdio>
+
+#include <fmt/format.h>
+
+#include "core/outcome.hpp"
+#include "core/problem.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr const char* kWipeLine = "\r\x1b[K";
+
+std::string best_text(const ProblemReport& report) {
+  return report.ranking.empty()
+             ? "nothing ranked"
+             : fmt::format("best {:.1f} us", ranked_us(report.ranking.front().outcome));
+}
+
+}  // namespace
+
+std::string duration_text(std::chrono::seconds duration) {
+  const auto seconds = duration.count();
+  return seconds < 3600
+             ? fmt::format("{}:{:02}", seconds / 60, seconds % 60)
+             : fmt::format("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+}
+
+Progress::Progress(const OutputOptions& output, std::size_t total)
+    : live_(output.live_progress && output.verbosity != Verbosity::quiet),
+      quiet_(output.verbosity == Verbosity::quiet),
+      total_(total) {}
+
+/// Assumes that what is left goes on as before; unknown until something is done.
+std::string Progress::remaining() const {
+  if (done_ == 0) {
+    return "?";
+  }
+  const std::chrono::duration<double> elapsed = Clock::now() - start_;
+  const double per_step_s = elapsed.count() / static_cast<double>(done_);
+  const double left_s = per_step_s * static_cast<double>(total_ - done_);
+  return duration_text(std::chrono::seconds(static_cast<std::int64_t>(left_s + 0.5)));
+}
+
+std::string Progress::status() const {
+  return fmt::format("[{}/{}] {}, ETA {}", done_, total_, problem_, remaining());
+}
+
+void Progress::draw() {
+  constexpr auto kRedrawInterval = std::chrono::milliseconds(100);
+  if (live_ && Clock::now() - last_drawn_ >= kRedrawInterval) {
+    last_drawn_ = Clock::now();
+    fmt::print(stderr, "{}{}", kWipeLine, status());
+    std::fflush(stderr);
+  }
+}
+
+void Progress::begin_problem(const std::string& description) {
+  problem_ = description;
+  draw();
+}
+
+void Progress::step() {
+  ++done_;
+  draw();
+}
+
+void Progress::end_problem(const ProblemReport& report) {
+  if (quiet_) {
+    return;
+  }
+  fmt::print(stderr, "{}{}: {} ranked, {} failed, {}\n", live_ ? kWipeLine : "", status(),
+             report.ranking.size(), report.failures.size(), best_text(report));
+}
+
+void Progress::finish() {
+  if (live_) {
+    fmt::print(stderr, "{}", kWipeLine);
+    std::fflush(stderr);
+  }
+}
+
+}  // namespace fatune

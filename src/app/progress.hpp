@@ -1,0 +1,46 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "app/options.hpp"
+#include "core/report.hpp"
+
+namespace fatune {
+
+/// Says on standard error how far a run is: one line that is redrawn on a terminal, a line per
+/// problem elsewhere, nothing when quiet.
+class Progress {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  /// `total`: steps of the whole run.
+  Progress(const OutputOptions& output, std::size_t total);
+
+  void begin_problem(const std::string& description);
+  /// One more configuration is done.
+  void step();
+  void end_problem(const ProblemReport& report);
+  /// Wipes the live line.
+  void finish();
+
+ private:
+  void draw();
+  [[nodiscard]] std::string status() const;
+  [[nodiscard]] std::string remaining() const;
+
+  bool live_;
+  bool quiet_;
+  std::size_t total_;
+  std::size_t done_ = 0;
+  std::string problem_;
+  Clock::time_point start_ = Clock::now();
+  Clock::time_point last_drawn_;
+};
+
+/// "0:42", "1:03:20": hours only when there are some.
+[[nodiscard]] std::string duration_text(std::chrono::seconds duration);
+
+}  // namespace fatune

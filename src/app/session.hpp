@@ -1,0 +1,32 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/kernel_choice.hpp"
+#include "app/options.hpp"
+#include "app/problem_plan.hpp"
+#include "compile/cubin_cache.hpp"
+#include "core/exit_code.hpp"
+
+namespace fatune {
+
+/// What `sweep` and `run` have planned.
+struct PlannedRun {
+  KernelChoice kernels;
+  std::string space;  ///< for the records; empty when configurations were named
+  std::vector<ProblemPlan> problems;
+  std::optional<Config> baseline;
+};
+
+/// Carries it out on the GPU, or by estimate, and prints and writes the rankings.
+/// Error(no_gpu), Error(too_large) and Error(io) come before anything is compiled.
+[[nodiscard]] ExitCode carry_out(const MeasureOptions& options, PlannedRun run);
+
+/// The cache that the options and the environment name; null with --no-cache.
+[[nodiscard]] std::unique_ptr<CubinCache> open_cache(const CompileSettings& settings);
+[[nodiscard]] int job_count(const CompileSettings& settings);
+
+}  // namespace fatune

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/options.hpp"
+#include "core/device_limits.hpp"
+#include "core/report.hpp"
+#include "data/file_tree.hpp"
+
+namespace fatune {
+
+/// What a command compiles for and, with a GPU, measures on.
+struct Target {
+  DeviceLimits limits;           ///< limits.arch is what is compiled for
+  std::optional<int> device;     ///< ordinal; absent: nothing will be timed
+  std::string why_not_measured;  ///< one sentence; empty with a device
+};
+
+/// The GPU asked for, or the first usable one; without one an architecture to estimate for.
+/// Error(no_gpu) when a GPU is required or asked for and cannot be used; Error(usage) when the
+/// architecture asked for does not run on it, or NVRTC or fatune does not know it.
+[[nodiscard]] Target choose_target(const TargetOptions& options, const FileTree& tree);
+
+/// An architecture alone (absent: sm_90).
+[[nodiscard]] Target offline_target(std::optional<Arch> arch, const FileTree& tree);
+
+/// Whether machine code for `code` runs on a GPU of `gpu`: the same major version and no newer
+/// minor one; architecture-specific code on its very architecture only.
+[[nodiscard]] bool runs_on(Arch code, Arch gpu);
+
+[[nodiscard]] Toolchain toolchain_in_use(const Target& target);
+
+}  // namespace fatune

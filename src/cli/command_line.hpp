@@ -1,0 +1,16 @@
+#pragma once
+
+#include <functional>
+
+#include "core/exit_code.hpp"
+
+namespace fatune {
+
+/// What the command line asks for, ready to be carried out.
+using Command = std::function<ExitCode()>;
+
+/// Reads the command line and the environment (KERNELS, NO_COLOR, TERM). --help and --version
+/// become commands that print. Error(usage) for whatever cannot be understood.
+[[nodiscard]] Command parse_command_line(int argc, const char* const* argv);
+
+}  // namespace fatune

@@ -1,0 +1,41 @@
+#include <memory>
+
+#include "app/commands.hpp"
+#include "cli/option_groups.hpp"
+#include "cli/subcommands.hpp"
+
+namespace fatune {
+
+void add_compile_command(CLI::App& app, const CommandDefaults& defaults, Command& command) {
+  auto options = std::make_shared<CompileOptions>();
+  options->output = defaults.output;
+  options->kernels.kernels_variable = defaults.kernels_variable;
+  CLI::App* sub = app.add_subcommand(
+      "compile", "Compile without running: registers, spills, shared memory, blocks per SM");
+  add_kernel_options(*sub, options->kernels, SpaceOption::yes);
+  sub->add_option("--config", options->configs,
+                  "configuration instead of a space, in short form or as a kernel name; repeatable")
+      ->type_name("CONFIG")
+      ->allow_extra_args(false)
+      ->excludes("--space");
+  add_problem_options(*sub, options->problems);
+  add_arch_option(*sub, options->arch);
+  add_jobs_option(*sub, options->compile);
+  add_cache_options(*sub, options->compile);
+  sub->add_option("--out", options->out_dir, "folder for the .cubin (and .ptx) files")
+      ->type_name("DIR");
+  sub->add_flag("--ptx", options->ptx, "write PTX too")->needs("--out");
+  sub->add_flag("--strict", options->strict, "exit with 6 if a configuration did not compile");
+  add_output_options(*sub, options->output);
+  sub->footer(
+      R"(The default architecture is sm_90; the default sequence length, whose tile remainders are compiled
+in, is 4096.
+Examples:
+  fatune compile --space tune --arch sm_80
+  fatune compile --space all --arch sm_90a --format json
+  fatune compile --arch sm_86 --out kernels_out --ptx \
+    --config "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax")");
+  sub->callback([options, &command] { command = [options] { return compile_offline(*options); }; });
+}
+
+}  // namespace fatune

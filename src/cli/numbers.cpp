@@ -1,0 +1,89 @@
+#include "cli/numbers.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+
+namespace fatune {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t";
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) {
+    return {};
+  }
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+std::vector<std::string_view> split_at_commas(std::string_view text) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    parts.push_back(trimmed(text.substr(0, comma)));
+    if (comma == std::string_view::npos) {
+      return parts;
+    }
+    text.remove_prefix(comma + 1);
+  }
+}
+
+template <typename T>
+void append_new(std::vector<T>& values, T value) {
+  if (std::find(values.begin(), values.end(), value) == values.end()) {
+    values.push_back(value);
+  }
+}
+
+void check_not_empty(std::string_view part, std::string_view list, const std::string& option,
+                     const std::string& remedy) {
+  if (part.empty()) {
+    throw Error(ExitCode::usage,
+                list.empty() ? "the list is empty"
+                             : fmt::format("the list '{}' has an empty element", list),
+                option, remedy);
+  }
+}
+
+}  // namespace
+
+std::int64_t parse_integer(std::string_view text, const std::string& option, std::int64_t least,
+                           std::int64_t greatest) {
+  std::int64_t value = 0;
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, value);
+  const bool is_whole = read.ec == std::errc() && read.ptr == end;
+  const bool overflows = read.ec == std::errc::result_out_of_range && read.ptr == end;
+  if (!is_whole || value < least || value > greatest) {
+    throw Error(ExitCode::usage,
+                is_whole || overflows ? fmt::format("{} is out of range", text)
+                                      : fmt::format("'{}' is not an integer", text),
+                option, fmt::format("give an integer from {} to {}", least, greatest));
+  }
+  return value;
+}
+
+std::vector<std::int64_t> parse_positive_list(std::string_view text, const std::string& option,
+                                              std::int64_t greatest) {
+  std::vector<std::int64_t> values;
+  for (const std::string_view part : split_at_commas(text)) {
+    check_not_empty(part, text, option, "give positive integers, as in 512,1024");
+    append_new(values, parse_integer(part, option, 1, greatest));
+  }
+  return values;
+}
+
+std::vector<DType> parse_dtype_list(std::string_view text, const std::string& option) {
+  std::vector<DType> values;
+  for (const std::string_view part : split_at_commas(text)) {
+    check_not_empty(part, text, option, "give fp16, bf16 or fp16,bf16");
+    append_new(values, parse_dtype(part));
+  }
+  return values;
+}
+
+}  // namespace fatune

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/problem.hpp"
+
+namespace fatune {
+
+/// An integer from `least` to `greatest`, decimal digits only (a leading '-' is read, to be
+/// refused by name). Error(usage) naming the option, the text and the range.
+[[nodiscard]] std::int64_t parse_integer(std::string_view text, const std::string& option,
+                                         std::int64_t least, std::int64_t greatest);
+
+/// "512,1024": positive integers up to `greatest`, blanks around commas allowed, without
+/// duplicates, in the order given. Error(usage) also for an empty list or element.
+[[nodiscard]] std::vector<std::int64_t> parse_positive_list(std::string_view text,
+                                                            const std::string& option,
+                                                            std::int64_t greatest);
+
+/// "fp16,bf16" in the same way.
+[[nodiscard]] std::vector<DType> parse_dtype_list(std::string_view text, const std::string& option);
+
+}  // namespace fatune

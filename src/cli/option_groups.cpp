@@ -1,0 +1,175 @@
+#include "cli/option_groups.hpp"
+
+#include <limits>
+#include <string>
+
+#include "cli/numbers.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr std::int64_t kMostSeqLen = std::int64_t{1} << 24;
+constexpr std::int64_t kMostHeadDim = 1024;
+constexpr std::int64_t kMostHeads = 65535;
+constexpr std::int64_t kMostJobs = 1024;
+constexpr std::int64_t kMostSamples = 1000000;
+
+/// An option whose text our own reader takes apart: its errors say what would be right.
+template <typename Reader>
+CLI::Option* add_text_option(CLI::App& app, const std::string& name, const std::string& type,
+                             const std::string& doc, Reader reader) {
+  return app
+      .add_option_function<std::string>(
+          name, [reader](const std::string& text) { reader(text); }, doc)
+      ->type_name(type);
+}
+
+template <typename Integer>
+void add_integer(CLI::App& app, const std::string& name, const std::string& doc, std::int64_t least,
+                 std::int64_t greatest, Integer& value) {
+  add_text_option(app, name, "N", doc, [=, &value](const std::string& text) {
+    value = static_cast<Integer>(parse_integer(text, name, least, greatest));
+  });
+}
+
+OutputFormat parse_format(const std::string& text) {
+  if (text == "json") {
+    return OutputFormat::json;
+  }
+  if (text == "csv") {
+    return OutputFormat::csv;
+  }
+  return text == "md" ? OutputFormat::markdown : OutputFormat::table;
+}
+
+void read_device(const std::string& text, TargetOptions& target) {
+  target.no_gpu = text == "none";
+  if (!target.no_gpu) {
+    target.device = static_cast<int>(parse_integer(text, "--device", 0, 1023));
+  }
+}
+
+}  // namespace
+
+void add_kernel_options(CLI::App& app, KernelOptions& kernels, SpaceOption space) {
+  app.add_option("--family", kernels.family,
+                 "kernel family (default: flash_sm80, or the one that --kernel-dir holds)")
+      ->type_name("NAME");
+  app.add_option("--kernel-dir", kernels.kernel_dirs,
+                 "folder of a kernel family, or of several; repeatable")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+  if (space == SpaceOption::yes) {
+    add_text_option(app, "--space", "KEY|FILE",
+                    "search space: tune, prog, progall, all, B_r,B_c (as 64,32) or a file "
+                    "(default: the variable KERNELS, then the family's own)",
+                    [&](const std::string& text) { kernels.space = text; });
+  }
+}
+
+void add_binding_options(CLI::App& app, ProblemOptions& problems) {
+  add_text_option(app, "--dhead", "LIST", "head dimensions (default: those of the configurations)",
+                  [&](const std::string& text) {
+                    problems.d_heads = parse_positive_list(text, "--dhead", kMostHeadDim);
+                  });
+  add_text_option(
+      app, "--dtype", "LIST", "fp16, bf16 (default: those of the configurations)",
+      [&](const std::string& text) { problems.dtypes = parse_dtype_list(text, "--dtype"); });
+}
+
+void add_problem_options(CLI::App& app, ProblemOptions& problems) {
+  add_text_option(app, "--seq", "LIST", "sequence lengths (default: 512,1024,2048,4096)",
+                  [&](const std::string& text) {
+                    problems.seq_lens = parse_positive_list(text, "--seq", kMostSeqLen);
+                  });
+  add_binding_options(app, problems);
+  app.add_flag("--causal", problems.causal, "a query sees only keys up to its own position");
+  add_text_option(app, "--batch", "N",
+                  "sequences per launch (default: by length, 16 for 512 ... 4 for 16384)",
+                  [&](const std::string& text) {
+                    problems.batch = parse_integer(text, "--batch", 1, kMostHeads);
+                  });
+  add_integer(app, "--heads", "attention heads (default: 16)", 1, kMostHeads, problems.heads);
+}
+
+void add_arch_option(CLI::App& app, std::optional<Arch>& arch) {
+  add_text_option(app, "--arch", "ARCH", "architecture to compile for, as sm_80 or sm_90a",
+                  [&](const std::string& text) { arch = parse_arch(text); });
+}
+
+void add_target_options(CLI::App& app, TargetOptions& target) {
+  add_text_option(app, "--device", "N|none",
+                  "GPU by number (see 'fatune devices'), or none: estimate (default: the first "
+                  "usable one)",
+                  [&](const std::string& text) { read_device(text, target); });
+  add_arch_option(app, target.arch);
+  app.add_flag("--require-gpu", target.require_gpu, "fail instead of estimating");
+}
+
+void add_cache_options(CLI::App& app, CompileSettings& compile) {
+  add_text_option(app, "--cache-dir", "DIR",
+                  "cache of compiled kernels (default: $XDG_CACHE_HOME/fatune)",
+                  [&](const std::string& text) { compile.cache_dir = text; });
+  app.add_flag("--no-cache", compile.no_cache, "compile everything anew, store nothing");
+}
+
+void add_jobs_option(CLI::App& app, CompileSettings& compile) {
+  add_integer(app, "--jobs", "compilations at a time (default: one per core)", 1, kMostJobs,
+              compile.jobs);
+}
+
+void add_policy_options(CLI::App& app, MeasurePolicy& policy) {
+  add_integer(app, "--warmup", "launches before the first sample (default: 10)", 0, kMostSamples,
+              policy.warmup);
+  add_integer(app, "--repeats", "samples per configuration (default: 64)", 1, kMostSamples,
+              policy.repeats);
+  app.add_flag("!--no-flush", policy.flush_l2, "leave the L2 cache warm between samples");
+  app.add_flag("!--no-gate", policy.device_gate,
+               "do not hold the GPU until the host has queued a sample");
+  add_integer(app, "--seed", "of the random inputs (default: 1)", 0,
+              std::numeric_limits<std::int64_t>::max(), policy.seed);
+}
+
+void add_result_options(CLI::App& app, MeasureOptions& options) {
+  add_text_option(app, "--out", "DIR", "folder for results.json, results.csv and best_configs.json",
+                  [&](const std::string& text) { options.out_dir = text; });
+  add_text_option(app, "--best", "FILE", "file for the best configurations (best_configs.json)",
+                  [&](const std::string& text) { options.best_file = text; });
+  add_text_option(app, "--baseline", "CONFIG",
+                  "configuration that counts as 100 % (default: the best)",
+                  [&](const std::string& text) { options.baseline = text; });
+  app.add_flag("--strict", options.strict,
+               "exit with 6 if a configuration was wrong, crashed or did not compile");
+}
+
+void add_output_options(CLI::App& app, OutputOptions& output) {
+  app.add_option_function<std::string>(
+         "--format", [&](const std::string& text) { output.format = parse_format(text); },
+         "how to print the result: table, json, csv or md (default: table)")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"table", "json", "csv", "md"}));
+  auto* quiet = app.add_flag_callback(
+      "-q,--quiet", [&] { output.verbosity = Verbosity::quiet; }, "no progress, no notes");
+  app.add_flag_callback(
+         "-v,--verbose", [&] { output.verbosity = Verbosity::verbose; }, "say more while working")
+      ->excludes(quiet);
+}
+
+void add_top_option(CLI::App& app, OutputOptions& output) {
+  add_integer(app, "--top", "rows per problem in a table (default: 10; 0: all)", 0, kMostSamples,
+              output.top);
+}
+
+void add_measure_options(CLI::App& app, MeasureOptions& options, SpaceOption space) {
+  add_problem_options(app, options.problems);
+  add_kernel_options(app, options.kernels, space);
+  add_target_options(app, options.target);
+  add_jobs_option(app, options.compile);
+  add_cache_options(app, options.compile);
+  add_policy_options(app, options.policy);
+  add_result_options(app, options);
+  add_output_options(app, options.output);
+  add_top_option(app, options.output);
+}
+
+}  // namespace fatune

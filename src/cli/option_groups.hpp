@@ -1,0 +1,31 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "app/options.hpp"
+
+// Options that several subcommands share, each group declared once.
+namespace fatune {
+
+enum class SpaceOption { yes, no };
+
+void add_kernel_options(CLI::App& app, KernelOptions& kernels, SpaceOption space);
+/// --seq --dhead --dtype --causal --batch --heads
+void add_problem_options(CLI::App& app, ProblemOptions& problems);
+/// --dhead and --dtype alone.
+void add_binding_options(CLI::App& app, ProblemOptions& problems);
+void add_target_options(CLI::App& app, TargetOptions& target);
+void add_arch_option(CLI::App& app, std::optional<Arch>& arch);
+void add_cache_options(CLI::App& app, CompileSettings& compile);
+void add_jobs_option(CLI::App& app, CompileSettings& compile);
+void add_policy_options(CLI::App& app, MeasurePolicy& policy);
+/// --out --best --baseline --strict
+void add_result_options(CLI::App& app, MeasureOptions& options);
+/// --format --quiet -v
+void add_output_options(CLI::App& app, OutputOptions& output);
+void add_top_option(CLI::App& app, OutputOptions& output);
+
+/// All groups of `sweep` and `run`.
+void add_measure_options(CLI::App& app, MeasureOptions& options, SpaceOption space);
+
+}  // namespace fatune

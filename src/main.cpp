@@ -1,0 +1,28 @@
+#include <cstdio>
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "cli/command_line.hpp"
+#include "core/error.hpp"
+
+namespace {
+
+int report(fatune::ExitCode code, const char* message) {
+  std::fputs(message, stderr);
+  return static_cast<int>(code);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return static_cast<int>(fatune::parse_command_line(argc, argv)());
+  } catch (const fatune::Error& error) {
+    return report(error.code(), fmt::format("fatune: {}\n", error.what()).c_str());
+  } catch (const std::exception& error) {
+    return report(
+        fatune::ExitCode::internal,
+        fmt::format("fatune: internal error (please report it): {}\n", error.what()).c_str());
+  }
+}
