@@ -26,10 +26,11 @@ KernelWork EstimatingEvaluator::work_of(const Entry& entry, const LaunchGeometry
   work.exponentials = quantity_or(entry.config, "exponentials", heads * scores);
   work.smem_traffic_bytes = quantity_or(entry.config, "smem_traffic_bytes", 0.0);
   work.device_memory_bytes = 4.0 * static_cast<double>(tensor_bytes(problem_));
-  const double threads = static_cast<double>(work.blocks) * work.threads_per_block;
-  const double spilled_bytes_per_pass =
+  const auto blocks = static_cast<double>(work.blocks);
+  const double kv_steps = heads * quantity_or(entry.config, "kv_steps", blocks / heads);
+  const auto spilled_bytes =
       static_cast<double>(entry.facts->spill_load_bytes + entry.facts->spill_store_bytes);
-  work.spill_bytes = spilled_bytes_per_pass * threads * quantity_or(entry.config, "kv_steps", 1.0);
+  work.spill_bytes = spilled_bytes * work.threads_per_block * kv_steps;
   return work;
 }
 

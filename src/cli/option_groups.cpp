@@ -123,9 +123,11 @@ void add_policy_options(CLI::App& app, MeasurePolicy& policy) {
               policy.warmup);
   add_integer(app, "--repeats", "samples per configuration (default: 64)", 1, kMostSamples,
               policy.repeats);
-  app.add_flag("!--no-flush", policy.flush_l2, "leave the L2 cache warm between samples");
-  app.add_flag("!--no-gate", policy.device_gate,
-               "do not hold the GPU until the host has queued a sample");
+  app.add_flag_callback(
+      "--no-flush", [&] { policy.flush_l2 = false; }, "leave the L2 cache warm between samples");
+  app.add_flag_callback(
+      "--no-gate", [&] { policy.device_gate = false; },
+      "do not hold the GPU until the host has queued a sample");
   add_integer(app, "--seed", "of the random inputs (default: 1)", 0,
               std::numeric_limits<std::int64_t>::max(), policy.seed);
 }

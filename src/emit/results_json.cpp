@@ -100,7 +100,7 @@ Json json_header(const RunReport& report, const char* format) {
           {"family", report.family},
           {"space", report.space},
           {"toolchain", json_toolchain(report.toolchain)},
-          {"policy", json_policy(report.policy)}};
+          {"policy", report.measured ? json_policy(report.policy) : Json(nullptr)}};
 }
 
 Json json_problem_report(const RunReport& run, const ProblemReport& problem) {
