@@ -1,0 +1,46 @@
+#include "core/device_limits.hpp"
+
+#include <gtest/gtest.h>
+
+namespace fatune {
+namespace {
+
+DeviceLimits hopper() {
+  DeviceLimits limits;
+  limits.max_threads_per_block = 1024;
+  limits.max_threads_per_sm = 2048;
+  limits.max_blocks_per_sm = 32;
+  limits.registers_per_sm = 65536;
+  limits.smem_per_block_optin_bytes = 232448;
+  limits.smem_per_sm_bytes = 233472;
+  return limits;
+}
+
+TEST(BlocksPerSm, RegistersLimit) {
+  // 255 registers are allocated as 256: 65536 / (256 * 128) blocks of 128 threads.
+  EXPECT_EQ(blocks_per_sm(hopper(), 128, 255, 1024), 2);
+  EXPECT_EQ(blocks_per_sm(hopper(), 128, 168, 1024), 3);
+  EXPECT_EQ(blocks_per_sm(hopper(), 128, 128, 1024), 4);
+}
+
+TEST(BlocksPerSm, SharedMemoryLimitsWithTheReservedPart) {
+  // 48 KiB + 1 KiB reserved: four fit into 228 KiB.
+  EXPECT_EQ(blocks_per_sm(hopper(), 128, 32, 48 << 10), 4);
+  // 76 KiB would fit three times, were nothing reserved.
+  EXPECT_EQ(blocks_per_sm(hopper(), 128, 32, 76 << 10), 2);
+}
+
+TEST(BlocksPerSm, ThreadAndBlockSlotsLimit) {
+  EXPECT_EQ(blocks_per_sm(hopper(), 1024, 16, 0), 2);
+  EXPECT_EQ(blocks_per_sm(hopper(), 32, 16, 0), 32);
+}
+
+TEST(BlocksPerSm, WhatCannotLaunchHasNone) {
+  EXPECT_EQ(blocks_per_sm(hopper(), 1056, 16, 0), 0);
+  EXPECT_EQ(blocks_per_sm(hopper(), 0, 16, 0), 0);
+  EXPECT_EQ(blocks_per_sm(hopper(), 128, 16, 232449), 0);
+  EXPECT_EQ(blocks_per_sm(hopper(), 1024, 128, 0), 0);
+}
+
+}  // namespace
+}  // namespace fatune

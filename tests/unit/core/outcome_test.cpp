@@ -1,0 +1,65 @@
+#include "core/outcome.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <vector>
+
+namespace fatune {
+namespace {
+
+std::vector<Outcome> one_of_each() {
+  Measured measured;
+  measured.timing.median_us = 12.5;
+  measured.timing.samples_us = {12.5};
+  return {Pruned{"rule", "why"},
+          Invalid{"rule", "why"},
+          CompileFailed{"note\nx.cu(1): error: no\nmore"},
+          Unlaunchable{"too many threads"},
+          Crashed{"CUDA_ERROR_ILLEGAL_ADDRESS"},
+          TimedOut{2000.0},
+          WrongResult{{}, "off by 0.5"},
+          Estimated{3.0, {}},
+          measured};
+}
+
+TEST(Outcome, NamesFollowTheAlternatives) {
+  const std::vector<std::string_view> names{"pruned",       "invalid",   "compile_failed",
+                                            "unlaunchable", "crashed",   "timed_out",
+                                            "wrong_result", "estimated", "measured"};
+  const std::vector<Outcome> outcomes = one_of_each();
+  ASSERT_EQ(outcomes.size(), std::variant_size_v<Outcome>);
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    EXPECT_EQ(outcome_name(outcomes[i]), names[i]);
+    EXPECT_FALSE(outcome_summary(outcomes[i]).empty());
+  }
+}
+
+TEST(Outcome, ASummaryShowsTheFirstErrorOfALog) {
+  EXPECT_EQ(outcome_summary(CompileFailed{"note\nx.cu(1): error: no\nmore"}), "x.cu(1): error: no");
+  EXPECT_EQ(outcome_summary(CompileFailed{"only this"}), "only this");
+  EXPECT_EQ(outcome_summary(CompileFailed{""}), "no log");
+}
+
+TEST(Outcome, OnlyMeasuredAndEstimatedAreRanked) {
+  for (const Outcome& outcome : one_of_each()) {
+    const bool ranked = outcome_name(outcome) == "measured" || outcome_name(outcome) == "estimated";
+    EXPECT_EQ(is_ranked(outcome), ranked);
+    if (!ranked) {
+      EXPECT_THROW((void)ranked_us(outcome), std::logic_error);
+    }
+  }
+  EXPECT_EQ(ranked_us(Estimated{3.0, {}}), 3.0);
+  EXPECT_EQ(ranked_us(one_of_each().back()), 12.5);
+}
+
+TEST(ErrorStats, PercentageOfNothingIsZero) {
+  EXPECT_EQ(ErrorStats{}.mismatched_percent(), 0.0);
+  ErrorStats stats;
+  stats.elements = 8;
+  stats.mismatched = 2;
+  EXPECT_EQ(stats.mismatched_percent(), 25.0);
+}
+
+}  // namespace
+}  // namespace fatune
