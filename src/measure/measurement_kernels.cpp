@@ -38,7 +38,7 @@ CompileRequest measurement_request(std::shared_ptr<const SourceBundle> sources,
       fmt::format("measurement kernels, {}, d_head {}", dtype_name(problem.dtype), problem.d_head);
   request.sources = std::move(sources);
   // The constexpr functions of reference_tile.h are the host's too, and carry no __device__.
-  request.options = {"--device-as-default-execution-space"};
+  request.options = {"--std=c++20", "--device-as-default-execution-space"};
   request.defines = {{"FATUNE_IS_BF16", problem.dtype == DType::bf16 ? "true" : "false"},
                      {"FATUNE_HEAD_DIM", std::to_string(problem.d_head)}};
   request.entry_point = "fatune_reference_attention";
