@@ -1,0 +1,323 @@
+// The whole of measuring on a fake driver: measurement kernels run on the host (host_gpu.hpp), and
+// candidates are right or wrong in the ways that must be told apart.
+#include "measure/gpu_measurer.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.hpp"
+#include "measure/cpu_reference.hpp"
+#include "unit/gpu/fake_driver.hpp"
+#include "unit/measure/host_gpu.hpp"
+
+namespace fatune {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+const Problem kProblem{1, 20, 2, 64, DType::fp16, false};
+constexpr int kWarmup = 3;
+constexpr int kRepeats = 8;
+constexpr int kInputs = 3;
+
+MeasurePolicy small_policy() {
+  MeasurePolicy policy;
+  policy.warmup = kWarmup;
+  policy.repeats = kRepeats;
+  policy.seed = 42;
+  return policy;
+}
+
+class GpuMeasurerTest : public gpu::FakeDriverTest {
+ protected:
+  void SetUp() override {
+    FakeDriverTest::SetUp();
+    gpu_.attach();
+  }
+
+  Outcome measure(const Problem& problem = kProblem) { return measure_all(problem, 1).front(); }
+
+  std::vector<Outcome> measure_all(const Problem& problem, int times) {
+    const gpu::Context context(0);
+    GpuMeasurer measurer(context, HostGpu::limits(), policy_);
+    measurer.begin_problem(problem, HostGpu::measurement_kernels());
+    gpu_.launched.clear();
+    std::vector<Outcome> outcomes;
+    for (int i = 0; i < times; ++i) {
+      outcomes.push_back(measurer.measure(candidate_));
+      context_lost_ = measurer.context_lost();
+    }
+    return outcomes;
+  }
+
+  void expect_wrong(const std::string& finding) {
+    const Outcome outcome = measure();
+    const auto* wrong = std::get_if<WrongResult>(&outcome);
+    ASSERT_NE(wrong, nullptr) << outcome_name(outcome) << ": " << outcome_summary(outcome);
+    EXPECT_THAT(wrong->finding, HasSubstr(finding));
+    EXPECT_EQ(gpu_.count("candidate"), kInputs) << "verified, and never timed";
+  }
+
+  // Attention first, then `spoil`.
+  void spoil(std::function<void(std::uint16_t* output)> how) {
+    gpu_.candidate = [this, how = std::move(how)](const AttentionForwardArgs& args) {
+      gpu_.compute_attention(args);
+      how(static_cast<std::uint16_t*>(args.o));
+    };
+  }
+
+  MeasurePolicy policy_ = small_policy();
+  HostGpu gpu_{host_kernels_fp16_d64(), kProblem};
+  Candidate candidate_ = HostGpu::make_candidate();
+  bool context_lost_ = false;
+};
+
+TEST_F(GpuMeasurerTest, ARightCandidateIsVerifiedThenTimed) {
+  const gpu::ScopedVariable duration("FATUNE_FAKE_KERNEL_US", "250");
+  const Outcome outcome = measure();
+  const auto* measured = std::get_if<Measured>(&outcome);
+  ASSERT_NE(measured, nullptr) << outcome_name(outcome) << ": " << outcome_summary(outcome);
+  EXPECT_THAT(measured->timing.samples_us, AllOf(SizeIs(kRepeats), Each(250.0)))
+      << "the gate's launch lies outside the events";
+  EXPECT_EQ(measured->timing.median_us, 250.0);
+  EXPECT_EQ(measured->timing.stopped_because, "fixed count");
+  EXPECT_EQ(gpu_.count("candidate"), kInputs + kWarmup + kRepeats);
+  EXPECT_EQ(gpu_.count("fatune_device_gate"), kWarmup + kRepeats);
+  EXPECT_FALSE(context_lost_);
+}
+
+TEST_F(GpuMeasurerTest, VerificationSaysWhatWasCompared) {
+  const Outcome outcome = measure();
+  const Verification& verification = std::get<Measured>(outcome).verification;
+  EXPECT_EQ(verification.method, "gpu references, all rows");
+  EXPECT_EQ(verification.seed, 42U);
+  ASSERT_THAT(verification.inputs, SizeIs(kInputs));
+  EXPECT_EQ(verification.inputs[0].input, "normal");
+  EXPECT_EQ(verification.inputs[1].input, "large_logits");
+  EXPECT_EQ(verification.inputs[2].input, "dominating_key");
+  for (const ErrorStats& stats : verification.inputs) {
+    EXPECT_EQ(stats.elements, tensor_elements(kProblem)) << stats.input;
+    EXPECT_GT(stats.max_abs_error, 0.0) << stats.input;
+    EXPECT_GE(stats.limit, 2 * stats.max_abs_reference_error) << stats.input;
+    EXPECT_LE(stats.max_abs_error, stats.limit) << stats.input;
+  }
+}
+
+TEST_F(GpuMeasurerTest, EverySampleStartsWithTheGate) {
+  static_cast<void>(measure());
+  std::vector<std::string> timed = gpu_.launched;
+  timed.erase(std::remove(timed.begin(), timed.end(), "fatune_compare_output"), timed.end());
+  const auto first_gate = std::find(timed.begin(), timed.end(), "fatune_device_gate");
+  ASSERT_EQ(timed.end() - first_gate, 2 * (kWarmup + kRepeats) + 2) << "and two checks at the end";
+  for (auto at = first_gate; at != first_gate + 2 * (kWarmup + kRepeats); at += 2) {
+    EXPECT_EQ(*at, "fatune_device_gate");
+    EXPECT_EQ(*(at + 1), "candidate");
+  }
+}
+
+TEST_F(GpuMeasurerTest, WithoutGateNoneIsLaunched) {
+  policy_.device_gate = false;
+  EXPECT_TRUE(std::holds_alternative<Measured>(measure()));
+  EXPECT_EQ(gpu_.count("fatune_device_gate"), 0);
+}
+
+TEST_F(GpuMeasurerTest, AGateThatExpiredOnceCostsOneRetake) {
+  int gates = 0;
+  gpu_.gate = [&gates](const GateArgs& args) {
+    if (++gates == kWarmup + 2) {
+      *args.expired = args.ticket;
+    }
+  };
+  const Outcome outcome = measure();
+  EXPECT_EQ(std::get<Measured>(outcome).timing.stopped_because, "fixed count");
+  EXPECT_THAT(std::get<Measured>(outcome).timing.samples_us, SizeIs(kRepeats));
+  EXPECT_EQ(gpu_.count("fatune_device_gate"), kWarmup + kRepeats + 1);
+}
+
+TEST_F(GpuMeasurerTest, AGateThatKeepsExpiringIsGivenUpAndTheResultSaysSo) {
+  gpu_.gate = [](const GateArgs& args) { *args.expired = args.ticket; };
+  const Outcome outcome = measure();
+  EXPECT_THAT(std::get<Measured>(outcome).timing.stopped_because, HasSubstr("gate given up"));
+  EXPECT_EQ(gpu_.count("fatune_device_gate"), 3);
+}
+
+TEST_F(GpuMeasurerTest, AWrongValueIsAWrongResult) {
+  spoil([](std::uint16_t* output) { output[777] = round_to_element(0.9, DType::fp16); });
+  expect_wrong("greatest error");
+}
+
+TEST_F(GpuMeasurerTest, AnUnwrittenRowIsAWrongResult) {
+  gpu_.candidate = [this](const AttentionForwardArgs& args) {
+    auto* output = static_cast<std::uint16_t*>(args.o);
+    const std::vector<std::uint16_t> before(output + 640, output + 704);
+    gpu_.compute_attention(args);
+    std::copy(before.begin(), before.end(), output + 640);
+  };
+  expect_wrong("64 output values are NaN, infinite or were never written");
+}
+
+TEST_F(GpuMeasurerTest, NothingWrittenAtAllIsAWrongResult) {
+  gpu_.candidate = [](const AttentionForwardArgs&) {};
+  expect_wrong("2560 output values");
+}
+
+TEST_F(GpuMeasurerTest, AWriteBehindTheOutputIsAWrongResult) {
+  spoil([](std::uint16_t* output) { output[tensor_elements(kProblem)] = 0; });
+  expect_wrong("wrote 2 bytes outside");
+}
+
+TEST_F(GpuMeasurerTest, AWriteBeforeTheOutputIsAWrongResult) {
+  spoil([](std::uint16_t* output) { output[-1] = 0; });
+  expect_wrong("wrote 2 bytes outside");
+}
+
+TEST_F(GpuMeasurerTest, AWriteOverTheQueriesDoesNotHideInLaterInputs) {
+  gpu_.candidate = [this](const AttentionForwardArgs& args) {
+    std::fill_n(static_cast<std::uint16_t*>(const_cast<void*>(args.q)), 64, std::uint16_t{0});
+    gpu_.compute_attention(args);
+  };
+  expect_wrong("greatest error");
+}
+
+// Without the running maximum, exp overflows on large logits alone.
+TEST_F(GpuMeasurerTest, AKernelThatFailsOnOneInputOnlyIsAWrongResult) {
+  int launches = 0;
+  gpu_.candidate = [this, &launches](const AttentionForwardArgs& args) {
+    gpu_.compute_attention(args);
+    if (++launches == 2) {
+      static_cast<std::uint16_t*>(args.o)[5] = 0x7c00;
+    }
+  };
+  expect_wrong("input large_logits: 1 output values");
+}
+
+TEST_F(GpuMeasurerTest, ARunThatGoesWrongDuringTimingIsFound) {
+  int launches = 0;
+  gpu_.candidate = [this, &launches](const AttentionForwardArgs& args) {
+    gpu_.compute_attention(args);
+    if (++launches == kInputs + kWarmup + kRepeats) {
+      static_cast<std::uint16_t*>(args.o)[5] = round_to_element(3.0, DType::fp16);
+    }
+  };
+  const Outcome outcome = measure();
+  ASSERT_TRUE(std::holds_alternative<WrongResult>(outcome)) << outcome_name(outcome);
+  EXPECT_THAT(outcome_summary(outcome), HasSubstr("after timing"));
+}
+
+TEST_F(GpuMeasurerTest, OneCandidatesDamageDoesNotReachTheNext) {
+  bool first = true;
+  spoil([&first](std::uint16_t* output) {
+    if (first) {
+      output[-1] = 0;
+      output[3] = 0x7c00;
+    }
+  });
+  const gpu::Context context(0);
+  GpuMeasurer measurer(context, HostGpu::limits(), policy_);
+  measurer.begin_problem(kProblem, HostGpu::measurement_kernels());
+  EXPECT_TRUE(std::holds_alternative<WrongResult>(measurer.measure(candidate_)));
+  first = false;
+  const Outcome second = measurer.measure(candidate_);
+  EXPECT_TRUE(std::holds_alternative<Measured>(second)) << outcome_summary(second);
+}
+
+TEST_F(GpuMeasurerTest, OneKeyIsRightWhenTheOutputIsItsValue) {
+  const Problem one_key{1, 1, 2, 64, DType::fp16, false};
+  gpu_.candidate = [](const AttentionForwardArgs& args) {
+    std::copy_n(static_cast<const std::uint16_t*>(args.v), 128,
+                static_cast<std::uint16_t*>(args.o));
+  };
+  const Outcome outcome = measure(one_key);
+  ASSERT_TRUE(std::holds_alternative<Measured>(outcome)) << outcome_summary(outcome);
+  const ErrorStats& stats = std::get<Measured>(outcome).verification.inputs[0];
+  EXPECT_EQ(stats.max_abs_reference_error, 0.0);
+  EXPECT_GT(stats.limit, 0.0);
+}
+
+TEST_F(GpuMeasurerTest, TooMuchSharedMemoryIsUnlaunchableWithTheFigures) {
+  candidate_.geometry.dynamic_smem_bytes = 300'000;
+  const Outcome outcome = measure();
+  ASSERT_TRUE(std::holds_alternative<Unlaunchable>(outcome)) << outcome_name(outcome);
+  EXPECT_THAT(outcome_summary(outcome), AllOf(HasSubstr("300000"), HasSubstr("232448")));
+  EXPECT_EQ(gpu_.count("candidate"), 0);
+}
+
+TEST_F(GpuMeasurerTest, TooManyThreadsAreUnlaunchableWithTheFigures) {
+  candidate_.geometry.block = {2048, 1, 1};
+  EXPECT_THAT(outcome_summary(measure()), AllOf(HasSubstr("2048 threads"), HasSubstr("1024")));
+}
+
+TEST_F(GpuMeasurerTest, TooLargeAGridIsUnlaunchable) {
+  candidate_.geometry.grid = {1, 70000, 1};
+  EXPECT_THAT(outcome_summary(measure()), HasSubstr("70000"));
+}
+
+TEST_F(GpuMeasurerTest, ALaunchThatTheDriverRefusesIsUnlaunchable) {
+  const gpu::Context context(0);
+  GpuMeasurer measurer(context, HostGpu::limits(), policy_);
+  measurer.begin_problem(kProblem, HostGpu::measurement_kernels());
+  const gpu::ScopedVariable refuse("FATUNE_FAKE_FAIL", "cuLaunchKernel=701");
+  const Outcome outcome = measurer.measure(candidate_);
+  ASSERT_TRUE(std::holds_alternative<Unlaunchable>(outcome)) << outcome_name(outcome);
+  EXPECT_THAT(outcome_summary(outcome), HasSubstr("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"));
+  EXPECT_FALSE(measurer.context_lost());
+}
+
+TEST_F(GpuMeasurerTest, ACrashIsAnOutcomeAndTheContextIsLost) {
+  const gpu::Context context(0);
+  GpuMeasurer measurer(context, HostGpu::limits(), policy_);
+  measurer.begin_problem(kProblem, HostGpu::measurement_kernels());
+  const std::string next_but_one = std::to_string(gpu::FakeDriver::launches() + 2);
+  const gpu::ScopedVariable crash("FATUNE_FAKE_KERNEL_ERROR", "700@" + next_but_one);
+  const Outcome outcome = measurer.measure(candidate_);
+  ASSERT_TRUE(std::holds_alternative<Crashed>(outcome)) << outcome_name(outcome);
+  EXPECT_THAT(outcome_summary(outcome),
+              AllOf(HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS"), HasSubstr("illegal memory access")));
+  EXPECT_TRUE(measurer.context_lost());
+}
+
+TEST_F(GpuMeasurerTest, MachineCodeThatDoesNotLoadIsUnlaunchable) {
+  Artifact broken = *candidate_.artifact;
+  broken.cubin.assign(128, 'x');
+  candidate_.artifact = std::make_shared<const Artifact>(broken);
+  EXPECT_THAT(outcome_summary(measure()), HasSubstr("CUDA_ERROR_INVALID_IMAGE"));
+}
+
+TEST_F(GpuMeasurerTest, AProblemThatDoesNotFitIsRefusedBeforeAnythingIsAllocated) {
+  const gpu::Context context(0);
+  GpuMeasurer measurer(context, HostGpu::limits(), policy_);
+  const std::int64_t free_bytes = context.memory().free_bytes;
+  try {
+    measurer.begin_problem({16, 16384, 16, 64, DType::fp16, false}, HostGpu::measurement_kernels());
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::too_large);
+  }
+  EXPECT_EQ(context.memory().free_bytes, free_bytes);
+  EXPECT_EQ(gpu::FakeDriver::launches(), 0);
+}
+
+TEST_F(GpuMeasurerTest, TheNextProblemReplacesTheLast) {
+  const gpu::Context context(0);
+  GpuMeasurer measurer(context, HostGpu::limits(), policy_);
+  measurer.begin_problem(kProblem, HostGpu::measurement_kernels());
+  const std::int64_t free_bytes = context.memory().free_bytes;
+  measurer.begin_problem(kProblem, HostGpu::measurement_kernels());
+  EXPECT_EQ(context.memory().free_bytes, free_bytes);
+  EXPECT_TRUE(std::holds_alternative<Measured>(measurer.measure(candidate_)));
+}
+
+TEST_F(GpuMeasurerTest, MeasuringWithoutAProblemIsABug) {
+  const gpu::Context context(0);
+  GpuMeasurer measurer(context, HostGpu::limits(), policy_);
+  EXPECT_THROW(static_cast<void>(measurer.measure(candidate_)), std::logic_error);
+}
+
+}  // namespace
+}  // namespace fatune

@@ -1,0 +1,126 @@
+#include "unit/measure/host_gpu.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <initializer_list>
+#include <span>
+#include <stdexcept>
+#include <utility>
+
+#include "measure/cpu_reference.hpp"
+#include "measure/tensors.hpp"
+#include "unit/gpu/fake_driver.hpp"
+#include "unit/measure/kernel_sources.hpp"
+
+namespace fatune {
+namespace {
+
+template <typename T>
+const T& argument(void** arguments, int index) {
+  return *static_cast<const T*>(arguments[index]);
+}
+
+// Machine code with kernels of these names and nothing in them: all that the fake driver looks at.
+Artifact empty_kernels(std::initializer_list<const char*> names) {
+  std::string source;
+  for (const char* name : names) {
+    source += fmt::format("extern \"C\" __global__ void {}() {{}}\n", name);
+  }
+  CompileRequest request;
+  request.label = "empty kernels";
+  request.sources =
+      std::make_shared<const SourceBundle>(SourceBundle{{"empty.cu", std::move(source)}, {}});
+  request.entry_point = *names.begin();
+  request.arch = {90, '\0'};
+  return compile_or_throw(request);
+}
+
+std::vector<double> values_of(const void* tensor, std::size_t elements, DType dtype) {
+  const auto* bits = static_cast<const std::uint16_t*>(tensor);
+  std::vector<double> values(elements);
+  std::transform(bits, bits + elements, values.begin(),
+                 [dtype](std::uint16_t element) { return element_value(element, dtype); });
+  return values;
+}
+
+}  // namespace
+
+HostGpu* HostGpu::active = nullptr;
+
+HostGpu::HostGpu(const HostKernels& kernels, const Problem& problem)
+    : kernels_(kernels), problem_(problem) {}
+
+void HostGpu::attach() {
+  active = this;
+  gpu::FakeDriver::on_launch(on_launch);
+}
+
+HostGpu::~HostGpu() { active = nullptr; }
+
+void HostGpu::compute_attention(const AttentionForwardArgs& args) const {
+  const auto elements = static_cast<std::size_t>(tensor_elements(problem_));
+  const std::vector<double> out = cpu_attention(
+      problem_, values_of(args.q, elements, problem_.dtype),
+      values_of(args.k, elements, problem_.dtype), values_of(args.v, elements, problem_.dtype));
+  std::transform(out.begin(), out.end(), static_cast<std::uint16_t*>(args.o),
+                 [this](double value) { return round_to_element(value, problem_.dtype); });
+}
+
+long HostGpu::count(const std::string& kernel) const {
+  return std::count(launched.begin(), launched.end(), kernel);
+}
+
+DeviceLimits HostGpu::limits() {
+  DeviceLimits device;
+  device.name = "host";
+  device.arch = {90, '\0'};
+  device.max_threads_per_block = 1024;
+  device.smem_per_block_optin_bytes = 232448;
+  device.l2_bytes = 4096;
+  return device;
+}
+
+const Artifact& HostGpu::measurement_kernels() {
+  static const Artifact artifact =
+      empty_kernels({"fatune_fill_inputs", "fatune_reference_attention", "fatune_compare_output",
+                     "fatune_scan_output", "fatune_check_guards", "fatune_device_gate"});
+  return artifact;
+}
+
+Candidate HostGpu::make_candidate() {
+  static const auto artifact = std::make_shared<const Artifact>(empty_kernels({"candidate"}));
+  return {"candidate", artifact, {}};
+}
+
+void HostGpu::on_launch(const char* kernel, void** arguments) {
+  if (active != nullptr) {
+    active->run(kernel, arguments);
+  }
+}
+
+void HostGpu::run(const std::string& kernel, void** arguments) {
+  launched.push_back(kernel);
+  if (kernel == "candidate") {
+    candidate(argument<AttentionForwardArgs>(arguments, 0));
+  } else if (kernel == "fatune_device_gate") {
+    gate(argument<GateArgs>(arguments, 0));
+  } else if (kernel == "fatune_fill_inputs") {
+    kernels_.fill_inputs(argument<FillInputsArgs>(arguments, 0));
+  } else if (kernel == "fatune_reference_attention") {
+    kernels_.reference_attention(argument<ReferenceArgs>(arguments, 0), problem_.batch);
+  } else if (kernel == "fatune_compare_output") {
+    kernels_.compare_output(argument<CompareArgs>(arguments, 0));
+  } else if (kernel == "fatune_scan_output") {
+    kernels_.scan_output(argument<const void*>(arguments, 0),
+                         argument<unsigned long long>(arguments, 1),
+                         argument<CheckCounts*>(arguments, 2));
+  } else if (kernel == "fatune_check_guards") {
+    kernels_.check_guards(argument<GuardArgs>(arguments, 0), Tensors::kGuardBands,
+                          argument<CheckCounts*>(arguments, 1));
+  } else {
+    throw std::logic_error("no such kernel on the host: " + kernel);
+  }
+}
+
+}  // namespace fatune

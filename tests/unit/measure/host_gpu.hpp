@@ -1,0 +1,58 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "common/attention_args.h"
+#include "core/device_limits.hpp"
+#include "core/kernel_code.hpp"
+#include "core/problem.hpp"
+#include "measure/measurer.hpp"
+#include "unit/measure/host_kernels.hpp"
+
+namespace fatune {
+
+/// The fake driver (tests/fake_cuda), on which measurement kernels really run, on the host, and
+/// candidates do what a test says. One at a time.
+class HostGpu {
+ public:
+  using Behaviour = std::function<void(const AttentionForwardArgs& args)>;
+
+  HostGpu(const HostKernels& kernels, const Problem& problem);
+  HostGpu(const HostGpu&) = delete;
+  HostGpu& operator=(const HostGpu&) = delete;
+  HostGpu(HostGpu&&) = delete;
+  HostGpu& operator=(HostGpu&&) = delete;
+  ~HostGpu();
+
+  /// Takes over the fake driver's launches (FakeDriver::reset() ends that).
+  void attach();
+
+  /// What a launch of the candidate does. At first: attention, rounded once.
+  Behaviour candidate = [this](const AttentionForwardArgs& args) { compute_attention(args); };
+  /// What a launch of the gate does. At first: nothing, the host's flag comes later.
+  std::function<void(const GateArgs& args)> gate = [](const GateArgs&) {};
+  /// Names of the kernels in the order of their launches.
+  std::vector<std::string> launched;
+
+  void compute_attention(const AttentionForwardArgs& args) const;
+  [[nodiscard]] long count(const std::string& kernel) const;
+
+  [[nodiscard]] static DeviceLimits limits();
+  /// The kernels' names without their code, which runs on the host.
+  [[nodiscard]] static const Artifact& measurement_kernels();
+  [[nodiscard]] static Candidate make_candidate();
+
+ private:
+  static void on_launch(const char* kernel, void** arguments);
+  void run(const std::string& kernel, void** arguments);
+
+  static HostGpu* active;
+  const HostKernels& kernels_;
+  Problem problem_;
+};
+
+}  // namespace fatune

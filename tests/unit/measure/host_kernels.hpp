@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/problem.hpp"
+#include "reference/measurement_args.h"
+
+namespace fatune {
+
+/// The measurement kernels of one element type and head dimension, compiled for the host: the
+/// device's own source (kernels/reference) by way of device_on_host.hpp.
+struct HostKernels {
+  DType dtype;
+  int d_head;
+  void (*fill_inputs)(const FillInputsArgs& args);
+  void (*reference_attention)(const ReferenceArgs& args, std::int64_t batch);
+  void (*compare_output)(const CompareArgs& args);
+  void (*scan_output)(const void* output, unsigned long long chunks, CheckCounts* counts);
+  void (*check_guards)(const GuardArgs& args, unsigned bands, CheckCounts* counts);
+  void (*device_gate)(const GateArgs& args);
+};
+
+[[nodiscard]] const HostKernels& host_kernels_fp16_d64();
+[[nodiscard]] const HostKernels& host_kernels_bf16_d40();  ///< d_head with padding in a tile
+
+/// Time that the host's device gate sees pass at each look at its clock.
+inline constexpr unsigned long long kHostClockStepNs = 1'000'000;
+
+/// Philox4x32-10, for known answers.
+struct Words {
+  std::uint32_t x, y, z, w;
+  bool operator==(const Words&) const = default;
+};
+[[nodiscard]] Words host_philox(Words counter, std::uint64_t seed);
+
+}  // namespace fatune

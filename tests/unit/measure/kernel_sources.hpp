@@ -1,0 +1,17 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/kernel_code.hpp"
+
+namespace fatune {
+
+/// The measurement kernels' files from the source tree (FATUNE_KERNELS_DIR), as the program would
+/// bring them.
+[[nodiscard]] std::shared_ptr<const SourceBundle> read_measurement_sources();
+
+/// Throws std::runtime_error with the compiler's log when it does not compile.
+[[nodiscard]] Artifact compile_or_throw(const CompileRequest& request);
+
+}  // namespace fatune

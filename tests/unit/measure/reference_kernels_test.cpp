@@ -1,0 +1,463 @@
+// The measurement kernels themselves, run on the host (device_on_host.hpp). tests/gpu runs them on
+// a GPU.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "measure/cpu_reference.hpp"
+#include "measure/error_rule.hpp"
+#include "measure/input_kind.hpp"
+#include "unit/measure/host_kernels.hpp"
+
+namespace fatune {
+namespace {
+
+using Elements = std::vector<std::uint16_t>;
+
+// Known answers of the authors' Random123 library (kat_vectors, philox4x32 10).
+TEST(Philox, KnownAnswers) {
+  EXPECT_EQ(host_philox({0, 0, 0, 0}, 0), (Words{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(host_philox({~0U, ~0U, ~0U, ~0U}, ~0ULL),
+            (Words{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(host_philox({0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}, 0x299f31d0a4093822ULL),
+            (Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+struct Inputs {
+  Elements q, k, v;
+};
+
+Inputs make_inputs(const HostKernels& kernels, const Problem& problem, InputKind kind,
+                   std::uint64_t seed = 11) {
+  const auto count = static_cast<std::size_t>(tensor_elements(problem));
+  Inputs inputs{Elements(count), Elements(count), Elements(count)};
+  kernels.fill_inputs({inputs.q.data(), inputs.k.data(), inputs.v.data(), count, seed,
+                       static_cast<int>(problem.seq_len), static_cast<int>(problem.heads),
+                       static_cast<int>(kind)});
+  return inputs;
+}
+
+std::vector<double> values_of(const Elements& elements, DType dtype) {
+  std::vector<double> values(elements.size());
+  std::transform(elements.begin(), elements.end(), values.begin(),
+                 [dtype](std::uint16_t bits) { return element_value(bits, dtype); });
+  return values;
+}
+
+double mean_of(const std::vector<double>& values, double power) {
+  double sum = 0.0;
+  for (const double value : values) {
+    sum += std::pow(value, power);
+  }
+  return sum / static_cast<double>(values.size());
+}
+
+Problem problem_of(const HostKernels& kernels, std::int64_t batch, std::int64_t seq_len,
+                   std::int64_t heads, bool causal) {
+  return {batch, seq_len, heads, kernels.d_head, kernels.dtype, causal};
+}
+
+TEST(RandomInputs, NormalHasTheMomentsOfTheNormalDistribution) {
+  const HostKernels& kernels = host_kernels_fp16_d64();
+  const Inputs inputs =
+      make_inputs(kernels, problem_of(kernels, 1, 1024, 2, false), InputKind::normal);
+  for (const Elements& tensor : {inputs.q, inputs.k, inputs.v}) {
+    const std::vector<double> values =
+        values_of(tensor, DType::fp16);  // 131072: sigma/sqrt = 0.003
+    EXPECT_NEAR(mean_of(values, 1), 0.0, 0.015);
+    EXPECT_NEAR(mean_of(values, 2), 1.0, 0.02);
+    EXPECT_NEAR(mean_of(values, 3), 0.0, 0.06);
+    EXPECT_NEAR(mean_of(values, 4), 3.0, 0.15);
+  }
+}
+
+TEST(RandomInputs, TensorsAndSeedsDiffer) {
+  const HostKernels& kernels = host_kernels_fp16_d64();
+  const Problem problem = problem_of(kernels, 1, 16, 1, false);
+  const Inputs inputs = make_inputs(kernels, problem, InputKind::normal);
+  EXPECT_NE(inputs.q, inputs.k);
+  EXPECT_NE(inputs.k, inputs.v);
+  EXPECT_EQ(inputs.q, make_inputs(kernels, problem, InputKind::normal).q);
+  EXPECT_NE(inputs.q, make_inputs(kernels, problem, InputKind::normal, 12).q);
+}
+
+// Scaled products of every query with every key of one head.
+std::vector<std::vector<double>> logits(const Problem& problem, const Inputs& inputs,
+                                        std::int64_t head) {
+  const std::vector<double> q = values_of(inputs.q, problem.dtype);
+  const std::vector<double> k = values_of(inputs.k, problem.dtype);
+  const auto s = static_cast<std::size_t>(problem.seq_len);
+  const auto d = static_cast<std::size_t>(problem.d_head);
+  const auto row_step = static_cast<std::size_t>(problem.heads) * d;
+  const auto first = static_cast<std::size_t>(head) * d;
+  std::vector<std::vector<double>> all(s, std::vector<double>(s, 0.0));
+  for (std::size_t row = 0; row < s; ++row) {
+    for (std::size_t key = 0; key < s; ++key) {
+      for (std::size_t i = 0; i < d; ++i) {
+        all[row][key] += q[row * row_step + first + i] * k[key * row_step + first + i];
+      }
+      all[row][key] /= std::sqrt(static_cast<double>(d));
+    }
+  }
+  return all;
+}
+
+TEST(RandomInputs, LargeLogitsReachThirty) {
+  const HostKernels& kernels = host_kernels_fp16_d64();
+  const Problem problem = problem_of(kernels, 1, 256, 2, false);
+  const Inputs inputs = make_inputs(kernels, problem, InputKind::large_logits);
+  double least = 0.0;
+  double greatest = 0.0;
+  for (const auto& row : logits(problem, inputs, 0)) {
+    least = std::min(least, *std::min_element(row.begin(), row.end()));
+    greatest = std::max(greatest, *std::max_element(row.begin(), row.end()));
+  }
+  EXPECT_GT(greatest, 28);
+  EXPECT_LT(greatest, 60);
+  EXPECT_LT(least, -28);
+}
+
+class DominatingKey : public ::testing::TestWithParam<const HostKernels* (*)()> {};
+
+TEST_P(DominatingKey, IsOneKeyPerHeadThatTakesMostOfTheWeight) {
+  const HostKernels& kernels = *GetParam()();
+  const Problem problem = problem_of(kernels, 1, 128, 4, false);
+  const Inputs inputs = make_inputs(kernels, problem, InputKind::dominating_key);
+  std::vector<std::size_t> positions;
+  for (std::int64_t head = 0; head < problem.heads; ++head) {
+    const auto rows = logits(problem, inputs, head);
+    const auto key_of = [](const std::vector<double>& row) {
+      return static_cast<std::size_t>(std::max_element(row.begin(), row.end()) - row.begin());
+    };
+    positions.push_back(key_of(rows[0]));
+    for (const auto& row : rows) {
+      ASSERT_EQ(key_of(row), positions.back()) << "head " << head;
+      double others = 0.0;
+      for (std::size_t key = 0; key < row.size(); ++key) {
+        others += key == positions.back() ? 0.0 : std::exp(row[key]);
+      }
+      ASSERT_GT(std::exp(row[positions.back()]), 2 * others) << "head " << head;
+    }
+  }
+  std::sort(positions.begin(), positions.end());
+  EXPECT_GT(std::unique(positions.begin(), positions.end()) - positions.begin(), 1)
+      << "heads have it at different positions";
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, DominatingKey,
+                         ::testing::Values([] { return &host_kernels_fp16_d64(); },
+                                           [] { return &host_kernels_bf16_d40(); }));
+
+struct ReferenceCase {
+  const char* name;
+  const HostKernels* (*kernels)();
+  std::int64_t batch, seq_len, heads;
+  bool causal;
+  InputKind kind;
+  std::vector<std::int32_t> rows;  ///< of each head; empty: all
+};
+
+std::string case_name(const ::testing::TestParamInfo<ReferenceCase>& tested) {
+  return tested.param.name;
+}
+
+class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
+ protected:
+  void SetUp() override {
+    const ReferenceCase& c = GetParam();
+    kernels_ = c.kernels();
+    problem_ = problem_of(*kernels_, c.batch, c.seq_len, c.heads, c.causal);
+    inputs_ = make_inputs(*kernels_, problem_, c.kind);
+    choose_rows();
+    const std::size_t count = rows_.size() * static_cast<std::size_t>(problem_.d_head);
+    exact_.assign(count, -1.0F);
+    rounded_.assign(count, 0xffff);
+    kernels_->reference_attention(
+        {inputs_.q.data(), inputs_.k.data(), inputs_.v.data(), selection(), exact_.data(),
+         rounded_.data(), static_cast<int>(problem_.seq_len), static_cast<int>(problem_.heads),
+         scale(), problem_.causal ? 1 : 0},
+        problem_.batch);
+  }
+
+  void choose_rows() {
+    std::vector<std::int32_t> head_rows = GetParam().rows;
+    for (std::int64_t row = 0; GetParam().rows.empty() && row < problem_.seq_len; ++row) {
+      head_rows.push_back(static_cast<std::int32_t>(row));
+    }
+    rows_per_head_ = head_rows.size();
+    for (std::int64_t i = 0; i < problem_.batch * problem_.heads; ++i) {
+      rows_.insert(rows_.end(), head_rows.begin(), head_rows.end());
+    }
+  }
+
+  [[nodiscard]] RowSelection selection() const {
+    return {rows_.data(), static_cast<int>(rows_per_head_)};
+  }
+  [[nodiscard]] float scale() const {
+    return 1.0F / std::sqrt(static_cast<float>(problem_.d_head));
+  }
+
+  // Where element i of the selection is in a tensor.
+  [[nodiscard]] std::size_t tensor_index(std::size_t i) const {
+    const auto d = static_cast<std::size_t>(problem_.d_head);
+    const auto heads = static_cast<std::size_t>(problem_.heads);
+    const std::size_t selected = i / d;
+    const std::size_t batch_head = selected / rows_per_head_;
+    const std::size_t row = batch_head / heads * static_cast<std::size_t>(problem_.seq_len) +
+                            static_cast<std::size_t>(rows_[selected]);
+    return (row * heads + batch_head % heads) * d + i % d;
+  }
+
+  [[nodiscard]] std::vector<double> values(const Elements& tensor) const {
+    return values_of(tensor, problem_.dtype);
+  }
+
+  // Rounded to the element type.
+  [[nodiscard]] double rounded(double value) const {
+    return element_value(round_to_element(value, problem_.dtype), problem_.dtype);
+  }
+
+  // The row of the 16-bit reference that starts at `query`, by its definition: float64 between the
+  // roundings.
+  [[nodiscard]] std::vector<double> rounded_attention(std::size_t query) const {
+    const auto d = static_cast<std::size_t>(problem_.d_head);
+    const auto row_step = static_cast<std::size_t>(problem_.heads) * d;
+    const auto seq_len = static_cast<std::size_t>(problem_.seq_len);
+    const std::size_t row = query / row_step % seq_len;
+    const std::size_t first_key = query - row * row_step;
+    std::vector<double> s(problem_.causal ? row + 1 : seq_len, 0.0);
+    for (std::size_t key = 0; key < s.size(); ++key) {
+      for (std::size_t i = 0; i < d; ++i) {
+        s[key] += element_value(inputs_.q[query + i], problem_.dtype) *
+                  element_value(inputs_.k[first_key + key * row_step + i], problem_.dtype);
+      }
+      s[key] = rounded(s[key] * static_cast<double>(scale()));
+    }
+    const double greatest = *std::max_element(s.begin(), s.end());
+    double sum = 0.0;
+    for (const double score : s) {
+      sum += std::exp(score - greatest);
+    }
+    std::vector<double> out(d, 0.0);
+    for (std::size_t key = 0; key < s.size(); ++key) {
+      const double p = rounded(std::exp(s[key] - greatest) / sum);
+      for (std::size_t i = 0; i < d; ++i) {
+        out[i] += p * element_value(inputs_.v[first_key + key * row_step + i], problem_.dtype);
+      }
+    }
+    std::transform(out.begin(), out.end(), out.begin(), [this](double x) { return rounded(x); });
+    return out;
+  }
+
+  const HostKernels* kernels_ = nullptr;
+  Problem problem_;
+  Inputs inputs_;
+  std::size_t rows_per_head_ = 0;
+  std::vector<std::int32_t> rows_;
+  std::vector<float> exact_;
+  Elements rounded_;
+};
+
+TEST_P(ReferenceAttention, Fp32ReferenceAgreesWithFloat64) {
+  const std::vector<double> truth =
+      cpu_attention(problem_, values(inputs_.q), values(inputs_.k), values(inputs_.v));
+  for (std::size_t i = 0; i < exact_.size(); ++i) {
+    const double want = truth[tensor_index(i)];
+    ASSERT_NEAR(static_cast<double>(exact_[i]), want, 2e-5 * (1 + std::abs(want)))
+        << "element " << i;
+  }
+}
+
+// The fp32 arithmetic between may turn a rounding the other way; never by more than a few units of
+// P and one of O.
+TEST_P(ReferenceAttention, SixteenBitReferenceRoundsWhereItSays) {
+  const double unit = unit_in_last_place(2.0, problem_.dtype);
+  const auto d = static_cast<std::size_t>(problem_.d_head);
+  std::size_t identical = 0;
+  for (std::size_t first = 0; first < rounded_.size(); first += d) {
+    const std::vector<double> want = rounded_attention(tensor_index(first));
+    for (std::size_t i = 0; i < d; ++i) {
+      const double got = element_value(rounded_[first + i], problem_.dtype);
+      ASSERT_NEAR(got, want[i], unit) << "element " << first + i;
+      identical += static_cast<std::size_t>(got == want[i]);
+    }
+  }
+  EXPECT_GT(static_cast<double>(identical), 0.95 * static_cast<double>(rounded_.size()));
+}
+
+TEST_P(ReferenceAttention, TheReferencesDifferUnlessOneKeyIsAllThereIs) {
+  double greatest = 0.0;
+  for (std::size_t i = 0; i < exact_.size(); ++i) {
+    greatest = std::max(greatest, std::abs(static_cast<double>(exact_[i]) -
+                                           element_value(rounded_[i], problem_.dtype)));
+  }
+  if (problem_.seq_len == 1) {
+    EXPECT_EQ(greatest, 0.0);
+  } else {
+    EXPECT_GT(greatest, 0.05 * unit_in_last_place(0.5, problem_.dtype));
+  }
+}
+
+const HostKernels* fp16() { return &host_kernels_fp16_d64(); }
+const HostKernels* bf16() { return &host_kernels_bf16_d40(); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, ReferenceAttention,
+    ::testing::Values(
+        ReferenceCase{"one_key", fp16, 1, 1, 2, false, InputKind::normal, {}},
+        ReferenceCase{"tiles_exactly", fp16, 1, 64, 2, false, InputKind::normal, {}},
+        ReferenceCase{"ragged", fp16, 2, 77, 2, false, InputKind::normal, {}},
+        ReferenceCase{"ragged_causal", fp16, 1, 77, 2, true, InputKind::normal, {}},
+        ReferenceCase{"padded_head_dim", bf16, 2, 70, 3, false, InputKind::normal, {}},
+        ReferenceCase{"large_logits", fp16, 1, 96, 1, false, InputKind::large_logits, {}},
+        ReferenceCase{"dominating_key", bf16, 1, 96, 2, true, InputKind::dominating_key, {}},
+        ReferenceCase{"chosen_rows", fp16, 2, 150, 2, true, InputKind::normal, {0, 3, 64, 149}}),
+    case_name);
+
+// An output that is the 16-bit reference itself, and then spoilt.
+class OutputCheck : public ReferenceAttention {
+ protected:
+  void SetUp() override {
+    ReferenceAttention::SetUp();
+    output_.assign(static_cast<std::size_t>(tensor_elements(problem_)), 0);
+    for (std::size_t i = 0; i < rounded_.size(); ++i) {
+      output_[tensor_index(i)] = rounded_[i];
+    }
+  }
+
+  [[nodiscard]] CheckCounts check() {
+    CheckCounts counts{};
+    kernels_->compare_output({output_.data(), selection(), exact_.data(), rounded_.data(), &counts,
+                              exact_.size(), static_cast<int>(problem_.seq_len),
+                              static_cast<int>(problem_.heads), static_cast<float>(kMismatchAtol),
+                              static_cast<float>(kMismatchRtol)});
+    kernels_->scan_output(output_.data(), output_.size() / 8, &counts);
+    return counts;
+  }
+
+  Elements output_;
+};
+
+float as_float(unsigned bits) { return std::bit_cast<float>(bits); }
+
+TEST_P(OutputCheck, TheReferenceItselfHasItsOwnError) {
+  const CheckCounts counts = check();
+  EXPECT_EQ(counts.max_abs_error_bits, counts.max_abs_reference_error_bits);
+  EXPECT_GT(as_float(counts.max_abs_reference_error_bits), 0.0F);
+  EXPECT_GT(as_float(counts.max_abs_reference_bits), 0.0F);
+  EXPECT_EQ(counts.mismatched, 0U);
+  EXPECT_EQ(counts.not_finite, 0U);
+  EXPECT_EQ(counts.bad_reference, 0U);
+}
+
+TEST_P(OutputCheck, OneWrongElementIsFoundWhereverItIs) {
+  for (const std::size_t i : {std::size_t{0}, exact_.size() / 2, exact_.size() - 1}) {
+    const std::uint16_t right = output_[tensor_index(i)];
+    output_[tensor_index(i)] = round_to_element(100.0, problem_.dtype);
+    const CheckCounts counts = check();
+    EXPECT_EQ(counts.mismatched, 1U) << "element " << i;
+    EXPECT_NEAR(as_float(counts.max_abs_error_bits), 100.0F, 6.0F) << "element " << i;
+    output_[tensor_index(i)] = right;
+  }
+}
+
+TEST_P(OutputCheck, NanAndInfinityAreCountedInTheWholeOutput) {
+  output_.front() = 0x7fa5;
+  output_.back() = round_to_element(-INFINITY, problem_.dtype);
+  output_[output_.size() / 2 + 3] = 0x7fff;
+  const CheckCounts counts = check();
+  EXPECT_EQ(counts.not_finite, 3U);
+  EXPECT_TRUE(std::isfinite(as_float(counts.max_abs_error_bits)));
+}
+
+TEST_P(OutputCheck, AReferenceThatIsNotFiniteIsReported) {
+  exact_[5] = INFINITY;
+  EXPECT_EQ(check().bad_reference, 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, OutputCheck,
+    ::testing::Values(ReferenceCase{"all_rows", fp16, 2, 40, 2, false, InputKind::normal, {}},
+                      ReferenceCase{
+                          "chosen_rows", bf16, 2, 90, 3, true, InputKind::normal, {0, 31, 32, 89}}),
+    case_name);
+
+class Guards : public ::testing::Test {
+ protected:
+  static constexpr unsigned kPoison = 0x7fa57fa5;
+  static constexpr std::size_t kGuardBytes = 256;
+  static constexpr std::size_t kTensorBytes = 400;  // padded to 512
+  static constexpr std::size_t kStrideBytes = kGuardBytes + 512;
+  static constexpr unsigned kBands = 3;
+
+  Guards() : arena_((2 * kStrideBytes + kGuardBytes) / 4, kPoison) {}
+
+  [[nodiscard]] unsigned long long changed() {
+    CheckCounts counts{};
+    host_kernels_fp16_d64().check_guards(
+        {arena_.data(), kGuardBytes, kTensorBytes, kStrideBytes, kPoison}, kBands, &counts);
+    return counts.guard_bytes_changed;
+  }
+
+  [[nodiscard]] std::uint8_t& byte(std::size_t at) {
+    return reinterpret_cast<std::uint8_t*>(arena_.data())[at];
+  }
+
+  std::vector<unsigned> arena_;
+};
+
+TEST_F(Guards, IntactBandsAreIntact) { EXPECT_EQ(changed(), 0U); }
+
+TEST_F(Guards, TensorsMayChange) {
+  for (std::size_t i = 0; i < kTensorBytes; ++i) {
+    byte(kGuardBytes + i) = 0;
+    byte(kStrideBytes + kGuardBytes + i) = 1;
+  }
+  EXPECT_EQ(changed(), 0U);
+}
+
+TEST_F(Guards, EveryByteAroundATensorIsWatched) {
+  for (const std::size_t at :
+       {std::size_t{0}, kGuardBytes - 1, kGuardBytes + kTensorBytes, kStrideBytes - 1, kStrideBytes,
+        kStrideBytes + kGuardBytes - 1, kStrideBytes + kGuardBytes + kTensorBytes,
+        2 * kStrideBytes + kGuardBytes - 1}) {
+    byte(at) ^= 0x10;
+    EXPECT_EQ(changed(), 1U) << "byte " << at;
+    byte(at) ^= 0x10;
+  }
+}
+
+TEST_F(Guards, CountsBytes) {
+  byte(3) = byte(4) = byte(5) = 0;
+  EXPECT_EQ(changed(), 3U);
+}
+
+TEST(DeviceGate, OpensWhenTheFlagReachesTheTicket) {
+  for (const unsigned flag : {7U, 8U, 1000U}) {
+    unsigned expired = 0;
+    host_kernels_fp16_d64().device_gate({&flag, &expired, 10 * kHostClockStepNs, 7});
+    EXPECT_EQ(expired, 0U);
+  }
+}
+
+TEST(DeviceGate, TicketsMayWrapAround) {
+  const unsigned flag = 2;
+  unsigned expired = 0;
+  host_kernels_fp16_d64().device_gate({&flag, &expired, 10 * kHostClockStepNs, 0xfffffffeU});
+  EXPECT_EQ(expired, 0U);
+}
+
+TEST(DeviceGate, OpensByItselfInTheEndAndSaysSo) {
+  const unsigned flag = 6;
+  unsigned expired = 0;
+  host_kernels_fp16_d64().device_gate({&flag, &expired, 10 * kHostClockStepNs, 7});
+  EXPECT_EQ(expired, 7U);
+}
+
+}  // namespace
+}  // namespace fatune
