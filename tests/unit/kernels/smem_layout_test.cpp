@@ -1,0 +1,126 @@
+// The shared-memory layout of flash_sm80, as the kernel includes it, checked bank by bank.
+#define __device__
+#define __forceinline__ inline
+#define FATUNE_ROW_STRIDE 2048
+#define FATUNE_RAGGED_Q false
+#define FATUNE_RAGGED_KV false
+#define FATUNE_CAUSAL false
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#include "flash_sm80/smem_layout.cuh"
+#pragma GCC diagnostic pop
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+namespace {
+
+constexpr unsigned kBanks = 32;
+
+/// How often the most used bank is needed by accesses of `bytes` at these addresses: 1 is free of
+/// conflicts. Equal words count once (they are broadcast).
+int worst_bank(const std::vector<unsigned>& addresses, unsigned bytes) {
+  std::set<unsigned> words;
+  for (const unsigned address : addresses) {
+    for (unsigned byte = 0; byte < bytes; byte += 4) {
+      words.insert((address + byte) / 4);
+    }
+  }
+  std::array<int, kBanks> uses{};
+  for (const unsigned word : words) {
+    ++uses.at(word % kBanks);
+  }
+  return *std::max_element(uses.begin(), uses.end());
+}
+
+template <int kHeadDim, bool kSwizzled>
+using TileShape = Shape<FlashForwardKernelConfig{5, kHeadDim, 64, 64, 4, true, true, kSwizzled, 2,
+                                                 2, 2, false, true}>;
+
+/// ldmatrix reads eight 16-byte rows at a time, one matrix after the other.
+template <typename S>
+int worst_ldmatrix(LdmatrixLane<S> (*lane_map)(unsigned, int)) {
+  int worst = 0;
+  for (int first_row = 0; first_row < S::kBlockN; first_row += 16) {
+    for (int block = 0; block < S::kHeadDim / 16; ++block) {
+      for (int matrix = 0; matrix < 4; ++matrix) {
+        std::vector<unsigned> rows;
+        for (int lane = 8 * matrix; lane < 8 * matrix + 8; ++lane) {
+          rows.push_back(lane_map(0U, lane).at(first_row, block));
+        }
+        worst = std::max(worst, worst_bank(rows, 16));
+      }
+    }
+  }
+  return worst;
+}
+
+template <typename S>
+class SmemLayout : public testing::Test {};
+using Swizzled = testing::Types<TileShape<64, true>, TileShape<128, true>>;
+TYPED_TEST_SUITE(SmemLayout, Swizzled);
+
+TYPED_TEST(SmemLayout, SwizzledLdmatrixMeetsNoBankTwice) {
+  EXPECT_EQ(worst_ldmatrix<TypeParam>(row_major_lane<TypeParam>), 1);
+  EXPECT_EQ(worst_ldmatrix<TypeParam>(column_major_lane<TypeParam>), 1);
+}
+
+TYPED_TEST(SmemLayout, SwizzledCopiesMeetNoBankTwice) {
+  for (int row = 0; row < 8; ++row) {  // eight threads of a quarter-warp store one 128-byte line
+    for (int first = 0; first < TypeParam::kChunksPerRow; first += 8) {
+      std::vector<unsigned> addresses;
+      for (int chunk = first; chunk < first + 8; ++chunk) {
+        addresses.push_back(static_cast<unsigned>(chunk_offset<TypeParam>(row, chunk)));
+      }
+      EXPECT_EQ(worst_bank(addresses, 16), 1);
+    }
+  }
+}
+
+TYPED_TEST(SmemLayout, SwizzledOutputFragmentsMeetNoBankTwice) {
+  for (int tile = 0; tile < TypeParam::kDimTiles; ++tile) {
+    std::vector<unsigned> addresses;
+    for (int lane = 0; lane < 32; ++lane) {
+      addresses.push_back(
+          static_cast<unsigned>(chunk_offset<TypeParam>(lane / 4, tile) + lane % 4 * 4));
+    }
+    EXPECT_EQ(worst_bank(addresses, 4), 1);
+  }
+}
+
+TYPED_TEST(SmemLayout, EveryChunkHasItsOwnPlace) {
+  std::set<int> offsets;
+  for (int row = 0; row < TypeParam::kBlockN; ++row) {
+    for (int chunk = 0; chunk < TypeParam::kChunksPerRow; ++chunk) {
+      offsets.insert(chunk_offset<TypeParam>(row, chunk));
+    }
+  }
+  EXPECT_EQ(offsets.size(),
+            static_cast<std::size_t>(TypeParam::kBlockN * TypeParam::kChunksPerRow));
+  EXPECT_EQ(*offsets.rbegin(), TypeParam::kBytesKV - 16);
+}
+
+TYPED_TEST(SmemLayout, LaneAddressesAreThoseOfTheLayout) {
+  for (int lane = 0; lane < 32; ++lane) {
+    const auto q = row_major_lane<TypeParam>(0U, lane);
+    const auto k = column_major_lane<TypeParam>(0U, lane);
+    for (int block = 0; block < TypeParam::kHeadDim / 16; ++block) {
+      EXPECT_EQ(q.at(16, block), static_cast<unsigned>(chunk_offset<TypeParam>(
+                                     16 + lane % 16, 2 * block + lane / 16)));
+      EXPECT_EQ(k.at(16, block), static_cast<unsigned>(chunk_offset<TypeParam>(
+                                     16 + lane % 8 + lane / 16 * 8, 2 * block + lane / 8 % 2)));
+    }
+  }
+}
+
+TEST(SmemLayoutPlain, PlainRowsMeetOneBankEightTimes) {
+  using S = TileShape<128, false>;
+  EXPECT_EQ(worst_ldmatrix<S>(row_major_lane<S>), 8);
+  EXPECT_EQ(worst_ldmatrix<S>(column_major_lane<S>), 8);
+}
+
+}  // namespace
