@@ -13,6 +13,7 @@
 #include <muParser.h>
 
 #include "core/error.hpp"
+#include "plan/text_cursor.hpp"
 
 namespace fatune {
 
@@ -164,8 +165,9 @@ struct Expression::Impl {
   }
 
   [[noreturn]] void fail(const std::string& what, const std::string& remedy) const {
-    throw Error(ExitCode::bad_file, fmt::format("in the expression \"{}\": {}", text, what), where,
-                remedy);
+    throw Error(ExitCode::bad_file,
+                fmt::format("in the expression \"{}\": {}", printable(text, kMaxLength), what),
+                where, remedy);
   }
 
   double evaluate(std::span<const double> scope) const {

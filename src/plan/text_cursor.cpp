@@ -19,12 +19,11 @@ bool is_word(char c) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  constexpr std::size_t kMostShown = 100;
-  std::string shown(text.substr(0, kMostShown));
+std::string printable(std::string_view text, std::size_t most_shown) {
+  std::string shown(text.substr(0, most_shown));
   std::replace_if(
       shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
-  return text.size() > kMostShown ? shown + "..." : shown;
+  return text.size() > most_shown ? shown + "..." : shown;
 }
 
 TextCursor::TextCursor(std::string_view text, std::string usage)

@@ -37,7 +37,7 @@ class TextCursor {
   std::size_t at_ = 0;
 };
 
-/// `text` for a message: at most 100 characters, and what does not print replaced by '?'.
-[[nodiscard]] std::string printable(std::string_view text);
+/// `text` for a message: at most so many characters, and what does not print replaced by '?'.
+[[nodiscard]] std::string printable(std::string_view text, std::size_t most_shown = 100);
 
 }  // namespace fatune

@@ -1,0 +1,170 @@
+#include <gmock/gmock.h>
+
+#include "plan/family.hpp"
+#include "unit/data/temp_folder.hpp"
+#include "unit/plan/plan_fixtures.hpp"
+
+namespace fatune {
+namespace {
+
+using nlohmann::json;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+
+TEST(Family, FlashHasTheThirteenFieldsInOrder) {
+  std::vector<std::string> names;
+  for (const Parameter& parameter : testing::flash().parameters) {
+    names.push_back(parameter.name);
+  }
+  EXPECT_THAT(names, ElementsAre("dtype", "d_head", "B_r", "B_c", "n_warps", "async_copy",
+                                 "eager_load_blocks", "swizzled", "Q_mma_load_K_tiles",
+                                 "K_mma_load_K_tiles", "V_mma_load_K_tiles",
+                                 "mma_double_buffer_loads", "optimized_softmax"));
+}
+
+TEST(Family, SourcesAreNamedAsIncludeFindsThem) {
+  const SourceBundle& sources = *testing::flash().sources;
+  EXPECT_EQ(sources.main.name, "flash_sm80/flash_forward.cu");
+  EXPECT_THAT(sources.main.text, ::testing::HasSubstr("flash_forward_kernel"));
+  std::vector<std::string> names;
+  for (const SourceFile& header : sources.headers) {
+    names.push_back(header.name);
+  }
+  EXPECT_THAT(names, Contains("common/attention_args.h"));
+  EXPECT_THAT(names, Contains("flash_sm80/config.cuh"));
+  EXPECT_THAT(names, ::testing::Not(Contains("flash_sm80/flash_forward.cu")));
+}
+
+TEST(Family, AnUnknownNameIsAnsweredWithTheKnown) {
+  for (const char* name : {"flash", "", "../configs", "flash_sm80/"}) {
+    testing::expect_error([&] { (void)load_family(FileTree{}, name); }, ExitCode::usage,
+                          {"no kernel family '" + std::string(name) + "'", "flash_sm80"});
+  }
+}
+
+TEST(Family, FindsParametersByName) {
+  EXPECT_EQ(find_parameter(testing::flash(), "B_r"), 2U);
+  EXPECT_FALSE(find_parameter(testing::flash(), "b_r"));
+}
+
+TEST(Family, AMissingTranslationUnitIsNamed) {
+  const testing::TempFolder folder;
+  const std::string file = folder.write("family.json", testing::toy_json().dump()).string();
+  FileTree tree;
+  tree.overlay_kernels(folder.path());
+  testing::expect_error([&] { (void)load_family(tree, "toy_attention"); }, ExitCode::bad_file,
+                        {file + ": /source", "no file 'toy_attention.cu'"});
+}
+
+/// One change of a good family file, where the error must point, and what it must say.
+struct BadFamily {
+  const char* pointer;
+  json value;  ///< null: the member is removed
+  const char* where;
+  std::vector<std::string> parts;
+};
+
+std::vector<BadFamily> bad_families() {
+  return {
+      {"/summary", nullptr, ": /", {"has no member 'summary'", "one line that tells a user"}},
+      {"/sumary", "x", ": /", {"unknown member 'sumary'", "summary"}},
+      {"/abi", "gemm", ": /abi", {"\"gemm\"", "attention_forward"}},
+      {"/min_arch", "volta", ": /min_arch", {"'volta' is not a GPU architecture", "sm_80"}},
+      {"/parameters", json::array(), ": /parameters", {"[]", "the parameters of a configuration"}},
+      {"/parameters/2/name", "BLOCK ROWS", ": /parameters/2/name", {"not an identifier"}},
+      {"/parameters/2/name", "UNROLL", ": /parameters/3/name", {"the name 'UNROLL' is taken"}},
+      {"/parameters/2/name", "seq_len", ": /parameters", {"'seq_len' is taken", "rename"}},
+      {"/parameters/2/values", nullptr, ": /parameters/2", {"has no member 'values'"}},
+      {"/parameters/2/values", json::array({64, 64}), ": /parameters/2/values", {"appears twice"}},
+      {"/parameters/2/values", json::array({-1}), ": /parameters/2/values/0", {"-1"}},
+      {"/parameters/2/values",
+       json::object({{"A", 1}}),
+       ": /parameters/2/values",
+       {"not an array"}},
+      {"/parameters/0/values", json::array({1}), ": /parameters/0/values", {"not an object"}},
+      {"/parameters/2/type", "float", ": /parameters/2/type", {"\"float\"", "bool; int"}},
+      {"/parameters/2/type", "bool", ": /parameters/2/values", {"a bool has no list of values"}},
+      {"/parameters/1/binds", nullptr, ": /parameters/1", {"d_head must be the problem's"}},
+      {"/parameters/1/binds", "heads", ": /parameters/1/binds", {"\"heads\"", "d_head"}},
+      {"/short_form/tuple/2", "ROWS", ": /short_form/tuple/2", {"no parameter 'ROWS'"}},
+      {"/short_form/tuple/2", "d_head", ": /short_form/tuple/2", {"'d_head' has a place"}},
+      {"/short_form/tuple",
+       json::array({"dtype", "d_head"}),
+       ": /short_form",
+       {"'BLOCK_ROWS' has no place"}},
+      {"/short_form/flags/0/text", "unroll", ": /short_form/flags/0", {"stands for no parameter"}},
+      {"/short_form/flags/0/text", "u_{UNROLL", ": /short_form/flags/0/text", {"no '}'"}},
+      {"/short_form/flags/0/text", "u+{UNROLL}", ": /short_form/flags/0/text", {"'u+'"}},
+      {"/short_form/flags/0/text",
+       "u_{UNROLL}0",
+       ": /short_form/flags/0/text",
+       {"touch each other"}},
+      {"/short_form/flags/0/parameter",
+       "UNROLL",
+       ": /short_form/flags/0/text",
+       {"'unroll_{UNROLL}'"}},
+      {"/short_form/flags/0",
+       {{"text", "u"}, {"parameter", "UNROLL"}},
+       ": /short_form/flags/0/parameter",
+       {"'UNROLL' is not a bool"}},
+      {"/source", "../common/attention_args.h", ": /source", {"no file"}},
+      {"/entry/kind", "template", ": /entry", {"needs \"kernel_name\""}},
+      {"/entry/kind", "cubin", ": /entry/kind", {"\"cubin\""}},
+      {"/entry/name", nullptr, ": /entry", {"has no member 'name'"}},
+      {"/entry/name", "f(); evil", ": /entry/name", {"not an identifier"}},
+      {"/options/0", "-I/etc", ": /options/0", {"cannot be a family's compiler option"}},
+      {"/options/0", "--gpu-architecture=sm_75", ": /options/0", {"set by fatune"}},
+      {"/options/0", "kernel.cu", ": /options/0", {"options begin with '-'"}},
+      {"/derived/0/value", "batch * head", ": /derived/0/value", {"unknown name 'head'", "heads"}},
+      {"/derived/0/value", "total_flop", ": /derived/0/value", {"unknown name 'total_flop'"}},
+      {"/derived/0/name", "UNROLL", ": /derived/0/name", {"'UNROLL' is taken"}},
+      {"/derived/0/name", "sm_count", ": /derived/0/name", {"'sm_count' is taken"}},
+      {"/derived/0/unit", nullptr, ": /derived/0", {"has no member 'unit'"}},
+      {"/defines", {{"A B", "1"}}, ": /defines/A B", {"not an identifier"}},
+      {"/defines", {{"A", "1 +"}}, ": /defines/A", {"position"}},
+      {"/defines", {{"A", 1}}, ": /defines/A", {"not \"string\""}},
+      {"/launch/grid", json::array({"1"}), ": /launch/grid", {"three expressions"}},
+      {"/launch/block/1", "", ": /launch/block/1", {"\"\""}},
+      {"/launch/dynamic_smem_bytes", nullptr, ": /launch", {"has no member 'dynamic_smem_bytes'"}},
+      {"/validity",
+       {{{"id", "x"}, {"must_hold", "1"}, {"reason", "{nope}"}}},
+       ": /validity/0/reason",
+       {"unknown name 'nope'"}},
+      {"/name", 7, ": /name", {"not a string"}},
+  };
+}
+
+TEST(Family, EveryMistakeIsAnsweredWithPointerAndRemedy) {
+  for (const BadFamily& bad : bad_families()) {
+    SCOPED_TRACE(std::string(bad.pointer) + " = " + bad.value.dump());
+    json family = testing::toy_json();
+    const json::json_pointer at(bad.pointer);
+    if (bad.value.is_null()) {
+      family.at(at.parent_pointer()).erase(at.back());
+    } else {
+      family[at] = bad.value;
+    }
+    std::vector<std::string> parts = bad.parts;
+    parts.emplace_back("family.json" + std::string(bad.where));
+    testing::expect_error([&] { (void)testing::load_changed(family); }, ExitCode::bad_file, parts);
+  }
+}
+
+TEST(Family, TwoFlagsWithOneTextAreAmbiguous) {
+  json family = testing::toy_json();
+  for (const char* name : {"FIRST", "SECOND"}) {
+    family["parameters"].push_back({{"name", name}, {"type", "bool"}, {"doc", "a switch"}});
+    family["short_form"]["flags"].push_back({{"text", "same"}, {"parameter", name}});
+  }
+  testing::expect_error([&] { (void)testing::load_changed(family); }, ExitCode::bad_file,
+                        {"/short_form/flags/2/text", "another flag has the same text"});
+}
+
+TEST(Family, EveryBuiltInFamilyLoads) {
+  for (const std::string& name : family_names(FileTree{})) {
+    EXPECT_NO_THROW((void)load_family(FileTree{}, name)) << name;
+  }
+}
+
+}  // namespace
+}  // namespace fatune

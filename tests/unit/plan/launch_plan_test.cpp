@@ -1,0 +1,181 @@
+#include <gmock/gmock.h>
+
+#include "plan/planner.hpp"
+#include "unit/plan/plan_fixtures.hpp"
+
+namespace fatune {
+namespace {
+
+using ::testing::Contains;
+using testing::flash;
+using testing::flash_config;
+using testing::h200;
+using ::testing::Pair;
+
+constexpr const char* kBig = "(FP16, 128, 128, 64, 4): async+eager+swizzled+load_2_2_2_tiles";
+
+Problem problem_of(std::int64_t seq_len) { return {16, seq_len, 16, 128, DType::fp16, false}; }
+
+CompileRequest request_for(const Problem& problem) {
+  return compile_request(flash(), flash_config(kBig), problem, h200().arch, h200());
+}
+
+TEST(CompileRequest, NamesTheInstantiation) {
+  const CompileRequest request = request_for(problem_of(1024));
+  EXPECT_TRUE(request.entry_is_template);
+  EXPECT_EQ(
+      request.entry_point,
+      "flash_forward_kernel<FlashForwardKernelConfig{5, 128, 128, 64, 4, 1, 1, 1, 2, 2, 2, 0, "
+      "0}>");
+  EXPECT_EQ(request.label, kBig);
+  EXPECT_EQ(request.arch, (Arch{90, 'a'}));
+  EXPECT_EQ(request.sources, flash().sources);
+}
+
+TEST(CompileRequest, TurnsProblemFactsIntoDefines) {
+  using Defines = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(request_for(problem_of(1024)).defines, (Defines{{"FATUNE_CAUSAL", "0"},
+                                                            {"FATUNE_MIN_BLOCKS", "2"},
+                                                            {"FATUNE_RAGGED_KV", "0"},
+                                                            {"FATUNE_RAGGED_Q", "0"},
+                                                            {"FATUNE_ROW_STRIDE", "2048"}}));
+  EXPECT_THAT(request_for(problem_of(1088)).defines, Contains(Pair("FATUNE_RAGGED_Q", "1")));
+  EXPECT_THAT(request_for(problem_of(1088)).defines, Contains(Pair("FATUNE_RAGGED_KV", "0")));
+  EXPECT_THAT(request_for(problem_of(1000)).defines, Contains(Pair("FATUNE_RAGGED_KV", "1")));
+  Problem causal = problem_of(1024);
+  causal.causal = true;
+  EXPECT_THAT(request_for(causal).defines, Contains(Pair("FATUNE_CAUSAL", "1")));
+}
+
+TEST(CompileRequest, IsEqualForProblemsTheCodeDoesNotTellApart) {
+  const CompileRequest one = request_for(problem_of(1024));
+  Problem other = problem_of(16384);
+  other.batch = 4;
+  const CompileRequest two = request_for(other);
+  EXPECT_EQ(one.defines, two.defines);
+  EXPECT_EQ(one.entry_point, two.entry_point);
+  EXPECT_EQ(one.options, two.options);
+  EXPECT_EQ(one.sources, two.sources);
+}
+
+TEST(CompileRequest, LaunchBoundsFollowTheDevice) {
+  const auto min_blocks = [](const std::string& config) {
+    return quantity(flash(), flash_config(config), problem_of(1024), h200(), "min_blocks_per_sm");
+  };
+  EXPECT_EQ(min_blocks(kBig), 2);
+  EXPECT_EQ(min_blocks("(FP16, 128, 128, 64, 8): load_2_2_2_tiles"), 1);
+  EXPECT_EQ(min_blocks("(FP16, 128, 64, 32, 4): load_2_2_2_tiles"), 3);
+  EXPECT_EQ(min_blocks("(FP16, 128, 256, 128, 8): load_2_2_2_tiles"), 1);
+}
+
+TEST(LaunchGeometry, CoversTheProblem) {
+  const LaunchGeometry launch =
+      launch_geometry(flash(), flash_config(kBig), problem_of(4097), h200());
+  EXPECT_EQ(launch.grid, (std::array<std::int64_t, 3>{33, 16, 16}));
+  EXPECT_EQ(launch.block, (std::array<std::int64_t, 3>{128, 1, 1}));
+  EXPECT_EQ(launch.dynamic_smem_bytes, (128 + 2 * 64) * 128 * 2);
+}
+
+TEST(LaunchGeometry, AnImpossibleGridIsTheFamilysMistake) {
+  nlohmann::json json = testing::toy_json();
+  json["launch"]["grid"][1] = "heads * 100000";
+  const Family family = testing::load_changed(json);
+  const Config config{"toy_attention", {5, 128, 32, 1}};
+  testing::expect_error([&] { (void)launch_geometry(family, config, problem_of(64), h200()); },
+                        ExitCode::bad_file,
+                        {"/launch/grid/1", "\"heads * 100000\" gives 1600000", "1 to 65535"});
+  json = testing::toy_json();
+  json["launch"]["block"][0] = "seq_len / 3";
+  testing::expect_error(
+      [&] { (void)launch_geometry(testing::load_changed(json), config, problem_of(64), h200()); },
+      ExitCode::bad_file, {"/launch/block/0", "is not a whole number", "seq_len = 64"});
+}
+
+TEST(Limits, NameTheLimitAndTheFigures) {
+  const Config big = flash_config(kBig);
+  EXPECT_FALSE(check_limits(flash(), big, problem_of(1024), h200()));
+  DeviceLimits small = h200();
+  small.smem_per_block_optin_bytes = 65535;
+  EXPECT_EQ(check_limits(flash(), big, problem_of(1024), small)->limit,
+            "needs 65536 bytes of shared memory per block, the device allows 65535");
+  small = h200();
+  small.max_threads_per_block = 64;
+  EXPECT_EQ(check_limits(flash(), big, problem_of(1024), small)->limit,
+            "needs 128 threads per block, the device allows 64");
+  small = h200();
+  small.arch = Arch{75, '\0'};
+  EXPECT_EQ(check_limits(flash(), big, problem_of(1024), small)->limit,
+            "flash_sm80 needs sm_80 or newer, the device is sm_75");
+}
+
+TEST(Limits, ASuffixedArchitectureIsThatOneAlone) {
+  nlohmann::json json = testing::toy_json();
+  json["min_arch"] = "sm_90a";
+  const Family family = testing::load_changed(json);
+  const Config config{"toy_attention", {5, 128, 32, 1}};
+  EXPECT_FALSE(check_limits(family, config, problem_of(64), h200()));
+  DeviceLimits newer = h200();
+  newer.arch = Arch{100, 'a'};
+  EXPECT_EQ(check_limits(family, config, problem_of(64), newer)->limit,
+            "toy_attention needs sm_90a, the device is sm_100a");
+}
+
+TEST(Quantities, FollowTheDocuments) {
+  const auto value = [](const std::string& config, const Problem& problem, const char* name) {
+    return quantity(flash(), flash_config(config), problem, h200(), name);
+  };
+  const Problem problem = problem_of(1024);
+  const double per_step = 4.0 * 128 * 64 * 128 + 128.0 * (4 * 64 + 128 + 4);
+  EXPECT_EQ(value(kBig, problem, "total_flop"),
+            16.0 * 16 * (1024 / 128) * (per_step * (1024 / 64) + 128.0 * 128));
+  EXPECT_EQ(value(kBig, problem, "smem_bytes"), 65536);
+  EXPECT_EQ(value(kBig, problem, "threads"), 128);
+  EXPECT_EQ(value(kBig, problem, "blocks_per_sm"), 2);
+  EXPECT_EQ(value("(FP16, 128, 128, 128, 8): load_2_2_2_tiles", problem, "blocks_per_sm"), 1);
+  EXPECT_EQ(value("(FP16, 128, 256, 128, 8): load_2_2_2_tiles", problem, "smem_bytes"), 131072);
+}
+
+/// The inner steps of a causal head, counted one block after the other.
+double counted_steps(std::int64_t seq_len, std::int64_t b_r, std::int64_t b_c) {
+  std::int64_t steps = 0;
+  for (std::int64_t first = 0; first < seq_len; first += b_r) {
+    steps += (std::min(first + b_r, seq_len) + b_c - 1) / b_c;
+  }
+  return static_cast<double>(steps);
+}
+
+TEST(Quantities, CausalStepsAreThoseOnOrBelowTheDiagonal) {
+  for (const std::int64_t b_r : {64, 128, 256}) {
+    for (const std::int64_t b_c : {32, 64, 128}) {
+      Problem problem = problem_of(2048);
+      problem.causal = true;
+      const Config config{"flash_sm80", {5, 128, b_r, b_c, 4, 1, 1, 1, 2, 2, 2, 0, 0}};
+      EXPECT_EQ(quantity(flash(), config, problem, h200(), "kv_steps"),
+                counted_steps(2048, b_r, b_c))
+          << b_r << " " << b_c;
+      problem.seq_len = 1;
+      EXPECT_EQ(quantity(flash(), config, problem, h200(), "kv_steps"), 1.0);
+    }
+  }
+}
+
+TEST(Quantities, WhatTheFamilyDoesNotDeclareIsSaid) {
+  const Config big = flash_config(kBig);
+  EXPECT_FALSE(find_quantity(flash(), big, problem_of(64), h200(), "tma_boxes"));
+  testing::expect_error([&] { (void)quantity(flash(), big, problem_of(64), h200(), "tma_boxes"); },
+                        ExitCode::bad_file, {"'tma_boxes'", "/derived", "total_flop"});
+}
+
+TEST(Quantities, BankConflictsCountAsTraffic) {
+  const Problem problem = problem_of(1024);
+  const auto traffic = [&](const char* config) {
+    return quantity(flash(), flash_config(config), problem, h200(), "smem_traffic_bytes");
+  };
+  EXPECT_GT(traffic("(FP16, 128, 64, 64, 4): load_2_2_2_tiles"),
+            5.0 * traffic("(FP16, 128, 64, 64, 4): swizzled+load_2_2_2_tiles"));
+  EXPECT_GT(traffic("(FP16, 128, 64, 64, 4): swizzled+load_2_2_2_tiles"),
+            traffic("(FP16, 128, 64, 64, 4): swizzled+load_0_2_2_tiles"));
+}
+
+}  // namespace
+}  // namespace fatune

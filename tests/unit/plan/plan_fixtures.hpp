@@ -1,0 +1,33 @@
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "core/device_limits.hpp"
+#include "data/file_tree.hpp"
+#include "plan/family.hpp"
+#include "unit/data/throws_error.hpp"
+
+namespace fatune::testing {
+
+/// The family that is built in, read once.
+[[nodiscard]] const Family& flash();
+/// An H200 without the machine.
+[[nodiscard]] const DeviceLimits& h200();
+/// A configuration of flash() by its short form.
+[[nodiscard]] Config flash_config(const std::string& text);
+
+/// The toy family's folder.
+[[nodiscard]] std::string toy_folder();
+/// A tree with the toy family.
+[[nodiscard]] FileTree toy_tree();
+/// The toy family's family.json, to be changed and loaded by load_changed.
+[[nodiscard]] nlohmann::json toy_json();
+/// Loads the toy family with another family.json, as --kernel-dir would.
+[[nodiscard]] Family load_changed(const nlohmann::json& family_json);
+
+/// Lines of tests/golden/<name>.
+[[nodiscard]] std::vector<std::string> golden_lines(const std::string& name);
+
+}  // namespace fatune::testing

@@ -1,0 +1,232 @@
+#include "plan/planner.hpp"
+
+#include <gmock/gmock.h>
+
+#include <map>
+#include <set>
+
+#include "plan/short_form.hpp"
+#include "unit/data/temp_folder.hpp"
+#include "unit/plan/plan_fixtures.hpp"
+
+namespace fatune {
+namespace {
+
+using ::testing::ElementsAreArray;
+using testing::flash;
+using testing::flash_config;
+
+Plan plan_of(const std::string& space, const Binding& binding = {}) {
+  return make_plan(flash(), load_space(FileTree{}, flash(), space), binding);
+}
+
+/// "kept <short form>" and "<rule> <short form>", as the golden files have them.
+std::vector<std::string> lines(const Plan& plan) {
+  std::vector<std::string> found;
+  for (const Config& config : plan.kept) {
+    found.push_back("kept " + short_form(flash(), config));
+  }
+  for (const DroppedConfig& dropped : plan.dropped) {
+    const auto* pruned = std::get_if<Pruned>(&dropped.outcome);
+    found.push_back((pruned != nullptr ? pruned->rule : std::get<Invalid>(dropped.outcome).rule) +
+                    " " + short_form(flash(), dropped.config));
+  }
+  return found;
+}
+
+std::map<std::string, int> count_rules(const Plan& plan) {
+  std::map<std::string, int> counts;
+  for (const DroppedConfig& dropped : plan.dropped) {
+    ++counts[std::get<Pruned>(dropped.outcome).rule];
+  }
+  return counts;
+}
+
+TEST(Plan, TuneKeepsEightyInTheDocumentedOrder) {
+  EXPECT_THAT(lines(plan_of("tune")), ElementsAreArray(testing::golden_lines("list_tune.txt")));
+}
+
+TEST(Plan, ProgallKeepsFiftySix) {
+  EXPECT_THAT(lines(plan_of("progall")),
+              ElementsAreArray(testing::golden_lines("list_progall.txt")));
+}
+
+TEST(Plan, TheRulesOfTuneDropWhatTheContractSays) {
+  const Plan plan = plan_of("tune");
+  EXPECT_EQ(plan.kept.size(), 80U);
+  EXPECT_EQ(plan.dropped.size(), 176U);
+  EXPECT_EQ(count_rules(plan), (std::map<std::string, int>{{"qk-tiles-equal", 64},
+                                                           {"br64-bc32-q-in-registers", 32},
+                                                           {"br64-bc64-q-tiled", 16},
+                                                           {"br128-q-in-registers", 64}}));
+}
+
+TEST(Plan, TheRulesStandInTheContractsOrder) {
+  std::vector<std::string> ids;
+  const Space tune = load_space(FileTree{}, flash(), "tune");
+  for (const SpaceRule& rule : tune.parts.at(0).rules) {
+    ids.push_back(rule.id);
+  }
+  EXPECT_THAT(ids, ::testing::ElementsAre("eager-needs-async", "qk-tiles-equal", "br64-no-8-warps",
+                                          "br64-bc32-q-in-registers", "br64-bc64-q-tiled",
+                                          "br128-q-in-registers"));
+}
+
+TEST(Plan, EveryRuleOfTuneCanDrop) {
+  const SpacePart part = load_space(FileTree{}, flash(), "tune").parts.at(0);
+  const std::vector<std::string> examples{"(FP16, 128, 64, 64, 4): eager+load_0_0_0_tiles",
+                                          "(FP16, 128, 64, 64, 4): async+load_2_0_0_tiles",
+                                          "(FP16, 128, 64, 64, 8): async+load_0_0_0_tiles",
+                                          "(FP16, 128, 64, 32, 4): async+load_0_0_0_tiles",
+                                          "(FP16, 128, 64, 64, 4): async+load_2_2_0_tiles",
+                                          "(FP16, 128, 128, 64, 4): async+load_0_0_0_tiles"};
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    const Space space{"s", "", {{{flash_config(examples[i])}, part.rules}}};
+    const Plan plan = make_plan(flash(), space);
+    ASSERT_EQ(plan.dropped.size(), 1U) << examples[i];
+    EXPECT_EQ(std::get<Pruned>(plan.dropped[0].outcome).rule, part.rules[i].id);
+  }
+}
+
+TEST(Plan, AReasonShowsTheValues) {
+  const Plan plan = plan_of("tune");
+  EXPECT_EQ(std::get<Pruned>(plan.dropped.front().outcome).reason,
+            "Q in registers goes over the register threshold for three blocks per SM");
+  EXPECT_EQ(outcome_summary(plan_of("progall").dropped.back().outcome),
+            "8-warps-need-br128: 64 query rows are too few for 8 warps");
+}
+
+TEST(Plan, AllIsTheUnionWithoutDuplicates) {
+  std::set<Config> both;
+  for (const char* space : {"tune", "progall"}) {
+    const Plan plan = plan_of(space);
+    both.insert(plan.kept.begin(), plan.kept.end());
+  }
+  const Plan all = plan_of("all");
+  EXPECT_THAT(all.kept, ElementsAreArray(both));
+  for (const DroppedConfig& dropped : all.dropped) {
+    EXPECT_FALSE(both.contains(dropped.config));
+  }
+}
+
+TEST(Plan, EverythingKeptIsValid) {
+  for (const char* space : {"tune", "prog", "progall", "all", "64,32", "128,64"}) {
+    const Plan plan = plan_of(space);
+    EXPECT_FALSE(plan.kept.empty());
+    for (const Config& config : plan.kept) {
+      EXPECT_FALSE(check_valid(flash(), config));
+    }
+  }
+}
+
+TEST(Binding, ADtypeThatTheSpaceHasIsAFilter) {
+  const Plan plan = plan_of("tune", {{DType::bf16}, {}});
+  EXPECT_EQ(plan.kept.size(), 40U);
+  EXPECT_EQ(plan.dropped.size(), 88U);
+  for (const Config& config : plan.kept) {
+    EXPECT_EQ(config.values[0], 15);
+  }
+}
+
+TEST(Binding, AValueThatTheSpaceLacksIsPutIn) {
+  const Plan plan = plan_of("prog", {{DType::bf16}, {64}});
+  ASSERT_EQ(plan.kept.size(), 7U);
+  for (const Config& config : plan.kept) {
+    EXPECT_EQ(config.values[0], 15);
+    EXPECT_EQ(config.values[1], 64);
+  }
+}
+
+TEST(Binding, SeveralValuesGiveTheUnion) {
+  EXPECT_EQ(plan_of("prog", {{DType::fp16, DType::bf16}, {64, 128}}).kept.size(), 28U);
+  EXPECT_EQ(plan_of("tune", {{DType::fp16, DType::bf16}, {128}}).kept, plan_of("tune").kept);
+  EXPECT_EQ(plan_of("tune", {{DType::fp16, DType::fp16}, {}}).kept.size(), 40U);
+}
+
+TEST(Binding, EachPartOfASpaceIsBoundByItself) {
+  // tune has BF16 of its own; progall has not, and is re-bound.
+  const Plan plan = plan_of("all", {{DType::bf16}, {}});
+  EXPECT_EQ(plan.kept.size(), 85U);
+}
+
+TEST(Binding, AHeadDimensionTheKernelLacksMakesAllInvalid) {
+  const Plan plan = plan_of("tune", {{}, {96}});
+  EXPECT_TRUE(plan.kept.empty());
+  ASSERT_EQ(plan.dropped.size(), 256U);
+  EXPECT_EQ(outcome_summary(plan.dropped[0].outcome),
+            "understood-values: d_head is 96; flash_sm80 understands 64, 128");
+}
+
+std::string why_invalid(const std::string& config) {
+  const auto invalid = check_valid(flash(), flash_config(config));
+  return invalid ? invalid->rule + ": " + invalid->reason : "";
+}
+
+TEST(Validity, EveryRuleSaysWhy) {
+  EXPECT_EQ(why_invalid("(FP16, 128, 64, 64, 4): async+load_0_2_2_tiles"), "");
+  EXPECT_EQ(why_invalid("(FP16, 128, 96, 64, 4): load_0_0_0_tiles"),
+            "understood-values: B_r is 96; flash_sm80 understands 64, 128, 256");
+  EXPECT_EQ(why_invalid("(FP16, 128, 64, 64, 4): load_1_1_0_tiles"),
+            "understood-values: Q_mma_load_K_tiles is 1; flash_sm80 understands 0, 2, 4, 8, 16");
+  EXPECT_EQ(why_invalid("(FP16, 128, 64, 64, 8): load_0_0_0_tiles"),
+            "eight-warps-need-128-rows: 8 warps need B_r of at least 128; it is 64");
+  EXPECT_THAT(why_invalid("(FP16, 128, 64, 64, 4): load_2_4_0_tiles"),
+              ::testing::StartsWith("qk-in-step: Q and K are consumed in step: Q loads 2 k-tiles"));
+  EXPECT_THAT(why_invalid("(FP16, 64, 64, 64, 4): load_16_16_0_tiles"),
+              ::testing::StartsWith("qk-load-limit: a load of Q or K brings at most 8 k-tiles"));
+  EXPECT_EQ(why_invalid("(FP16, 64, 64, 64, 4): load_8_8_0_tiles"), "");
+  EXPECT_THAT(why_invalid("(FP16, 64, 64, 64, 4): load_8_8_0_tiles+buffer"),
+              ::testing::StartsWith("qk-load-limit: a load of Q or K brings at most 4 k-tiles"));
+  EXPECT_EQ(why_invalid("(FP16, 64, 64, 32, 4): load_0_0_4_tiles"), "");
+  EXPECT_THAT(why_invalid("(FP16, 64, 64, 32, 4): load_0_0_4_tiles+buffer"),
+              ::testing::StartsWith("v-load-limit: a load of V brings at most 2 k-tiles"));
+  EXPECT_THAT(why_invalid("(FP16, 128, 256, 64, 4): load_2_2_2_tiles"),
+              ::testing::HasSubstr("need 384 registers per thread; 255 exist"));
+}
+
+TEST(Validity, RowsPerWarpAreWholeMmaTiles) {
+  const std::vector<ValidityRule>& rules = flash().validity;
+  const auto rule = std::find_if(rules.begin(), rules.end(),
+                                 [](const ValidityRule& r) { return r.id == "rows-per-warp"; });
+  ASSERT_NE(rule, rules.end());
+  std::vector<double> scope(flash().symbols.size(), 0.0);
+  const std::size_t rows = flash().symbols.find("rows_per_warp").value();
+  for (const auto& [value, holds] : std::map<double, bool>{{16, true}, {24, false}, {64, true}}) {
+    scope[rows] = value;
+    EXPECT_EQ(rule->must_hold.holds(scope), holds);
+  }
+}
+
+TEST(Validity, BoundParametersRepeatTheProblem) {
+  const Config config = flash_config("(FP16, 128, 64, 64, 4): async+load_0_2_2_tiles");
+  const Problem same{1, 64, 1, 128, DType::fp16};
+  EXPECT_FALSE(check_valid(flash(), config, &same));
+  const Problem other{1, 64, 1, 128, DType::bf16};
+  EXPECT_EQ(check_valid(flash(), config, &other)->reason,
+            "dtype of the configuration is FP16, of the problem BF16");
+  const Problem narrow{1, 64, 1, 64, DType::fp16};
+  EXPECT_EQ(check_valid(flash(), config, &narrow)->reason,
+            "d_head of the configuration is 128, of the problem 64");
+}
+
+TEST(Validity, AConfigurationOfAnotherFamilyIsSaidToBe) {
+  EXPECT_EQ(check_valid(flash(), Config{"other", {5}})->rule, "other-family");
+  EXPECT_EQ(check_valid(flash(), Config{"flash_sm80", {5}})->rule, "other-family");
+}
+
+TEST(Validity, RulesThatNeedAProblemWaitForIt) {
+  nlohmann::json json = testing::toy_json();
+  json["validity"] = {{{"id", "short"}, {"must_hold", "seq_len <= 100"}, {"reason", "{seq_len}"}},
+                      {{"id", "wide"}, {"must_hold", "sm_count > 200"}, {"reason", "{sm_count}"}}};
+  const Family family = testing::load_changed(json);
+  const Config config{"toy_attention", {5, 128, 32, 1}};
+  const Problem problem{1, 101, 1, 128, DType::fp16};
+  const Problem small{1, 100, 1, 128, DType::fp16};
+  EXPECT_FALSE(check_valid(family, config));
+  EXPECT_EQ(check_valid(family, config, &problem)->reason, "101");
+  EXPECT_FALSE(check_valid(family, config, &small));
+  EXPECT_EQ(check_valid(family, config, &small, &testing::h200())->reason, "132");
+}
+
+}  // namespace
+}  // namespace fatune

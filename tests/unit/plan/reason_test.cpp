@@ -1,0 +1,37 @@
+#include "plan/reason.hpp"
+
+#include <gtest/gtest.h>
+
+#include "plan/scope.hpp"
+#include "unit/plan/plan_fixtures.hpp"
+
+namespace fatune {
+namespace {
+
+std::string render(const std::string& text) {
+  const Family& family = testing::flash();
+  const Config config = testing::flash_config("(BF16, 128, 64, 32, 4): async+load_0_2_2_tiles");
+  const Problem problem{16, 1000, 16, 128, DType::bf16};
+  return Reason(text, family.symbols, "f.json: /r")
+      .render(make_scope(family, config, &problem, &testing::h200()), family.parameters);
+}
+
+TEST(Reason, PutsValuesInAsUsersWriteThem) {
+  EXPECT_EQ(render("plain"), "plain");
+  EXPECT_EQ(render("{dtype} {B_r} {async_copy} {swizzled}"), "BF16 64 true false");
+  EXPECT_EQ(render("needs {smem_bytes} bytes of {smem_per_sm_bytes}"),
+            "needs 32768 bytes of 233472");
+  EXPECT_EQ(render("{kv_steps}|{q_blocks}"), "512|16");
+}
+
+TEST(Reason, RefusesUnknownNamesAndOpenBraces) {
+  testing::expect_error([] { (void)render("a {b_r}"); }, ExitCode::bad_file,
+                        {"f.json: /r", "unknown name 'b_r'", "B_r"});
+  testing::expect_error([] { (void)render("a {B_r"); }, ExitCode::bad_file, {"no '}'"});
+  testing::expect_error(
+      [] { Reason("{seq_len}", testing::flash().symbols, "f.json: /r", Needs{}); },
+      ExitCode::bad_file, {"unknown name 'seq_len'"});
+}
+
+}  // namespace
+}  // namespace fatune
