@@ -42,6 +42,8 @@ class Verifier {
   /// Checks the output as it stands; the inputs must be those of `kind`. Waits for the device.
   [[nodiscard]] Verdict check_output(InputKind kind) const;
 
+  [[nodiscard]] const References& references() const noexcept { return references_; }
+
  private:
   void queue_check(InputKind kind) const;
   void clear_counts() const;

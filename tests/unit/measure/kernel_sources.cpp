@@ -11,8 +11,6 @@
 #include "measure/measurement_kernels.hpp"
 
 namespace fatune {
-namespace {
-
 SourceFile read_kernel_file(const std::string& name) {
   std::ifstream file(std::string(FATUNE_KERNELS_DIR) + "/" + name);
   if (!file) {
@@ -20,8 +18,6 @@ SourceFile read_kernel_file(const std::string& name) {
   }
   return {name, {std::istreambuf_iterator<char>(file), {}}};
 }
-
-}  // namespace
 
 std::shared_ptr<const SourceBundle> read_measurement_sources() {
   const std::vector<std::string> names = measurement_source_names();

@@ -7,6 +7,10 @@
 
 namespace fatune {
 
+/// A file of kernels/ in the source tree; `name` is its path in there, and what #include says.
+/// Throws std::runtime_error when there is none.
+[[nodiscard]] SourceFile read_kernel_file(const std::string& name);
+
 /// The measurement kernels' files from the source tree (FATUNE_KERNELS_DIR), as the program would
 /// bring them.
 [[nodiscard]] std::shared_ptr<const SourceBundle> read_measurement_sources();

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <ostream>
+
 #include "core/error.hpp"
 #include "unit/measure/kernel_sources.hpp"
 
@@ -16,6 +18,10 @@ struct Target {
   std::int64_t d_head;
   Arch arch;
 };
+
+void PrintTo(const Target& target, std::ostream* out) {
+  *out << dtype_name(target.dtype) << " d" << target.d_head << ' ' << arch_name(target.arch);
+}
 
 class MeasurementKernels : public ::testing::TestWithParam<Target> {};
 

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -122,10 +123,14 @@ TEST(RandomInputs, LargeLogitsReachThirty) {
   EXPECT_LT(least, -28);
 }
 
-class DominatingKey : public ::testing::TestWithParam<const HostKernels* (*)()> {};
+class DominatingKey : public ::testing::TestWithParam<DType> {};
+
+const HostKernels& kernels_of(DType dtype) {
+  return dtype == DType::fp16 ? host_kernels_fp16_d64() : host_kernels_bf16_d40();
+}
 
 TEST_P(DominatingKey, IsOneKeyPerHeadThatTakesMostOfTheWeight) {
-  const HostKernels& kernels = *GetParam()();
+  const HostKernels& kernels = kernels_of(GetParam());
   const Problem problem = problem_of(kernels, 1, 128, 4, false);
   const Inputs inputs = make_inputs(kernels, problem, InputKind::dominating_key);
   std::vector<std::size_t> positions;
@@ -149,18 +154,19 @@ TEST_P(DominatingKey, IsOneKeyPerHeadThatTakesMostOfTheWeight) {
       << "heads have it at different positions";
 }
 
-INSTANTIATE_TEST_SUITE_P(Types, DominatingKey,
-                         ::testing::Values([] { return &host_kernels_fp16_d64(); },
-                                           [] { return &host_kernels_bf16_d40(); }));
+INSTANTIATE_TEST_SUITE_P(Types, DominatingKey, ::testing::Values(DType::fp16, DType::bf16),
+                         [](const auto& tested) { return std::string(dtype_name(tested.param)); });
 
 struct ReferenceCase {
   const char* name;
-  const HostKernels* (*kernels)();
+  DType dtype;
   std::int64_t batch, seq_len, heads;
   bool causal;
   InputKind kind;
   std::vector<std::int32_t> rows;  ///< of each head; empty: all
 };
+
+void PrintTo(const ReferenceCase& c, std::ostream* out) { *out << c.name; }
 
 std::string case_name(const ::testing::TestParamInfo<ReferenceCase>& tested) {
   return tested.param.name;
@@ -170,7 +176,7 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
  protected:
   void SetUp() override {
     const ReferenceCase& c = GetParam();
-    kernels_ = c.kernels();
+    kernels_ = &kernels_of(c.dtype);
     problem_ = problem_of(*kernels_, c.batch, c.seq_len, c.heads, c.causal);
     inputs_ = make_inputs(*kernels_, problem_, c.kind);
     choose_rows();
@@ -303,20 +309,18 @@ TEST_P(ReferenceAttention, TheReferencesDifferUnlessOneKeyIsAllThereIs) {
   }
 }
 
-const HostKernels* fp16() { return &host_kernels_fp16_d64(); }
-const HostKernels* bf16() { return &host_kernels_bf16_d40(); }
-
 INSTANTIATE_TEST_SUITE_P(
     Shapes, ReferenceAttention,
     ::testing::Values(
-        ReferenceCase{"one_key", fp16, 1, 1, 2, false, InputKind::normal, {}},
-        ReferenceCase{"tiles_exactly", fp16, 1, 64, 2, false, InputKind::normal, {}},
-        ReferenceCase{"ragged", fp16, 2, 77, 2, false, InputKind::normal, {}},
-        ReferenceCase{"ragged_causal", fp16, 1, 77, 2, true, InputKind::normal, {}},
-        ReferenceCase{"padded_head_dim", bf16, 2, 70, 3, false, InputKind::normal, {}},
-        ReferenceCase{"large_logits", fp16, 1, 96, 1, false, InputKind::large_logits, {}},
-        ReferenceCase{"dominating_key", bf16, 1, 96, 2, true, InputKind::dominating_key, {}},
-        ReferenceCase{"chosen_rows", fp16, 2, 150, 2, true, InputKind::normal, {0, 3, 64, 149}}),
+        ReferenceCase{"one_key", DType::fp16, 1, 1, 2, false, InputKind::normal, {}},
+        ReferenceCase{"tiles_exactly", DType::fp16, 1, 64, 2, false, InputKind::normal, {}},
+        ReferenceCase{"ragged", DType::fp16, 2, 77, 2, false, InputKind::normal, {}},
+        ReferenceCase{"ragged_causal", DType::fp16, 1, 77, 2, true, InputKind::normal, {}},
+        ReferenceCase{"padded_head_dim", DType::bf16, 2, 70, 3, false, InputKind::normal, {}},
+        ReferenceCase{"large_logits", DType::fp16, 1, 96, 1, false, InputKind::large_logits, {}},
+        ReferenceCase{"dominating_key", DType::bf16, 1, 96, 2, true, InputKind::dominating_key, {}},
+        ReferenceCase{
+            "chosen_rows", DType::fp16, 2, 150, 2, true, InputKind::normal, {0, 3, 64, 149}}),
     case_name);
 
 // An output that is the 16-bit reference itself, and then spoilt.
@@ -382,9 +386,10 @@ TEST_P(OutputCheck, AReferenceThatIsNotFiniteIsReported) {
 
 INSTANTIATE_TEST_SUITE_P(
     Shapes, OutputCheck,
-    ::testing::Values(ReferenceCase{"all_rows", fp16, 2, 40, 2, false, InputKind::normal, {}},
-                      ReferenceCase{
-                          "chosen_rows", bf16, 2, 90, 3, true, InputKind::normal, {0, 31, 32, 89}}),
+    ::testing::Values(
+        ReferenceCase{"all_rows", DType::fp16, 2, 40, 2, false, InputKind::normal, {}},
+        ReferenceCase{
+            "chosen_rows", DType::bf16, 2, 90, 3, true, InputKind::normal, {0, 31, 32, 89}}),
     case_name);
 
 class Guards : public ::testing::Test {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include "unit/measure/print_problem.hpp"
+
 namespace fatune {
 namespace {
 

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/device_limits.hpp"
+#include "core/kernel_code.hpp"
+#include "core/problem.hpp"
+#include "core/report.hpp"
+#include "gpu/context.hpp"
+#include "gpu/memory.hpp"
+#include "measure/measurer.hpp"
+#include "unit/measure/print_problem.hpp"
+
+namespace fatune {
+
+/// A test on the first GPU. Without a usable one it is skipped, with the reason.
+class GpuTest : public ::testing::Test {
+ protected:
+  void SetUp() override;
+
+  [[nodiscard]] const gpu::Context& context() const { return *context_; }
+  /// With the memory that is free now.
+  [[nodiscard]] DeviceLimits limits() const;
+  [[nodiscard]] Arch arch() const { return limits_.arch; }
+
+ private:
+  DeviceLimits limits_;
+  std::optional<gpu::Context> context_;
+};
+
+/// The measurement kernels of a problem, compiled for `arch`; once per process.
+[[nodiscard]] const Artifact& measurement_kernels(const Problem& problem, Arch arch);
+
+/// A kernel of kernels/... or of a test, whose sources may include "common/attention_args.h" and
+/// "common/ptx_convert.cuh".
+[[nodiscard]] Artifact compile_test_kernel(
+    const std::string& source, const std::string& entry_point, Arch arch,
+    const std::vector<std::pair<std::string, std::string>>& defines = {});
+
+/// Device memory as host values; waits.
+template <typename T>
+[[nodiscard]] std::vector<T> read_back(gpu::DevicePtr address, std::size_t count,
+                                       const gpu::Stream& stream) {
+  std::vector<T> values(count);
+  gpu::copy_to_host_async(values.data(), address, static_cast<std::int64_t>(count * sizeof(T)),
+                          stream);
+  stream.synchronize();
+  return values;
+}
+
+[[nodiscard]] std::vector<double> element_values(const std::vector<std::uint16_t>& elements,
+                                                 DType dtype);
+
+}  // namespace fatune

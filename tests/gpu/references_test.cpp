@@ -1,0 +1,235 @@
+// The reference kernels on the GPU against float64 on the CPU, and the inputs they are given.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <vector>
+
+#include "gpu/gpu_test.hpp"
+#include "measure/cpu_reference.hpp"
+#include "measure/error_rule.hpp"
+#include "measure/measurement_module.hpp"
+#include "measure/references.hpp"
+#include "measure/row_sample.hpp"
+#include "measure/tensors.hpp"
+#include "measure/verification.hpp"
+
+namespace fatune {
+namespace {
+
+struct Case {
+  Problem problem;
+  InputKind kind = InputKind::normal;
+};
+
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << describe(c.problem) << ' ' << input_kind_name(c.kind);
+}
+
+std::string case_name(const ::testing::TestParamInfo<Case>& tested) {
+  std::string name =
+      describe(tested.param.problem) + "_" + std::string(input_kind_name(tested.param.kind));
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  return name;
+}
+
+// Inputs and both references of a problem, made on the GPU and read back.
+class Reference : public GpuTest, public ::testing::WithParamInterface<Case> {
+ protected:
+  void SetUp() override {
+    GpuTest::SetUp();
+    if (IsSkipped()) {
+      return;
+    }
+    const auto& [problem, kind] = GetParam();
+    const gpu::Stream stream;
+    const MeasurementModule kernels(measurement_kernels(problem, arch()));
+    const Tensors tensors(problem, plan_memory(problem, {}, limits()));
+    const Verifier verifier(problem, kSeed, kernels, tensors, stream);
+    verifier.fill(kind);
+    const auto elements = static_cast<std::size_t>(tensor_elements(problem));
+    q_ = element_values(read_back<std::uint16_t>(tensors.q(), elements, stream), problem.dtype);
+    k_ = element_values(read_back<std::uint16_t>(tensors.k(), elements, stream), problem.dtype);
+    v_ = element_values(read_back<std::uint16_t>(tensors.v(), elements, stream), problem.dtype);
+    const References& references = verifier.references();
+    const auto exact = reinterpret_cast<gpu::DevicePtr>(references.exact(kind));
+    const auto rounded = reinterpret_cast<gpu::DevicePtr>(references.rounded(kind));
+    exact_ = read_back<float>(exact, elements, stream);
+    rounded_ = element_values(read_back<std::uint16_t>(rounded, elements, stream), problem.dtype);
+    truth_ = cpu_attention(problem, q_, k_, v_);
+  }
+
+  // Where element i of the references, (batch, heads, seq_len, d_head), is in a tensor.
+  [[nodiscard]] static std::size_t tensor_index(std::size_t i) {
+    const Problem& p = GetParam().problem;
+    const auto d = static_cast<std::size_t>(p.d_head);
+    const auto s = static_cast<std::size_t>(p.seq_len);
+    const auto h = static_cast<std::size_t>(p.heads);
+    const std::size_t batch_head = i / (s * d);
+    const std::size_t row = i / d % s;
+    return ((batch_head / h * s + row) * h + batch_head % h) * d + i % d;
+  }
+
+  static constexpr std::uint64_t kSeed = 20240607;
+  std::vector<double> q_, k_, v_, rounded_, truth_;
+  std::vector<float> exact_;
+};
+
+TEST_P(Reference, Fp32AgreesWithFloat64) {
+  double worst = 0.0;
+  for (std::size_t i = 0; i < exact_.size(); ++i) {
+    const double want = truth_[tensor_index(i)];
+    const double error = std::abs(static_cast<double>(exact_[i]) - want);
+    ASSERT_LE(error, 5e-5 * (1 + std::abs(want)))
+        << "element " << i << ": " << exact_[i] << ", float64 says " << want;
+    worst = std::max(worst, error);
+  }
+  RecordProperty("greatest_error", fmt::format("{:.3g}", worst));
+}
+
+// The 16-bit reference must err like a 16-bit computation: a good deal more than the fp32 one, and
+// not by more than a few roundings of the scores, probabilities and outputs can explain.
+TEST_P(Reference, SixteenBitErrorIsThatOfItsRoundings) {
+  const Problem& problem = GetParam().problem;
+  double greatest_error = 0.0;
+  double greatest_value = 0.0;
+  for (std::size_t i = 0; i < rounded_.size(); ++i) {
+    greatest_error = std::max(greatest_error, std::abs(rounded_[i] - truth_[tensor_index(i)]));
+    greatest_value = std::max(greatest_value, std::abs(truth_[tensor_index(i)]));
+  }
+  if (problem.seq_len == 1) {
+    EXPECT_EQ(greatest_error, 0.0) << "one key: O = V, whatever is rounded";
+    return;
+  }
+  const double unit = unit_in_last_place(greatest_value, problem.dtype);
+  if (GetParam().kind != InputKind::dominating_key) {  // there O is nearly one key's value
+    EXPECT_GE(greatest_error, 0.2 * unit);
+  }
+  const double greatest_logit = GetParam().kind == InputKind::large_logits ? 64.0 : 16.0;
+  const double score_unit = unit_in_last_place(greatest_logit, problem.dtype);
+  EXPECT_LE(greatest_error, unit + 2 * greatest_value * score_unit);
+}
+
+Case shape(std::int64_t batch, std::int64_t seq_len, std::int64_t heads, std::int64_t d_head,
+           DType dtype, bool causal, InputKind kind = InputKind::normal) {
+  return {{batch, seq_len, heads, d_head, dtype, causal}, kind};
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, Reference,
+    ::testing::Values(
+        shape(1, 1, 2, 64, DType::fp16, false), shape(2, 64, 2, 64, DType::bf16, false),
+        shape(1, 128, 2, 128, DType::fp16, true), shape(2, 63, 3, 128, DType::fp16, true),
+        shape(2, 333, 2, 128, DType::bf16, false), shape(1, 200, 1, 40, DType::fp16, false),
+        shape(1, 130, 2, 256, DType::bf16, true),
+        shape(1, 300, 2, 128, DType::fp16, false, InputKind::large_logits),
+        shape(1, 300, 2, 64, DType::bf16, true, InputKind::large_logits),
+        shape(1, 300, 4, 128, DType::bf16, false, InputKind::dominating_key),
+        shape(1, 300, 4, 64, DType::fp16, true, InputKind::dominating_key)),
+    case_name);
+
+class Inputs : public GpuTest {
+ protected:
+  // Q, K and V of a problem with 2^21 elements each.
+  std::vector<std::vector<double>> fill(InputKind kind) {
+    const gpu::Stream stream;
+    const MeasurementModule kernels(measurement_kernels(kProblem, arch()));
+    const Tensors tensors(kProblem, plan_memory(kProblem, {}, limits()));
+    const AttentionForwardArgs args = tensors.attention_args();
+    const auto elements = static_cast<unsigned long long>(tensor_elements(kProblem));
+    kernels.fill_inputs(
+        {const_cast<void*>(args.q), const_cast<void*>(args.k), const_cast<void*>(args.v), elements,
+         99, args.seq_len, args.heads, static_cast<int>(kind)},
+        stream);
+    std::vector<std::vector<double>> all;
+    for (const gpu::DevicePtr tensor : {tensors.q(), tensors.k(), tensors.v()}) {
+      all.push_back(
+          element_values(read_back<std::uint16_t>(tensor, elements, stream), kProblem.dtype));
+    }
+    return all;
+  }
+
+  static constexpr Problem kProblem{2, 2048, 4, 128, DType::fp16, false};
+};
+
+double mean_product(const std::vector<double>& a, const std::vector<double>& b, std::size_t lag) {
+  double sum = 0.0;
+  for (std::size_t i = 0; i + lag < a.size(); ++i) {
+    sum += a[i] * b[i + lag];
+  }
+  return sum / static_cast<double>(a.size() - lag);
+}
+
+double share_beyond(const std::vector<double>& values, double limit) {
+  const auto beyond = std::count_if(values.begin(), values.end(),
+                                    [limit](double x) { return std::abs(x) > limit; });
+  return static_cast<double>(beyond) / static_cast<double>(values.size());
+}
+
+// 2^21 values: standard error of a mean of products 0.0007; the limits are seven of them.
+TEST_F(Inputs, NormalInputsAreNormalAndIndependent) {
+  const auto tensors = fill(InputKind::normal);
+  for (const std::vector<double>& values : tensors) {
+    const std::vector<double> ones(values.size(), 1.0);
+    EXPECT_NEAR(mean_product(values, ones, 0), 0.0, 0.005);
+    EXPECT_NEAR(mean_product(values, values, 0), 1.0, 0.01);
+    EXPECT_NEAR(share_beyond(values, 1.0), 0.31731, 0.003);
+    EXPECT_NEAR(share_beyond(values, 2.0), 0.04550, 0.001);
+    EXPECT_NEAR(share_beyond(values, 4.0), 6.3e-5, 3e-5);
+    for (const std::size_t lag : {1U, 2U, 3U, 4U, 64U, 128U, 512U}) {
+      EXPECT_NEAR(mean_product(values, values, lag), 0.0, 0.005) << "lag " << lag;
+    }
+  }
+  EXPECT_NEAR(mean_product(tensors[0], tensors[1], 0), 0.0, 0.005) << "Q and K";
+  EXPECT_NEAR(mean_product(tensors[1], tensors[2], 0), 0.0, 0.005) << "K and V";
+}
+
+TEST_F(Inputs, LargeLogitsComeFromLargerQueriesAlone) {
+  const auto tensors = fill(InputKind::large_logits);
+  EXPECT_NEAR(mean_product(tensors[0], tensors[0], 0), 49.0, 0.5);
+  EXPECT_NEAR(mean_product(tensors[1], tensors[1], 0), 1.0, 0.01);
+}
+
+TEST_F(Inputs, DominatingKeysStandOutInK) {
+  const auto tensors = fill(InputKind::dominating_key);
+  const auto d = static_cast<std::size_t>(kProblem.d_head);
+  // All elements of such a row have one magnitude, 16 / sqrt(d).
+  const double magnitude = element_value(
+      round_to_element(16 / std::sqrt(static_cast<double>(d)), kProblem.dtype), kProblem.dtype);
+  std::int64_t rows = 0;
+  for (std::size_t first = 0; first < tensors[1].size(); first += d) {
+    rows += static_cast<std::int64_t>(
+        std::all_of(tensors[1].begin() + static_cast<std::ptrdiff_t>(first),
+                    tensors[1].begin() + static_cast<std::ptrdiff_t>(first + d),
+                    [magnitude](double x) { return std::abs(std::abs(x) - magnitude) < 1e-2; }));
+  }
+  EXPECT_EQ(rows, kProblem.batch * kProblem.heads) << "one in each head";
+}
+
+class LongSequence : public GpuTest {};
+
+// The budget of the design: references of all input kinds at the longest documented length.
+TEST_F(LongSequence, ReferencesOfAllKindsAreFast) {
+  const Problem problem{4, 16384, 16, 128, DType::bf16, false};
+  if (limits().sm_count < 100 ||
+      required_bytes(problem, {}, limits()) > limits().free_memory_bytes) {
+    GTEST_SKIP() << limits().name << " is smaller than what the budget is for";
+  }
+  const gpu::Stream stream;
+  const MeasurementModule kernels(measurement_kernels(problem, arch()));
+  const Tensors tensors(problem, plan_memory(problem, {}, limits()));
+  const Verifier warm_up(problem, 1, kernels, tensors, stream);
+  const auto start = std::chrono::steady_clock::now();
+  const Verifier verifier(problem, 2, kernels, tensors, stream);
+  const double took_ms =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  RecordProperty("references_ms", fmt::format("{:.1f}", took_ms));
+  EXPECT_LT(took_ms, 150.0) << "three kinds of input, " << describe_rows(problem);
+}
+
+}  // namespace
+}  // namespace fatune

@@ -1,0 +1,185 @@
+// The timing protocol on the GPU: the gate holds and opens, the flush makes samples cold, times are
+// true.
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "gpu/gpu_test.hpp"
+#include "measure/loaded_kernel.hpp"
+#include "measure/measurement_module.hpp"
+#include "measure/tensors.hpp"
+#include "measure/timing.hpp"
+
+namespace fatune {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since_ms(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+constexpr const char* kEmpty = R"(
+#include "common/attention_args.h"
+extern "C" __global__ void empty(AttentionForwardArgs) {}
+)";
+
+// Runs for at least SPIN_NS.
+constexpr const char* kSpin = R"(
+#include "common/attention_args.h"
+#include "common/ptx_system.cuh"
+extern "C" __global__ void spin(AttentionForwardArgs) {
+  const unsigned long long start = globaltimer_ns();
+  while (globaltimer_ns() - start < SPIN_NS) {}
+}
+)";
+
+// Reads Q, K and V once; nothing is worth writing, which the compiler cannot know.
+constexpr const char* kReadAll = R"(
+#include "common/attention_args.h"
+extern "C" __global__ void read_all(AttentionForwardArgs args) {
+  const long long chunks = (long long)args.batch * args.seq_len * args.heads * 64 * 2 / 16;
+  const long long step = (long long)gridDim.x * blockDim.x;
+  unsigned seen = 0;
+  const void* const tensors[] = {args.q, args.k, args.v};
+  for (const void* tensor : tensors) {
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < chunks; i += step) {
+      const uint4 chunk = ((const uint4*)tensor)[i];
+      seen |= chunk.x ^ chunk.y ^ chunk.z ^ chunk.w;
+    }
+  }
+  if (seen == 0x12345678u) {
+    *(unsigned*)args.o = seen;
+  }
+}
+)";
+
+class TimingTest : public GpuTest {
+ protected:
+  // 4 MiB per tensor: the three that are read fit every L2 in question.
+  static constexpr Problem kProblem{1, 2048, 16, 64, DType::fp16, false};
+
+  void SetUp() override {
+    GpuTest::SetUp();
+    if (!IsSkipped()) {
+      stream_.emplace();
+      kernels_.emplace(measurement_kernels(kProblem, arch()));
+      tensors_.emplace(kProblem, plan_memory(kProblem, {}, limits()));
+      tensors_->poison(*stream_);
+    }
+  }
+
+  [[nodiscard]] LoadedKernel load(const char* source, const char* name,
+                                  const LaunchGeometry& geometry = {}) const {
+    const Artifact artifact = compile_test_kernel(source, name, arch(), {{"SPIN_NS", "200000"}});
+    LoadedKernel kernel(artifact, geometry, tensors_->attention_args());
+    EXPECT_FALSE(kernel.prepare(limits()).has_value());
+    return kernel;
+  }
+
+  [[nodiscard]] Timing time(const LoadedKernel& kernel, bool flush, bool gate) const {
+    MeasurePolicy policy;
+    policy.warmup = 10;
+    policy.repeats = 101;
+    policy.flush_l2 = flush;
+    policy.device_gate = gate;
+    SampleTimer timer(policy, flush ? 2 * limits().l2_bytes : 0, *kernels_, *stream_);
+    return time_kernel(timer, kernel, policy);
+  }
+
+  std::optional<gpu::Stream> stream_;
+  std::optional<MeasurementModule> kernels_;
+  std::optional<Tensors> tensors_;
+};
+
+class GateTest : public TimingTest {
+ protected:
+  // Milliseconds that the stream is held when the flag is written after `open_after_ms` (never:
+  // negative), and whether the gate says that it expired.
+  struct Held {
+    double ms = 0.0;
+    bool expired = false;
+  };
+  [[nodiscard]] Held hold(double timeout_ms, double open_after_ms) const {
+    const gpu::PinnedBuffer words(8);
+    auto* host = words.host_as<std::uint32_t>();
+    kernels_->hold({reinterpret_cast<const unsigned*>(words.address()),
+                    reinterpret_cast<unsigned*>(words.address() + 4),
+                    static_cast<unsigned long long>(timeout_ms * 1e6), 1},
+                   *stream_);
+    const auto start = Clock::now();
+    if (open_after_ms >= 0) {
+      std::this_thread::sleep_for(std::chrono::duration<double, std::milli>(open_after_ms));
+      std::atomic_ref(host[0]).store(1, std::memory_order_release);
+    }
+    stream_->synchronize();
+    return {since_ms(start), std::atomic_ref(host[1]).load() == 1};
+  }
+};
+
+TEST_F(GateTest, HoldsUntilTheHostOpensIt) {
+  const Held held = hold(10'000, 30);
+  EXPECT_FALSE(held.expired);
+  EXPECT_GE(held.ms, 30);
+  EXPECT_LT(held.ms, 1000) << "long before the timeout of 10 s";
+}
+
+TEST_F(GateTest, OpensByItselfAfterItsTimeout) {
+  const Held held = hold(20, -1);
+  EXPECT_TRUE(held.expired);
+  EXPECT_GE(held.ms, 15);
+  EXPECT_LT(held.ms, 1000);
+}
+
+TEST_F(TimingTest, TimesAreTrue) {
+  const Timing timing = time(load(kSpin, "spin"), false, true);
+  EXPECT_GE(timing.min_us, 198.0) << "less than it ran, but for the clock's steps";
+  EXPECT_LT(timing.median_us, 215.0);
+  EXPECT_LE(timing.median_low_us, timing.median_us);
+  EXPECT_LE(timing.median_us, timing.median_high_us);
+  EXPECT_GE(timing.confidence, 0.95);
+  EXPECT_EQ(timing.stopped_because, "fixed count");
+  RecordProperty("median_us", fmt::format("{:.2f}", timing.median_us));
+}
+
+// Without the gate the device waits, between the events, for the host to launch the kernel.
+TEST_F(TimingTest, TheGateKeepsLaunchCostOut) {
+  const LoadedKernel kernel = load(kEmpty, "empty");
+  const Timing gated = time(kernel, false, true);
+  const Timing open = time(kernel, false, false);
+  RecordProperty("gated_us", fmt::format("{:.2f}", gated.median_us));
+  RecordProperty("open_us", fmt::format("{:.2f}", open.median_us));
+  EXPECT_EQ(gated.stopped_because, "fixed count");
+  EXPECT_LT(gated.median_us, open.median_us);
+  EXPECT_LT(gated.median_us, 10.0) << "an empty kernel";
+}
+
+TEST_F(TimingTest, TheFlushMakesSamplesCold) {
+  const LoadedKernel kernel =
+      load(kReadAll, "read_all", {{limits().sm_count, 1, 1}, {1024, 1, 1}, 0});
+  const Timing cold = time(kernel, true, true);
+  const Timing warm = time(kernel, false, true);
+  RecordProperty("cold_us", fmt::format("{:.2f}", cold.median_us));
+  RecordProperty("warm_us", fmt::format("{:.2f}", warm.median_us));
+  EXPECT_GT(cold.median_us, 1.1 * warm.median_us)
+      << "12 MiB are read, " << limits().l2_bytes << " bytes of L2";
+}
+
+TEST_F(TimingTest, SamplesCanBeTakenInTurn) {
+  const LoadedKernel spin = load(kSpin, "spin");
+  const LoadedKernel empty = load(kEmpty, "empty");
+  MeasurePolicy policy;
+  SampleTimer timer(policy, 0, *kernels_, *stream_);
+  for (int round = 0; round < 5; ++round) {
+    EXPECT_GT(timer.take_sample(spin), 190.0);
+    EXPECT_LT(timer.take_sample(empty), 100.0);
+  }
+}
+
+}  // namespace
+}  // namespace fatune

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <ostream>
+
+#include "core/problem.hpp"
+
+namespace fatune {
+
+/// How GoogleTest shows a Problem, also in the names of CTest's tests.
+inline void PrintTo(const Problem& problem, std::ostream* out) { *out << describe(problem); }
+
+}  // namespace fatune
