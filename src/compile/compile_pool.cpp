@@ -54,24 +54,21 @@ CompilePool::~CompilePool() {
 }
 
 void CompilePool::work() {
-  while (const auto group = claim()) {
-    hand_over(*group, compile_guarded(compile_one_, requests_[groups_[*group].front()]));
+  for (std::size_t group = claim(); group != groups_.size(); group = claim()) {
+    hand_over(group, compile_guarded(compile_one_, requests_[groups_[group].front()]));
   }
 }
 
 /// Waits for room among the finished, so that at most max_waiting + jobs distinct results exist.
-std::optional<std::size_t> CompilePool::claim() {
+std::size_t CompilePool::claim() {
   std::unique_lock lock(mutex_);
   room_.wait(lock, [this] {
     return cancelled_ || next_group_ == groups_.size() || waiting_.size() < max_waiting_;
   });
-  if (cancelled_ || next_group_ == groups_.size()) {
-    return std::nullopt;
-  }
-  return next_group_++;
+  return cancelled_ || next_group_ == groups_.size() ? groups_.size() : next_group_++;
 }
 
-void CompilePool::hand_over(std::size_t group, std::shared_ptr<const CompileResult> result) {
+void CompilePool::hand_over(std::size_t group, const std::shared_ptr<const CompileResult>& result) {
   const std::lock_guard lock(mutex_);
   if (cancelled_) {
     return;

@@ -55,8 +55,8 @@ class CompilePool {
   using Group = std::vector<std::size_t>;  ///< indices of requests with one key
 
   void work();
-  [[nodiscard]] std::optional<std::size_t> claim();
-  void hand_over(std::size_t group, std::shared_ptr<const CompileResult> result);
+  [[nodiscard]] std::size_t claim();  ///< a group's index; their number when none is left
+  void hand_over(std::size_t group, const std::shared_ptr<const CompileResult>& result);
 
   const std::vector<CompileRequest> requests_;
   const CompileFunction compile_one_;

@@ -8,6 +8,12 @@
 
 #include <source_location>
 
+#if CUDA_VERSION >= 12040
+#define FATUNE_DRIVER_FUNCTIONS_12_4(X) X(cuFuncLoad)
+#else
+#define FATUNE_DRIVER_FUNCTIONS_12_4(X)
+#endif
+
 #define FATUNE_DRIVER_FUNCTIONS(X)               \
   X(cuInit)                                      \
   X(cuDriverGetVersion)                          \
@@ -47,11 +53,11 @@
   X(cuModuleLoadData)                            \
   X(cuModuleUnload)                              \
   X(cuModuleGetFunction)                         \
-  X(cuFuncLoad)                                  \
   X(cuFuncGetAttribute)                          \
   X(cuFuncSetAttribute)                          \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor) \
-  X(cuLaunchKernel)
+  X(cuLaunchKernel)                              \
+  FATUNE_DRIVER_FUNCTIONS_12_4(X)
 
 namespace fatune::gpu {
 

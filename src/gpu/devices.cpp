@@ -115,6 +115,7 @@ int device_count() {
 std::vector<Device> list_devices() {
   std::vector<Device> devices;
   const int count = device_count();
+  devices.reserve(static_cast<std::size_t>(count));
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     devices.push_back(read_device(ordinal));
   }

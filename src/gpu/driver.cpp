@@ -83,7 +83,7 @@ bool new_enough(const DriverApi& api, const std::string& missing, DriverStatus& 
   const std::string remedy = fmt::format(
       "update the NVIDIA driver to one for CUDA {} or newer, or build fatune with an "
       "older toolkit (FATUNE_CUDA_ROOT)",
-      version_text(lowest_cuda_version()));
+      version_text(missing.empty() ? lowest_cuda_version() : CUDA_VERSION));
   const std::string found = status.cuda_version == 0 ? std::string("of unknown version")
                                                      : "for CUDA " + status.version_text();
   fail(status, DriverState::too_old,

@@ -18,6 +18,13 @@ void* load_module(std::span<const char> cubin) {
   return module;
 }
 
+/// Older toolkits do not know the call: there the first launch loads it.
+void load_code([[maybe_unused]] CUfunction function) {
+#if CUDA_VERSION >= 12040
+  check(api().cuFuncLoad(function), "cuFuncLoad");
+#endif
+}
+
 int attribute(const Function& function, CUfunction_attribute which) {
   int value = 0;
   check(api().cuFuncGetAttribute(&value, which, raw(function)), "cuFuncGetAttribute");
@@ -79,7 +86,7 @@ Function Module::function(const std::string& lowered_name) const {
   check(api().cuModuleGetFunction(&function, static_cast<CUmodule>(module_.get()),
                                   lowered_name.c_str()),
         "cuModuleGetFunction");
-  check(api().cuFuncLoad(function), "cuFuncLoad");
+  load_code(function);
   return Function(function);
 }
 

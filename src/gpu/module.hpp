@@ -44,8 +44,8 @@ class Module {
  public:
   explicit Module(std::span<const char> cubin);
 
-  /// Loads the kernel's code now, also where the driver's default is to load at first launch, so
-  /// that no sample pays for it.
+  /// Loads the kernel's code now (built with CUDA 12.4 or newer), also where the driver's default
+  /// is to load at first launch, so that no sample pays for it.
   [[nodiscard]] Function function(const std::string& lowered_name) const;
 
  private:

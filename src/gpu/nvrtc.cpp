@@ -4,6 +4,8 @@
 #include <nvrtc.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 namespace fatune::gpu {
 namespace {
 
@@ -30,10 +32,9 @@ void check(nvrtcResult result, const char* call) {
 }
 
 std::vector<const char*> pointers(const std::vector<std::string>& texts) {
-  std::vector<const char*> result;
-  for (const std::string& text : texts) {
-    result.push_back(text.c_str());
-  }
+  std::vector<const char*> result(texts.size());
+  std::transform(texts.begin(), texts.end(), result.begin(),
+                 [](const std::string& text) { return text.c_str(); });
   return result;
 }
 
