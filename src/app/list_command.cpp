@@ -39,7 +39,9 @@ void add_dropped(const Family& family, const DroppedConfig& dropped, PlanReport&
   if (const auto* pruned = std::get_if<Pruned>(&dropped.outcome)) {
     RuleCount& count = count_of(pruned->rule, report.rules);
     ++count.dropped;
-    count.reason = pruned->reason;
+    if (count.dropped == 1) {
+      count.reason = pruned->reason;
+    }
     report.pruned.push_back({std::move(text), pruned->rule, pruned->reason});
   } else if (const auto* invalid = std::get_if<Invalid>(&dropped.outcome)) {
     report.invalid.push_back({std::move(text), invalid->rule, invalid->reason});

@@ -41,8 +41,9 @@ const std::vector<Field<RuleCount>>& rule_fields() {
        [](const RuleCount& r) { return FieldValue{r.rule}; }},
       {"dropped", "dropped", "configurations whose first matching rule it was", 0, kEverywhere,
        [](const RuleCount& r) { return FieldValue{r.dropped}; }},
-      {"reason", "reason", "why it drops them", 0, kEverywhere,
-       [](const RuleCount& r) { return FieldValue{r.reason}; }},
+      {"reason", "reason for the first", "why it dropped the first of them; null without one", 0,
+       kEverywhere,
+       [](const RuleCount& r) { return r.reason.empty() ? FieldValue{} : FieldValue{r.reason}; }},
   };
   return kFields;
 }

@@ -21,7 +21,7 @@ struct ListedDrop {
 };
 struct RuleCount {
   std::string rule;
-  std::string reason;
+  std::string reason;        ///< for the first that it dropped; empty without one
   std::int64_t dropped = 0;  ///< whose first match it was
 };
 

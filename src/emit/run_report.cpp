@@ -68,9 +68,9 @@ void append_parameters(const Fields& fields, const Rows& rows, TextTable& table)
 
 std::string device_line(const RunReport& report) {
   const DeviceLimits& device = report.device;
-  return fmt::format("{} ({}, {} SMs) | NVRTC {} | {} {}", device.name, arch_name(device.arch),
-                     device.sm_count, report.toolchain.nvrtc_version, report.family,
-                     report.space.empty() ? "" : "space " + report.space);
+  const std::string space = report.space.empty() ? "" : ", space " + report.space;
+  return fmt::format("{} ({}, {} SMs) | NVRTC {} | {}{}", device.name, arch_name(device.arch),
+                     device.sm_count, report.toolchain.nvrtc_version, report.family, space);
 }
 
 std::string policy_line(const RunReport& report) {

@@ -10,14 +10,14 @@ namespace fatune {
 /// What one launch has to do: counted by the family's expressions and the artifact's facts, for the
 /// whole problem.
 struct KernelWork {
-  double tensor_flop = 0.0;         ///< by tensor cores, masked-out work included
-  double exponentials = 0.0;        ///< ex2 instructions, per thread-level operation
-  double smem_traffic_bytes = 0.0;  ///< bank conflicts included: replayed bytes count again
-  double device_memory_bytes = 0.0; ///< least traffic: Q, K, V read once, O written once
-  double spill_bytes = 0.0;         ///< loads and stores of spilled registers by all threads
-  std::int64_t blocks = 0;          ///< of the grid
+  double tensor_flop = 0.0;          ///< by tensor cores, masked-out work included
+  double exponentials = 0.0;         ///< ex2 instructions, per thread-level operation
+  double smem_traffic_bytes = 0.0;   ///< bank conflicts included: replayed bytes count again
+  double device_memory_bytes = 0.0;  ///< least traffic: Q, K, V read once, O written once
+  double spill_bytes = 0.0;          ///< loads and stores of spilled registers by all threads
+  std::int64_t blocks = 0;           ///< of the grid
   int threads_per_block = 0;
-  int blocks_per_sm = 0;            ///< resident at a time; 0: cannot launch
+  int blocks_per_sm = 0;  ///< resident at a time; 0: cannot launch
 };
 
 /// A time for a kernel that nothing has run. The formula, its rates and its weaknesses are in

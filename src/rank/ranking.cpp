@@ -89,9 +89,8 @@ void rank_entries(std::vector<Entry>& entries, const std::optional<Config>& base
 
 void sort_into_report(std::vector<Entry> entries, const std::optional<Config>& baseline,
                       ProblemReport& report) {
-  const auto failures =
-      std::stable_partition(entries.begin(), entries.end(),
-                            [](const Entry& entry) { return is_ranked(entry.outcome); });
+  const auto failures = std::stable_partition(
+      entries.begin(), entries.end(), [](const Entry& entry) { return is_ranked(entry.outcome); });
   report.failures.assign(std::make_move_iterator(failures), std::make_move_iterator(entries.end()));
   entries.erase(failures, entries.end());
   report.ranking = std::move(entries);

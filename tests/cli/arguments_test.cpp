@@ -1,0 +1,133 @@
+// Command lines that cannot be understood: each names what was wrong and what would be right.
+#include "cli/program.hpp"
+
+namespace fatune::testing_cli {
+namespace {
+
+class Arguments : public ProgramTest {};
+
+TEST_F(Arguments, UnknownCommandSuggestsTheClosest) {
+  expect_error(fatune({"swep"}), ExitCode::usage, {"no command 'swep'", "did you mean 'sweep'?"});
+  expect_error(fatune({"dev"}), ExitCode::usage, {"did you mean 'devices'?"});
+  expect_error(fatune({"frobnicate"}), ExitCode::usage, {"the commands are sweep, run, list"});
+}
+
+TEST_F(Arguments, UnknownOptionNamesTheHelp) {
+  expect_error(fatune({"sweep", "--sequence", "5"}), ExitCode::usage,
+               {"--sequence", "see 'fatune sweep --help'"});
+  expect_error(fatune({"--bogus"}), ExitCode::usage, {"--bogus", "see 'fatune --help'"});
+}
+
+TEST_F(Arguments, ListsTakePositiveIntegersOnly) {
+  for (const char* option : {"--seq", "--dhead"}) {
+    for (const char* bad : {"0", "-5", "12x", "x", "1.5", "0x10", "1e3", "99999999999999999999",
+                            "512,0", "512,-1", "+5"}) {
+      expect_error(fatune({"sweep", option, bad}), ExitCode::usage,
+                   {option, "give an integer from 1 to"});
+    }
+    for (const char* bad : {"", ",", "512,", ",512", "512,,1024", " "}) {
+      expect_error(fatune({"sweep", option, bad}), ExitCode::usage,
+                   {option, "positive integers, as in 512,1024"});
+    }
+  }
+}
+
+TEST_F(Arguments, CountsHaveTheirRange) {
+  for (const char* option : {"--batch", "--heads", "--repeats", "--jobs"}) {
+    for (const char* bad : {"0", "-1", "many", "", "3.0", "18446744073709551617"}) {
+      expect_error(fatune({"sweep", option, bad}), ExitCode::usage, {option, "from 1 to"});
+    }
+  }
+  expect_error(fatune({"sweep", "--warmup", "-1"}), ExitCode::usage, {"--warmup", "from 0 to"});
+  expect_error(fatune({"run", "--config", kConfig, "--runs", "0"}), ExitCode::usage, {"--runs"});
+}
+
+TEST_F(Arguments, DTypesAreNamed) {
+  for (const char* bad : {"fp32", "16", "fp16,float", "", "fp16,,bf16"}) {
+    expect_error(fatune({"sweep", "--dtype", bad}), ExitCode::usage, {"bf16"});
+  }
+}
+
+TEST_F(Arguments, ArchitecturesAreNamed) {
+  expect_error(fatune({"compile", "--arch", "volta"}), ExitCode::usage,
+               {"'volta' is not a GPU architecture", "sm_90a"});
+  expect_error(fatune({"compile", "--arch", "sm_75"}), ExitCode::usage,
+               {"older than sm_80", "compute capability 8.0"});
+  expect_error(fatune({"compile", "--arch", "sm_99"}), ExitCode::usage, {"sm_99"});
+}
+
+TEST_F(Arguments, FormatIsOneOfFour) {
+  expect_error(fatune({"list", "--format", "xml"}), ExitCode::usage, {"--format", "xml"});
+}
+
+TEST_F(Arguments, QuietAndVerboseExcludeEachOther) {
+  expect_error(fatune({"list", "-q", "-v"}), ExitCode::usage, {"--quiet"});
+}
+
+TEST_F(Arguments, UnknownSpaceListsThoseThereAre) {
+  for (const char* bad : {"tunes", "64,33", "", "64,32,16", "none"}) {
+    expect_error(fatune({"list", "--space", bad}), ExitCode::usage,
+                 {"tune", "prog", "progall", "all", "64,32"});
+  }
+}
+
+TEST_F(Arguments, TheKernelsVariableIsReadLikeTheOption) {
+  process_.environment["KERNELS"] = "nonsense";
+  expect_error(fatune({"list"}), ExitCode::usage, {"nonsense", "progall"});
+  EXPECT_EQ(fatune_json({"list", "--space", "prog", "--format", "json"})["kept"].size(), 7U);
+}
+
+TEST_F(Arguments, AConfigurationThatDoesNotParseIsQuoted) {
+  for (const char* bad : {"", "garbage", "(FP16, 128, 64, 64", "(FP16, 128, 64, 64, 4): turbo",
+                          "(FP8, 128, 64, 64, 4): async+load_0_2_2_tiles",
+                          "(FP16, 128, 64, 64, 4): async+async+load_0_2_2_tiles",
+                          "flash_forward_kernel<FlashForwardKernelConfig{5, 128}>"}) {
+    const ProcessResult result = fatune({"run", "--config", bad, "--seq", "128"});
+    expect_error(result, ExitCode::usage, {});
+  }
+  expect_error(fatune({"run", "--config", "(FP16, 128, 64, 64, 4): turbo", "--seq", "128"}),
+               ExitCode::usage, {"turbo", "swizzled"});
+}
+
+TEST_F(Arguments, AConfigurationThatCannotBeBuiltNamesTheRule) {
+  expect_error(
+      fatune({"run", "--seq", "128", "--config", "(FP16,128,64,64,8): async+load_0_2_2_tiles"}),
+      ExitCode::usage, {"cannot build", "eight-warps-need-128-rows", "8 warps need B_r"});
+  expect_error(fatune({"compile", "--config", "(FP16,128,64,64,4): async+load_0_3_2_tiles"}),
+               ExitCode::usage, {"cannot build", "K_mma_load_K_tiles"});
+}
+
+TEST_F(Arguments, DataAndConfigurationMustAgree) {
+  expect_error(fatune({"run", "--config", kConfig, "--dtype", "bf16"}), ExitCode::usage,
+               {"--dtype", "differ", "FP16"});
+  expect_error(fatune({"run", "--config", kConfig, "--dhead", "64"}), ExitCode::usage,
+               {"--dhead", "differ", "d_head 128"});
+}
+
+TEST_F(Arguments, AHeadDimensionTheKernelLacksLeavesNothingToDo) {
+  expect_error(fatune({"sweep", "--dhead", "96"}), ExitCode::nothing_ranked,
+               {"keep no configuration", "fatune list --pruned"});
+}
+
+TEST_F(Arguments, RunNeedsAConfiguration) {
+  expect_error(fatune({"run", "--seq", "128"}), ExitCode::usage, {"--config"});
+}
+
+TEST_F(Arguments, CompileTakesOneLengthAndASpaceOrConfigurations) {
+  expect_error(fatune({"compile", "--seq", "512,1024"}), ExitCode::usage, {"one sequence length"});
+  expect_error(fatune({"compile", "--space", "prog", "--config", kConfig}), ExitCode::usage,
+               {"--config", "--space"});
+  expect_error(fatune({"compile", "--ptx"}), ExitCode::usage, {"--out"});
+}
+
+TEST_F(Arguments, UnknownFamilyListsThoseThereAre) {
+  expect_error(fatune({"list", "--family", "flash_sm75"}), ExitCode::usage,
+               {"flash_sm75", "flash_sm80"});
+}
+
+TEST_F(Arguments, ABaselineMustParse) {
+  expect_error(fatune({"sweep", "--baseline", "best"}), ExitCode::usage, {"best"});
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli

@@ -1,0 +1,78 @@
+#include "cli/program.hpp"
+
+#include <filesystem>
+
+namespace fatune::testing_cli {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class Compile : public ProgramTest {};
+
+TEST_F(Compile, WritesCubinAndPtxWithTheirFacts) {
+  const ProcessResult result = fatune({"compile", "--arch", "sm_80", "--out", path("out"), "--ptx",
+                                       "--config", kConfig, "--format", "json"});
+  expect_ok(result);
+  expect_schema(result.out, "compile");
+  const json row = json::parse(result.out)["configs"][0];
+  EXPECT_EQ(row["status"], "compiled");
+  EXPECT_GT(row["registers_per_thread"], 32);
+  EXPECT_EQ(row["dynamic_smem_bytes"], (64 + 2 * 32) * 128 * 2);
+  EXPECT_EQ(row["threads_per_block"], 128);
+  EXPECT_GE(row["blocks_per_sm"], 1);
+  EXPECT_EQ(std::filesystem::file_size(std::string(row["cubin_file"])) > 1000, true);
+  EXPECT_THAT(
+      read("out/" + std::filesystem::path(std::string(row["ptx_file"])).filename().string()),
+      HasSubstr(".target sm_80"));
+}
+
+TEST_F(Compile, TheSecondTimeComesFromTheCache) {
+  const std::vector<std::string> command{"compile", "--cache-dir", path("cache"), "--config",
+                                         kConfig,   "--format",    "json"};
+  EXPECT_FALSE(fatune_json(command)["configs"][0]["from_cache"]);
+  EXPECT_TRUE(fatune_json(command)["configs"][0]["from_cache"]);
+  std::vector<std::string> uncached = command;
+  uncached.emplace_back("--no-cache");
+  EXPECT_FALSE(fatune_json(uncached)["configs"][0]["from_cache"]);
+}
+
+TEST_F(Compile, AnUnusableCacheCostsAWarningOnly) {
+  write("cache", "a file in place of the folder");
+  const ProcessResult result =
+      fatune({"compile", "--cache-dir", path("cache"), "--config", kConfig});
+  expect_ok(result);
+  EXPECT_THAT(result.err, HasSubstr("warning"));
+}
+
+TEST_F(Compile, AConfigurationTooLargeForTheArchitectureIsExplainedNotCompiled) {
+  const json report = fatune_json({"compile", "--arch", "sm_86", "--format", "json", "--config",
+                                   "(FP16, 128, 256, 128, 8): async+load_2_2_2_tiles"},
+                                  ExitCode::nothing_ranked);
+  EXPECT_EQ(report["configs"][0]["status"], "unlaunchable");
+  EXPECT_THAT(std::string(report["configs"][0]["detail"]), HasSubstr("bytes"));
+}
+
+TEST_F(Compile, AFailedCompilationIsARowWithItsLog) {
+  std::filesystem::copy(kToyFolder, path("toy"), std::filesystem::copy_options::recursive);
+  write("toy/toy_attention.cu", "extern \"C\" __global__ void toy_attention() { no_such(); }\n");
+  const std::vector<std::string> command{"compile", "--kernel-dir", path("toy"), "--format",
+                                         "json"};
+  const json report = fatune_json(command, ExitCode::nothing_ranked);
+  for (const json& row : report["configs"]) {
+    EXPECT_EQ(row["status"], "compile_failed");
+    EXPECT_THAT(std::string(row["log"]), HasSubstr("no_such"));
+  }
+  std::vector<std::string> strict = command;
+  strict.emplace_back("--strict");
+  EXPECT_EQ(fatune(strict).exit_code, static_cast<int>(ExitCode::failed_outcomes));
+}
+
+TEST_F(Compile, AFolderThatCannotBeMadeIsAnError) {
+  write("plain", "x");
+  expect_error(fatune({"compile", "--config", kConfig, "--out", path("plain/out")}), ExitCode::io,
+               {"plain/out"});
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli

@@ -1,0 +1,90 @@
+#include "cli/program.hpp"
+
+#include <map>
+
+namespace fatune::testing_cli {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class List : public ProgramTest {};
+
+std::map<std::string, int> drops_by_rule(const json& list) {
+  std::map<std::string, int> drops;
+  for (const json& dropped : list["pruned"]) {
+    ++drops[dropped["rule"]];
+  }
+  return drops;
+}
+
+TEST_F(List, TuneHasTheDocumentedCounts) {
+  const ProcessResult result = fatune({"list", "--space", "tune", "--format", "json"});
+  expect_ok(result);
+  expect_schema(result.out, "list");
+  const json list = json::parse(result.out);
+  EXPECT_EQ(list["kept"].size(), 80U);
+  EXPECT_EQ(list["pruned"].size(), 176U);
+  EXPECT_EQ(drops_by_rule(list), (std::map<std::string, int>{{"qk-tiles-equal", 64},
+                                                             {"br64-bc32-q-in-registers", 32},
+                                                             {"br64-bc64-q-tiled", 16},
+                                                             {"br128-q-in-registers", 64}}));
+  std::vector<std::string> order;
+  for (const json& rule : list["rules"]) {
+    order.push_back(rule["rule"]);
+  }
+  EXPECT_THAT(order, testing::ElementsAre("eager-needs-async", "qk-tiles-equal", "br64-no-8-warps",
+                                          "br64-bc32-q-in-registers", "br64-bc64-q-tiled",
+                                          "br128-q-in-registers"));
+}
+
+TEST_F(List, OtherSpacesHaveTheirs) {
+  const std::map<std::string, std::size_t> counts{{"prog", 7}, {"progall", 56}, {"64,32", 16}};
+  for (const auto& [space, count] : counts) {
+    EXPECT_EQ(fatune_json({"list", "--space", space, "--format", "json"})["kept"].size(), count)
+        << space;
+  }
+}
+
+TEST_F(List, TableShowsRulesOnlyWhenAskedFor) {
+  const ProcessResult kept = fatune({"list", "--space", "prog"});
+  expect_golden(kept.out, "list_prog_table.txt");
+  const ProcessResult all = fatune({"list", "--space", "64,32", "--dtype", "bf16", "--pruned"});
+  expect_golden(all.out, "list_pruned_table.txt");
+}
+
+TEST_F(List, CsvAndMarkdown) {
+  expect_golden(fatune({"list", "--space", "prog", "--format", "csv"}).out, "list_prog.csv");
+  expect_golden(fatune({"list", "--space", "prog", "--format", "md"}).out, "list_prog.md");
+}
+
+TEST_F(List, DTypeAndHeadDimensionArePutIn) {
+  const json list = fatune_json(
+      {"list", "--space", "prog", "--dtype", "bf16", "--dhead", "64", "--format", "json"});
+  ASSERT_EQ(list["kept"].size(), 7U);
+  for (const json& kept : list["kept"]) {
+    EXPECT_THAT(std::string(kept["config"]), testing::StartsWith("(BF16, 64, 64, 64, 4): async"));
+  }
+}
+
+TEST_F(List, TheKernelsVariableChoosesTheSpace) {
+  process_.environment["KERNELS"] = "prog";
+  EXPECT_EQ(fatune_json({"list", "--format", "json"})["kept"].size(), 7U);
+  process_.environment["KERNELS"] = "";
+  EXPECT_EQ(fatune_json({"list", "--format", "json"})["kept"].size(), 80U);
+}
+
+TEST_F(List, AFamilyOfTheUsersIsTheDefaultOfItsFolder) {
+  const json list = fatune_json({"list", "--kernel-dir", kToyFolder, "--format", "json"});
+  EXPECT_EQ(list["family"], "toy_attention");
+  EXPECT_FALSE(list["kept"].empty());
+}
+
+TEST_F(List, OutputThatCannotBeWrittenIsAnError) {
+  const ProcessResult result =
+      run_process({"/bin/sh", "-c", std::string(FATUNE_PROGRAM) + " list >/dev/full"}, process_);
+  expect_error(result, ExitCode::io, {"standard output"});
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli

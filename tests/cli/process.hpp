@@ -1,0 +1,31 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace fatune::testing_cli {
+
+struct ProcessResult {
+  int exit_code = -1;  ///< 128 + signal when a signal ended it
+  std::string out;
+  std::string err;
+};
+
+struct ProcessOptions {
+  std::map<std::string, std::string> environment;  ///< the whole of it
+  std::chrono::seconds deadline{120};              ///< then it is killed, and the test fails
+  /// Called once with the process id when standard error first holds `when_err_has`.
+  std::string when_err_has;
+  std::function<void(pid_t)> then;
+};
+
+/// Runs a program without a shell, reads both of its streams, and waits for its end.
+[[nodiscard]] ProcessResult run_process(const std::vector<std::string>& command,
+                                        const ProcessOptions& options);
+
+}  // namespace fatune::testing_cli

@@ -1,0 +1,93 @@
+#include "cli/program.hpp"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+#include "data/file_tree.hpp"
+#include "data/json_file.hpp"
+
+namespace fatune::testing_cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+fs::path own_folder() {
+  const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+  return fs::path(testing::TempDir()) /
+         ("fatune_" + std::to_string(::getpid()) + "_" + test->name());
+}
+
+std::string read_file(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  EXPECT_TRUE(file.is_open()) << path;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+ProgramTest::ProgramTest() : folder_(own_folder()) {
+  fs::create_directories(folder_);
+  process_.environment = {{"XDG_CACHE_HOME", FATUNE_TEST_CACHE},
+                          {"HOME", folder_.string()},
+                          {"TMPDIR", folder_.string()},
+                          {"PATH", "/usr/bin:/bin"},
+                          {"FATUNE_LIBCUDA", "/nonexistent/libcuda.so.1"}};
+}
+
+ProgramTest::~ProgramTest() { fs::remove_all(folder_); }
+
+ProcessResult ProgramTest::fatune(const std::vector<std::string>& arguments) {
+  std::vector<std::string> command{FATUNE_PROGRAM};
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  return run_process(command, process_);
+}
+
+nlohmann::json ProgramTest::fatune_json(const std::vector<std::string>& arguments,
+                                        ExitCode expected) {
+  const ProcessResult result = fatune(arguments);
+  EXPECT_EQ(result.exit_code, static_cast<int>(expected)) << result.err;
+  auto json = nlohmann::json::parse(result.out, nullptr, false);
+  EXPECT_FALSE(json.is_discarded()) << result.out << result.err;
+  return json;
+}
+
+void ProgramTest::use_fake_gpu() { process_.environment["FATUNE_LIBCUDA"] = FATUNE_FAKE_CUDA; }
+
+void ProgramTest::write(const std::string& name, std::string_view text) const {
+  fs::create_directories((folder_ / name).parent_path());
+  std::ofstream(folder_ / name, std::ios::binary) << text;
+}
+
+std::string ProgramTest::read(const std::string& name) const { return read_file(folder_ / name); }
+
+std::string ProgramTest::path(const std::string& name) const { return (folder_ / name).string(); }
+
+void expect_error(const ProcessResult& result, ExitCode code,
+                  const std::vector<std::string>& parts) {
+  EXPECT_EQ(result.exit_code, static_cast<int>(code)) << result.out << result.err;
+  EXPECT_THAT(result.err, testing::HasSubstr("fatune: "));
+  EXPECT_THAT(result.err, testing::Not(testing::HasSubstr("internal error")));
+  for (const std::string& part : parts) {
+    EXPECT_THAT(result.err, testing::HasSubstr(part));
+  }
+}
+
+void expect_ok(const ProcessResult& result) { EXPECT_EQ(result.exit_code, 0) << result.err; }
+
+void expect_golden(const std::string& text, const std::string& name) {
+  const fs::path file = fs::path(FATUNE_SOURCE_DIR) / "tests" / "golden" / name;
+  if (std::getenv("UPDATE_GOLDEN") != nullptr) {
+    std::ofstream(file, std::ios::binary) << text;
+    return;
+  }
+  EXPECT_EQ(text, read_file(file)) << "if this is meant, run again with UPDATE_GOLDEN=1";
+}
+
+void expect_schema(const std::string& text, const char* schema) {
+  EXPECT_NO_THROW(check_schema(parse_json(text, schema), FileTree(), schema, schema));
+}
+
+}  // namespace fatune::testing_cli

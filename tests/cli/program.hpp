@@ -1,0 +1,56 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "cli/process.hpp"
+#include "core/exit_code.hpp"
+
+namespace fatune::testing_cli {
+
+/// Runs fatune in a folder of its own, in an environment that holds nothing of the tester's: no
+/// GPU, no KERNELS, the tests' shared cache.
+class ProgramTest : public testing::Test {
+ protected:
+  ProgramTest();
+  ~ProgramTest() override;
+  ProgramTest(const ProgramTest&) = delete;
+  ProgramTest& operator=(const ProgramTest&) = delete;
+  ProgramTest(ProgramTest&&) = delete;
+  ProgramTest& operator=(ProgramTest&&) = delete;
+
+  ProcessResult fatune(const std::vector<std::string>& arguments);
+  /// The same, and its standard output as JSON; the test fails unless it ends with `expected`.
+  nlohmann::json fatune_json(const std::vector<std::string>& arguments,
+                             ExitCode expected = ExitCode::ok);
+
+  void use_fake_gpu();  ///< tests/fake_cuda, whose kernels do nothing and take 100 us
+  void write(const std::string& name, std::string_view text) const;
+  [[nodiscard]] std::string read(const std::string& name) const;
+  [[nodiscard]] std::string path(const std::string& name) const;
+
+  ProcessOptions process_;
+  const std::filesystem::path folder_;
+};
+
+/// That the program ended so, and said all of `parts` on standard error (and nothing of an
+/// internal error).
+void expect_error(const ProcessResult& result, ExitCode code,
+                  const std::vector<std::string>& parts);
+void expect_ok(const ProcessResult& result);
+
+/// Compares with tests/golden/<name>; with UPDATE_GOLDEN=1 in the environment writes it instead.
+void expect_golden(const std::string& text, const std::string& name);
+/// Checks against configs/schema/<schema>.schema.json.
+void expect_schema(const std::string& text, const char* schema);
+
+inline const std::string kConfig =
+    "(FP16, 128, 64, 32, 4): async+eager+swizzled+load_2_2_2_tiles+opt_softmax";
+inline const std::string kToyFolder = FATUNE_SOURCE_DIR "/tests/families/toy_attention";
+
+}  // namespace fatune::testing_cli

@@ -1,0 +1,113 @@
+// The measuring path, with the fake driver: its kernels do nothing and take 100 us each.
+#include "cli/program.hpp"
+
+#include <signal.h>
+
+namespace fatune::testing_cli {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class WithGpu : public ProgramTest {
+ protected:
+  WithGpu() { use_fake_gpu(); }
+
+  static std::vector<std::string> small_run(const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"run", "--config", kConfig, "--batch", "1", "--heads", "1"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+};
+
+TEST_F(WithGpu, ResultsAreMarkedAsMeasured) {
+  const ProcessResult result =
+      fatune(small_run({"--seq", "128", "--repeats", "5", "--format", "json"}));
+  expect_ok(result);
+  expect_schema(result.out, "results");
+  const json report = json::parse(result.out);
+  EXPECT_TRUE(report["measured"]);
+  EXPECT_EQ(report["device"]["name"], "Fake H200");
+  EXPECT_EQ(report["policy"]["repeats"], 5);
+  const json& best = report["problems"][0]["ranking"][0];
+  EXPECT_EQ(best["outcome"], "measured");
+  EXPECT_EQ(best["samples_us"].size(), 5U);
+  EXPECT_NEAR(best["time_us"], 100.0, 1e-3);
+  EXPECT_FALSE(best["verification"]["inputs"].empty());
+}
+
+TEST_F(WithGpu, OptionsOfTheMeasurementAreRecorded) {
+  const json report = fatune_json(small_run({"--seq", "128", "--no-flush", "--no-gate", "--warmup",
+                                             "0", "--seed", "42", "--format", "json"}));
+  EXPECT_FALSE(report["policy"]["flush_l2"]);
+  EXPECT_FALSE(report["policy"]["device_gate"]);
+  EXPECT_EQ(report["policy"]["warmup"], 0);
+  EXPECT_EQ(report["policy"]["seed"], 42);
+}
+
+TEST_F(WithGpu, ACrashEndsTheMeasuringAndKeepsWhatWasDone) {
+  // A problem takes some 35 launches with this policy: the context dies in one of the middle.
+  process_.environment["FATUNE_FAKE_KERNEL_ERROR"] = "700@100";
+  const ProcessResult result =
+      fatune(small_run({"--seq", "32,64,96,128,160,192,224,256", "--warmup", "1", "--repeats", "2",
+                        "--out", path("out")}));
+  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::gpu_failure)) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("INCOMPLETE"));
+  const json report = json::parse(read("out/results.json"));
+  EXPECT_FALSE(report["complete"]);
+  const std::size_t tried = report["problems"].size();
+  ASSERT_GE(tried, 2U);
+  ASSERT_LT(tried, 8U);
+  EXPECT_THAT(result.err, HasSubstr("crashed the GPU context"));
+  EXPECT_THAT(result.err, HasSubstr(std::to_string(8 - tried) + " of 8 measurements are missing"));
+  for (std::size_t i = 0; i + 1 < tried; ++i) {
+    EXPECT_EQ(report["problems"][i]["ranking"].size(), 1U) << i;
+  }
+  const json& crashed = report["problems"][tried - 1]["failures"][0];
+  EXPECT_EQ(crashed["outcome"], "crashed");
+  EXPECT_THAT(std::string(crashed["detail"]), HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS"));
+}
+
+TEST_F(WithGpu, AProblemThatDoesNotFitIsRefusedBeforeAnythingIsAllocated) {
+  process_.environment["FATUNE_FAKE_FAIL"] = "cuMemAlloc_v2=2";
+  expect_error(fatune(small_run({"--seq", "16777216"})), ExitCode::too_large, {"GiB", "free"});
+}
+
+TEST_F(WithGpu, CodeForAnotherGpuIsRefused) {
+  expect_error(fatune(small_run({"--seq", "128", "--arch", "sm_80"})), ExitCode::usage,
+               {"code for sm_80 does not run on Fake H200", "--device none"});
+}
+
+TEST_F(WithGpu, DeviceNoneEstimates) {
+  const json report =
+      fatune_json(small_run({"--seq", "128", "--device", "none", "--format", "json"}));
+  EXPECT_FALSE(report["measured"]);
+}
+
+TEST_F(WithGpu, AGpuThatIsNotThere) {
+  expect_error(fatune(small_run({"--seq", "128", "--device", "7"})), ExitCode::usage, {"7"});
+}
+
+TEST_F(WithGpu, AnOldGpuIsNotUsed) {
+  process_.environment["FATUNE_FAKE_CC"] = "7.5";
+  expect_error(fatune(small_run({"--seq", "128", "--require-gpu"})), ExitCode::no_gpu, {"7.5"});
+  EXPECT_FALSE(fatune_json(small_run({"--seq", "128", "--format", "json"}))["measured"]);
+}
+
+TEST_F(WithGpu, AnInterruptWritesWhatIsThere) {
+  process_.when_err_has = "[1/";
+  process_.then = [](pid_t pid) { ::kill(pid, SIGINT); };
+  std::vector<std::string> arguments =
+      small_run({"--seq", "128", "--runs", "1000", "--out", path("out"), "--format", "json"});
+  const ProcessResult result = fatune(arguments);
+  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::interrupted)) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("interrupted"));
+  const json report = json::parse(read("out/results.json"));
+  EXPECT_FALSE(report["complete"]);
+  EXPECT_GE(report["problems"].size(), 1U);
+  EXPECT_LT(report["problems"].size(), 1000U);
+  expect_schema(read("out/results.json"), "results");
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli

@@ -1,0 +1,119 @@
+#include "unit/emit/report_samples.hpp"
+
+#include <utility>
+
+namespace fatune {
+namespace {
+
+Entry make_entry(ParamValue id, Outcome outcome) {
+  Entry entry;
+  entry.config = {"toy", {id}};
+  entry.short_form = "(FP16, " + std::to_string(id) + "): fast|odd";
+  entry.parameters = {{"dtype", "FP16"}, {"ROWS", std::to_string(id)}, {"fast", "true"}};
+  entry.outcome = std::move(outcome);
+  return entry;
+}
+
+Entry compiled(Entry entry) {
+  entry.facts = ResourceFacts{154, 4, 8, 16, 0, 352, 12000};
+  entry.dynamic_smem_bytes = 32768;
+  entry.threads_per_block = 128;
+  entry.blocks_per_sm = 3;
+  entry.compile_ms = 250.5;
+  entry.artifact_key = "abc";
+  entry.total_flop = 2e9;
+  return entry;
+}
+
+Verification verification(double error) {
+  return {"gpu references, all rows", 7, {{"normal", error, 0.001, 0.002, 1000, 5, 0, 0}}};
+}
+
+Measured measured(double median_us) {
+  Measured outcome;
+  outcome.timing.samples_us = {median_us, median_us + 1, median_us - 1};
+  outcome.timing.median_us = median_us;
+  outcome.timing.mean_us = median_us;
+  outcome.timing.min_us = median_us - 1;
+  outcome.timing.max_us = median_us + 1;
+  outcome.timing.median_low_us = median_us - 0.5;
+  outcome.timing.median_high_us = median_us + 0.5;
+  outcome.timing.stopped_because = "fixed count";
+  outcome.verification = verification(0.0015);
+  return outcome;
+}
+
+Entry ranked(int rank, Outcome outcome) {
+  Entry entry = compiled(make_entry(rank, std::move(outcome)));
+  entry.rank = rank;
+  entry.tie_group = rank;
+  entry.relative_percent = 100.0 / rank;
+  return entry;
+}
+
+std::vector<Entry> failures() {
+  return {make_entry(11, CompileFailed{"x.cu(1): error: \xff no UTF-8\nsecond line"}),
+          compiled(make_entry(12, WrongResult{verification(0.5), "0.5 is more than 0.002"})),
+          compiled(make_entry(13, Crashed{"CUDA_ERROR_ILLEGAL_ADDRESS: an illegal access"})),
+          make_entry(14, Unlaunchable{"needs 300000 bytes of 232448"}),
+          make_entry(15, TimedOut{1000.0}),
+          make_entry(16, Invalid{"rows", "too few rows"})};
+}
+
+}  // namespace
+
+RunReport sample_report(bool measured_on_gpu) {
+  RunReport report;
+  report.command_line = "fatune sweep --seq 512";
+  report.started_at = "2025-01-02T03:04:05Z";
+  report.measured = measured_on_gpu;
+  report.space = "tune";
+  report.family = "toy";
+  report.device.name = "Test GPU";
+  report.device.arch = Arch{90, 'a'};
+  report.device.sm_count = 132;
+  report.toolchain = {"0.1.0", "13.0", measured_on_gpu ? "13.0" : ""};
+  ProblemReport problem;
+  problem.problem = {16, 512, 16, 128, DType::fp16, false};
+  problem.pruned = 3;
+  if (measured_on_gpu) {
+    problem.ranking = {ranked(1, measured(100.0)), ranked(2, measured(200.0))};
+  } else {
+    problem.ranking = {ranked(1, Estimated{100.0, {{"tensor", 90.0}, {"exposed", 10.0}}})};
+  }
+  problem.failures = failures();
+  report.problems = {problem};
+  return report;
+}
+
+PlanReport sample_plan() {
+  PlanReport report;
+  report.space = "tune";
+  report.family = "toy";
+  report.kept = {{"(A): x", "k<C{1}>", {{"ROWS", "32"}}}};
+  report.pruned = {{"(B): y", "rule-1", "because, really"}};
+  report.invalid = {{"(C): z", "rows", "too few"}};
+  report.rules = {{"rule-0", {}, 0}, {"rule-1", "because, really", 1}};
+  return report;
+}
+
+CompileReport sample_compilation() {
+  CompileReport report;
+  report.family = "toy";
+  report.problem = {16, 4096, 16, 128, DType::fp16, true};
+  report.device.name = "sm_90 (no GPU)";
+  report.device.arch = Arch{90, '\0'};
+  CompiledConfig good;
+  good.short_form = "(A): x";
+  good.status = "compiled";
+  good.facts = ResourceFacts{};
+  good.cubin_file = "out/a.cubin";
+  CompiledConfig bad;
+  bad.short_form = "(B): y";
+  bad.status = "compile_failed";
+  bad.detail = "error: no";
+  report.configs = {good, bad};
+  return report;
+}
+
+}  // namespace fatune

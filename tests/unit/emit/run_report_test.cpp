@@ -1,0 +1,131 @@
+#include "emit/run_report.hpp"
+
+#include <gmock/gmock.h>
+
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "unit/emit/report_samples.hpp"
+
+namespace fatune {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+std::string table(const RunReport& report, std::size_t top = 10) {
+  return print_run_report(report, {OutputFormat::table, false, top});
+}
+
+TEST(Table, SaysFirstAndLastThatNothingWasMeasured) {
+  const auto lines = lines_of(table(sample_report(false)));
+  EXPECT_THAT(lines.front(), StartsWith("NOT MEASURED"));
+  EXPECT_THAT(lines.back(), StartsWith("NOT MEASURED"));
+  EXPECT_THAT(table(sample_report(false)), HasSubstr("measured: false"));
+}
+
+TEST(Table, AMeasuredOneSaysHow) {
+  const std::string text = table(sample_report(true));
+  EXPECT_THAT(text, Not(HasSubstr("NOT MEASURED")));
+  EXPECT_THAT(text, HasSubstr("measured: true; 10 warm-ups, 64 samples, L2 flushed"));
+}
+
+TEST(Table, ListsFailuresWithTheirReasons) {
+  const std::string text = table(sample_report(true));
+  EXPECT_THAT(text, HasSubstr("wrong_result    0.5 is more than 0.002"));
+  EXPECT_THAT(text, HasSubstr("invalid         rows: too few rows"));
+}
+
+TEST(Table, TopCutsTheRankingAndSaysSo) {
+  EXPECT_THAT(table(sample_report(true), 1), HasSubstr("... and 1 more"));
+  EXPECT_THAT(table(sample_report(true), 0), Not(HasSubstr("more (")));
+}
+
+TEST(Table, AnIncompleteReportSaysSo) {
+  RunReport report = sample_report(true);
+  report.complete = false;
+  EXPECT_THAT(table(report), HasSubstr("INCOMPLETE"));
+}
+
+TEST(Table, ColourOnlyWhenAskedFor) {
+  EXPECT_THAT(table(sample_report(false)), Not(HasSubstr("\x1b")));
+  EXPECT_THAT(print_run_report(sample_report(false), {OutputFormat::table, true, 10}),
+              HasSubstr("\x1b["));
+}
+
+TEST(Markdown, IsATableWithEscapedBars) {
+  const std::string text =
+      print_run_report(sample_report(true), {OutputFormat::markdown, false, 1});
+  EXPECT_THAT(text, HasSubstr("| (FP16, 2): fast\\|odd |"));
+}
+
+TEST(ResultsJson, HasTheThreeThroughputConventions) {
+  const json entry = json::parse(results_json(sample_report(true)))["problems"][0]["ranking"][0];
+  const double s2 = 512.0 * 512.0;
+  EXPECT_DOUBLE_EQ(entry["literature_tflops"], 256 * 4 * s2 * 128 / 100.0 * 1e-6);
+  EXPECT_DOUBLE_EQ(entry["attention_tflops"], 256 * (4 * s2 * 128 + 6 * s2) / 100.0 * 1e-6);
+  EXPECT_DOUBLE_EQ(entry["total_tflops"], 2e9 / 100.0 * 1e-6);
+}
+
+TEST(ResultsJson, HoldsSamplesVerificationAndLogs) {
+  const json problem = json::parse(results_json(sample_report(true)))["problems"][0];
+  EXPECT_EQ(problem["ranking"][0]["samples_us"], json({100.0, 101.0, 99.0}));
+  EXPECT_EQ(problem["ranking"][0]["verification"]["inputs"][0]["limit"], 0.002);
+  EXPECT_EQ(problem["ranking"][0]["parameters"],
+            json({{"dtype", "FP16"}, {"ROWS", 1}, {"fast", true}}));
+  EXPECT_THAT(std::string(problem["failures"][0]["log"]), HasSubstr("second line"));
+}
+
+TEST(ResultsJson, NotFiniteBecomesNull) {
+  RunReport report = sample_report(true);
+  auto& timing = std::get<Measured>(report.problems[0].ranking[0].outcome).timing;
+  timing.median_us = std::numeric_limits<double>::quiet_NaN();
+  timing.samples_us.assign(1, std::numeric_limits<double>::infinity());
+  const json entry = json::parse(results_json(report))["problems"][0]["ranking"][0];
+  EXPECT_TRUE(entry["time_us"].is_null());
+  EXPECT_TRUE(entry["samples_us"][0].is_null());
+  EXPECT_TRUE(entry["literature_tflops"].is_null());
+}
+
+TEST(ResultsCsv, HasOneRowPerEntryAndAColumnPerParameter) {
+  const auto lines = lines_of(results_csv(sample_report(true)));
+  ASSERT_EQ(lines.size(), 1U + 2 + 6);
+  EXPECT_THAT(lines[0], StartsWith("dtype,batch,seq_len,heads,d_head,causal,run,rank,"));
+  EXPECT_THAT(lines[0], HasSubstr(",ROWS,fast"));
+  EXPECT_EQ(lines[0].find("dtype", 1), std::string::npos) << "dtype stands twice";
+  EXPECT_THAT(lines[1], HasSubstr("\"(FP16, 1): fast|odd\",measured,true,100,"));
+}
+
+TEST(ResultsCsv, WithoutEntriesIsJustTheHeading) {
+  RunReport report = sample_report(true);
+  report.problems.clear();
+  EXPECT_EQ(lines_of(results_csv(report)).size(), 1U);
+}
+
+TEST(BestConfigs, HoldsTheWinnerAndItsRunnersUp) {
+  const json best = json::parse(best_configs_json(sample_report(true)));
+  const json& choice = best["gpus"][0]["problems"][0];
+  EXPECT_EQ(choice["winner"]["config"], "(FP16, 1): fast|odd");
+  EXPECT_EQ(choice["runners_up"][0]["config"], "(FP16, 2): fast|odd");
+  EXPECT_EQ(choice["candidates"], 8);
+  EXPECT_FALSE(choice["winner"].contains("samples_us"));
+  EXPECT_TRUE(best["measured"]);
+}
+
+}  // namespace
+}  // namespace fatune

@@ -1,0 +1,74 @@
+// Whatever is printed as JSON satisfies its schema, and the schemas say what the fields say.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "core/error.hpp"
+#include "data/file_tree.hpp"
+#include "data/json_file.hpp"
+#include "emit/compile_report.hpp"
+#include "emit/device_fields.hpp"
+#include "emit/entry_fields.hpp"
+#include "emit/plan_report.hpp"
+#include "emit/run_report.hpp"
+#include "unit/emit/report_samples.hpp"
+
+namespace fatune {
+namespace {
+
+using nlohmann::json;
+
+void expect_valid(const std::string& text, const char* schema) {
+  const FileTree tree;
+  EXPECT_NO_THROW(check_schema(parse_json(text, schema), tree, schema, schema)) << text;
+}
+
+json schema(const char* name) {
+  return json::parse(FileTree().read(std::string("configs/schema/") + name + ".schema.json"));
+}
+
+TEST(OutputSchemas, ResultsOfEveryOutcome) {
+  expect_valid(results_json(sample_report(true)), "results");
+  expect_valid(results_json(sample_report(false)), "results");
+}
+
+TEST(OutputSchemas, BestConfigsWithAndWithoutAWinner) {
+  expect_valid(best_configs_json(sample_report(true)), "best_configs");
+  RunReport empty = sample_report(false);
+  empty.problems[0].ranking.clear();
+  expect_valid(best_configs_json(empty), "best_configs");
+}
+
+TEST(OutputSchemas, ListAndCompile) {
+  expect_valid(print_plan_report(sample_plan(), OutputFormat::json, false), "list");
+  expect_valid(print_compile_report(sample_compilation(), OutputFormat::json), "compile");
+}
+
+TEST(OutputSchemas, AForeignMemberIsFound) {
+  json results = json::parse(results_json(sample_report(true)));
+  results["problems"][0]["ranking"][0]["surprise"] = 1;
+  EXPECT_THROW(check_schema(results, FileTree(), "results", "test"), Error);
+}
+
+TEST(OutputSchemas, DescriptionsAreTheFieldsOwn) {
+  const json definitions = schema("results")["definitions"];
+  for (const auto& field : entry_fields()) {
+    EXPECT_EQ(definitions["entry"]["properties"][std::string(field.name)]["description"],
+              std::string(field.doc))
+        << field.name;
+  }
+  for (const auto& field : device_fields()) {
+    EXPECT_EQ(definitions["device"]["properties"][std::string(field.name)]["description"],
+              std::string(field.doc))
+        << field.name;
+  }
+}
+
+TEST(OutputSchemas, ResultsAndBestConfigsShareTheirDefinitions) {
+  EXPECT_EQ(schema("results")["definitions"], schema("best_configs")["definitions"]);
+}
+
+}  // namespace
+}  // namespace fatune

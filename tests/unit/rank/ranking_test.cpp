@@ -1,0 +1,126 @@
+#include "rank/ranking.hpp"
+
+#include <gmock/gmock.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace fatune {
+namespace {
+
+using testing::ElementsAre;
+
+Entry measured(ParamValue id, double median_us, double half_width_us) {
+  Measured outcome;
+  outcome.timing.median_us = median_us;
+  outcome.timing.median_low_us = median_us - half_width_us;
+  outcome.timing.median_high_us = median_us + half_width_us;
+  Entry entry;
+  entry.config = {"f", {id}};
+  entry.outcome = outcome;
+  return entry;
+}
+
+Entry estimated(ParamValue id, double estimate_us) {
+  Entry entry;
+  entry.config = {"f", {id}};
+  entry.outcome = Estimated{estimate_us, {}};
+  return entry;
+}
+
+Entry failed(ParamValue id) {
+  Entry entry;
+  entry.config = {"f", {id}};
+  entry.outcome = Crashed{"CUDA_ERROR_LAUNCH_FAILED"};
+  return entry;
+}
+
+std::vector<ParamValue> ids(const std::vector<Entry>& entries) {
+  std::vector<ParamValue> ids;
+  for (const Entry& entry : entries) {
+    ids.push_back(entry.config.values.front());
+  }
+  return ids;
+}
+
+std::vector<int> groups(const std::vector<Entry>& entries) {
+  std::vector<int> groups;
+  for (const Entry& entry : entries) {
+    groups.push_back(entry.tie_group);
+  }
+  return groups;
+}
+
+TEST(RankEntries, OrdersByMedianAndNumbersFromOne) {
+  std::vector<Entry> entries{measured(1, 30, 0), measured(2, 10, 0), measured(3, 20, 0)};
+  rank_entries(entries, std::nullopt);
+  EXPECT_THAT(ids(entries), ElementsAre(2, 3, 1));
+  EXPECT_EQ(entries[0].rank, 1);
+  EXPECT_EQ(entries[2].rank, 3);
+}
+
+TEST(RankEntries, EqualTimesStandInConfigurationOrderWhateverTheInputOrder) {
+  std::vector<Entry> entries{estimated(9, 5), estimated(2, 5), estimated(7, 5)};
+  rank_entries(entries, std::nullopt);
+  EXPECT_THAT(ids(entries), ElementsAre(2, 7, 9));
+  EXPECT_THAT(groups(entries), ElementsAre(1, 1, 1));
+}
+
+TEST(RankEntries, GroupsByOverlapWithTheBestOfTheGroupNotWithTheNeighbour) {
+  // 100 +-3, 105 +-3, 110 +-3: each overlaps its neighbour, the third not the first.
+  std::vector<Entry> entries{measured(1, 100, 3), measured(2, 105, 3), measured(3, 110, 3)};
+  rank_entries(entries, std::nullopt);
+  EXPECT_THAT(groups(entries), ElementsAre(1, 1, 2));
+}
+
+TEST(RankEntries, TouchingIntervalsTie) {
+  std::vector<Entry> entries{measured(1, 100, 5), measured(2, 110, 5), measured(3, 121, 5)};
+  rank_entries(entries, std::nullopt);
+  EXPECT_THAT(groups(entries), ElementsAre(1, 1, 2));
+}
+
+TEST(RankEntries, RelativeToTheBestUnlessABaselineIsChosen) {
+  std::vector<Entry> entries{measured(1, 200, 0), measured(2, 100, 0)};
+  rank_entries(entries, std::nullopt);
+  EXPECT_DOUBLE_EQ(entries[0].relative_percent, 100.0);
+  EXPECT_DOUBLE_EQ(entries[1].relative_percent, 50.0);
+  rank_entries(entries, Config{"f", {1}});
+  EXPECT_DOUBLE_EQ(entries[0].relative_percent, 200.0);
+  EXPECT_DOUBLE_EQ(entries[1].relative_percent, 100.0);
+}
+
+TEST(RankEntries, ABaselineThatIsNotThereCountsAsTheBest) {
+  std::vector<Entry> entries{measured(1, 200, 0), measured(2, 100, 0)};
+  rank_entries(entries, Config{"f", {77}});
+  EXPECT_DOUBLE_EQ(entries[0].relative_percent, 100.0);
+}
+
+TEST(RankEntries, TimesThatMakeNoSenseSortLastAndHaveNoRatio) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  std::vector<Entry> entries{measured(1, nan, 0), measured(2, 0, 0), measured(3, 10, 0),
+                             measured(4, std::numeric_limits<double>::infinity(), 0)};
+  rank_entries(entries, std::nullopt);
+  EXPECT_THAT(ids(entries), ElementsAre(3, 1, 2, 4));
+  for (std::size_t i = 1; i < entries.size(); ++i) {
+    EXPECT_EQ(entries[i].relative_percent, 0.0);
+  }
+}
+
+TEST(RankEntries, NothingStaysNothing) {
+  std::vector<Entry> entries;
+  rank_entries(entries, std::nullopt);
+  EXPECT_TRUE(entries.empty());
+}
+
+TEST(SortIntoReport, FailuresAreNeverRanked) {
+  ProblemReport report;
+  sort_into_report({failed(5), measured(2, 10, 0), failed(1), measured(1, 5, 0)}, std::nullopt,
+                   report);
+  EXPECT_THAT(ids(report.ranking), ElementsAre(1, 2));
+  EXPECT_THAT(ids(report.failures), ElementsAre(1, 5));
+  EXPECT_EQ(report.failures[0].rank, 0);
+}
+
+}  // namespace
+}  // namespace fatune
