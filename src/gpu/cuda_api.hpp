@@ -8,10 +8,15 @@
 
 #include <source_location>
 
+// CUDA 12.8 renamed it to a _v2 that older drivers lack; every driver has this one.
+#undef cuEventElapsedTime
+extern "C" CUresult CUDAAPI cuEventElapsedTime(float* ms, CUevent start, CUevent stop);
+
+// Null where the driver (or, for the list itself, the toolkit) is older than the function.
 #if CUDA_VERSION >= 12040
-#define FATUNE_DRIVER_FUNCTIONS_12_4(X) X(cuFuncLoad)
+#define FATUNE_OPTIONAL_DRIVER_FUNCTIONS(X) X(cuFuncLoad)
 #else
-#define FATUNE_DRIVER_FUNCTIONS_12_4(X)
+#define FATUNE_OPTIONAL_DRIVER_FUNCTIONS(X)
 #endif
 
 #define FATUNE_DRIVER_FUNCTIONS(X)               \
@@ -56,8 +61,7 @@
   X(cuFuncGetAttribute)                          \
   X(cuFuncSetAttribute)                          \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor) \
-  X(cuLaunchKernel)                              \
-  FATUNE_DRIVER_FUNCTIONS_12_4(X)
+  X(cuLaunchKernel)
 
 namespace fatune::gpu {
 
@@ -65,6 +69,7 @@ namespace fatune::gpu {
 struct DriverApi {
 #define FATUNE_MEMBER(name) decltype(&::name) name = nullptr;
   FATUNE_DRIVER_FUNCTIONS(FATUNE_MEMBER)
+  FATUNE_OPTIONAL_DRIVER_FUNCTIONS(FATUNE_MEMBER)
 #undef FATUNE_MEMBER
 };
 

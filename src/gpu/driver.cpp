@@ -53,18 +53,24 @@ void* open_library(DriverStatus& status) {
   return library;
 }
 
-/// The name of the first function that the library lacks; empty when it has all.
+template <typename Function>
+void find_function(void* library, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+}
+
+/// The name of the first required function that the library lacks; empty when it has all.
 std::string find_functions(void* library, DriverApi& api) {
   std::string missing;
-  const auto find = [&](auto& function, const char* name) {
-    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(library, name));
-    if (function == nullptr && missing.empty()) {
-      missing = name;
-    }
-  };
 #define FATUNE_TEXT(name) #name
-#define FATUNE_FIND(name) find(api.name, FATUNE_TEXT(name));
+#define FATUNE_FIND(name)                              \
+  find_function(library, FATUNE_TEXT(name), api.name); \
+  if (api.name == nullptr && missing.empty()) {        \
+    missing = FATUNE_TEXT(name);                       \
+  }
+#define FATUNE_FIND_OPTIONAL(name) find_function(library, FATUNE_TEXT(name), api.name);
   FATUNE_DRIVER_FUNCTIONS(FATUNE_FIND)
+  FATUNE_OPTIONAL_DRIVER_FUNCTIONS(FATUNE_FIND_OPTIONAL)
+#undef FATUNE_FIND_OPTIONAL
 #undef FATUNE_FIND
 #undef FATUNE_TEXT
   return missing;
@@ -83,7 +89,7 @@ bool new_enough(const DriverApi& api, const std::string& missing, DriverStatus& 
   const std::string remedy = fmt::format(
       "update the NVIDIA driver to one for CUDA {} or newer, or build fatune with an "
       "older toolkit (FATUNE_CUDA_ROOT)",
-      version_text(missing.empty() ? lowest_cuda_version() : CUDA_VERSION));
+      version_text(lowest_cuda_version()));
   const std::string found = status.cuda_version == 0 ? std::string("of unknown version")
                                                      : "for CUDA " + status.version_text();
   fail(status, DriverState::too_old,

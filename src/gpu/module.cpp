@@ -18,10 +18,12 @@ void* load_module(std::span<const char> cubin) {
   return module;
 }
 
-/// Older toolkits do not know the call: there the first launch loads it.
+/// Where toolkit or driver is older than the call, the first launch loads the code.
 void load_code([[maybe_unused]] CUfunction function) {
 #if CUDA_VERSION >= 12040
-  check(api().cuFuncLoad(function), "cuFuncLoad");
+  if (api().cuFuncLoad != nullptr) {
+    check(api().cuFuncLoad(function), "cuFuncLoad");
+  }
 #endif
 }
 

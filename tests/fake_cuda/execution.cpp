@@ -9,6 +9,9 @@
 #include "fake_cuda/script.hpp"
 #include "fake_cuda/state.hpp"
 
+#undef cuEventElapsedTime  // the name that every driver has, as in src/gpu/cuda_api.hpp
+extern "C" CUresult CUDAAPI cuEventElapsedTime(float* ms, CUevent start, CUevent stop);
+
 using namespace fake_cuda;
 
 namespace {
