@@ -98,8 +98,8 @@ CompileResult compile(const CompileRequest& request, CubinCache* cache, bool kee
 std::vector<std::string> nvrtc_options(const CompileRequest& request) {
   std::vector<std::string> options{"--gpu-architecture=" + arch_name(request.arch),
                                    "--ptxas-options=-v"};  // the report that facts are read from
-  // Beside a driver, NVRTC 13 keeps a cache of its own, whose hits come without the report.
-  if (gpu::nvrtc_version().major >= 13) {
+  // Beside a driver, NVRTC 12.9 and later keep a cache of their own: its hits have no report.
+  if (gpu::nvrtc_version() >= gpu::NvrtcVersion{12, 9}) {
     options.emplace_back("--no-cache");
   }
   for (const auto& [name, value] : request.defines) {

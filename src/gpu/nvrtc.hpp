@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,8 @@ class NvrtcError : public Error {
 struct NvrtcVersion {
   int major = 0;
   int minor = 0;
+
+  auto operator<=>(const NvrtcVersion&) const = default;
 };
 
 [[nodiscard]] NvrtcVersion nvrtc_version();
