@@ -1,10 +1,13 @@
 #include "unit/measure/device_on_host.hpp"
 
 #include <ucontext.h>
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#endif
 
-#include <array>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace device_on_host {
@@ -12,8 +15,23 @@ namespace {
 
 constexpr std::size_t kStackBytes = 64 * 1024;
 
-struct Fiber {
+// A place to go on from. The thread sanitizer must be told of every one, and of every switch.
+struct Place {
   ucontext_t context{};
+#ifdef __SANITIZE_THREAD__
+  void* sanitizer_fiber = nullptr;
+#endif
+};
+
+void go(Place& from, const Place& to) {
+#ifdef __SANITIZE_THREAD__
+  __tsan_switch_to_fiber(to.sanitizer_fiber, 0);
+#endif
+  swapcontext(&from.context, &to.context);
+}
+
+struct Fiber {
+  Place place;
   Index thread;
   bool finished = false;
   std::unique_ptr<std::byte[]> stack = std::make_unique<std::byte[]>(kStackBytes);
@@ -22,10 +40,11 @@ struct Fiber {
 // The block under way.
 struct Block {
   const std::function<void()>* kernel = nullptr;
-  std::vector<Fiber> fibers;
+  std::vector<Fiber> pool;  // kept from block to block
+  std::span<Fiber> fibers;  // of this one
   std::vector<std::uint32_t> exchanged;
   Fiber* running = nullptr;
-  ucontext_t scheduler{};
+  Place scheduler;
 };
 
 Block& block() {
@@ -36,17 +55,24 @@ Block& block() {
 void run_thread() {
   (*block().kernel)();
   block().running->finished = true;
-  swapcontext(&block().running->context, &block().scheduler);
+  go(block().running->place, block().scheduler);
 }
 
 void start(Fiber& fiber, unsigned index) {
   fiber.thread = {index, 0, 0};
   fiber.finished = false;
-  getcontext(&fiber.context);
-  fiber.context.uc_stack.ss_sp = fiber.stack.get();
-  fiber.context.uc_stack.ss_size = kStackBytes;
-  fiber.context.uc_link = nullptr;
-  makecontext(&fiber.context, run_thread, 0);
+  ucontext_t& context = fiber.place.context;
+  getcontext(&context);
+  context.uc_stack.ss_sp = fiber.stack.get();
+  context.uc_stack.ss_size = kStackBytes;
+  context.uc_link = nullptr;
+  makecontext(&context, run_thread, 0);
+#ifdef __SANITIZE_THREAD__
+  if (fiber.place.sanitizer_fiber == nullptr) {
+    fiber.place.sanitizer_fiber = __tsan_create_fiber(0);
+  }
+  block().scheduler.sanitizer_fiber = __tsan_get_current_fiber();
+#endif
 }
 
 // Lets every thread run to its next barrier or its end. False when all have ended.
@@ -56,7 +82,7 @@ bool run_to_barrier() {
     if (!fiber.finished) {
       block().running = &fiber;
       current_thread = fiber.thread;
-      swapcontext(&block().scheduler, &fiber.context);
+      go(block().scheduler, fiber.place);
       any = true;
     }
   }
@@ -74,7 +100,7 @@ void run_block() {
 
 }  // namespace
 
-void barrier() { swapcontext(&block().running->context, &block().scheduler); }
+void barrier() { go(block().running->place, block().scheduler); }
 
 std::uint32_t exchange(std::uint32_t value, unsigned partner) {
   block().exchanged[current_thread.x] = value;
@@ -86,7 +112,8 @@ std::uint32_t exchange(std::uint32_t value, unsigned partner) {
 
 void run_grid(Index grid, Index block_size, const std::function<void()>& kernel) {
   block().kernel = &kernel;
-  block().fibers.resize(block_size.x);
+  block().pool.resize(std::max<std::size_t>(block().pool.size(), block_size.x));
+  block().fibers = std::span(block().pool).first(block_size.x);
   block().exchanged.resize(block_size.x);
   grid_extent = grid;
   block_extent = block_size;
