@@ -45,7 +45,7 @@ bool is_hidden(std::string_view path, const std::vector<std::string>& replaced) 
 std::string declared_name(const fs::path& dir) {
   const fs::path file = dir / "family.json";
   const nlohmann::json value = parse_json(read_disk_file(file), file.string());
-  const std::string name = JsonNode(value, file.string()).at("name").text();
+  std::string name = JsonNode(value, file.string()).at("name").text();
   const bool plain = !name.empty() && name.find_first_of("/\\") == std::string::npos &&
                      name != "." && name != "..";
   if (!plain) {

@@ -18,7 +18,7 @@ namespace fatune {
 namespace {
 
 std::string identifier(const JsonNode& node) {
-  const std::string text = node.text();
+  std::string text = node.text();
   if (!is_identifier(text)) {
     node.fail(fmt::format("'{}' is not an identifier", text),
               "use a letter or underscore, then letters, digits and underscores, at most 64");
