@@ -205,7 +205,7 @@ int job_count(const CompileSettings& settings) {
   return settings.jobs > 0 ? settings.jobs : std::max(1, cores);
 }
 
-ExitCode carry_out(const MeasureOptions& options, PlannedRun run) {
+ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run) {
   const InterruptWatch watch;
   const auto cache = open_cache(options.compile);
   Target target = choose_target(options.target, run.kernels.tree);

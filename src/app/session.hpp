@@ -23,7 +23,7 @@ struct PlannedRun {
 
 /// Carries it out on the GPU, or by estimate, and prints and writes the rankings.
 /// Error(no_gpu), Error(too_large) and Error(io) come before anything is compiled.
-[[nodiscard]] ExitCode carry_out(const MeasureOptions& options, PlannedRun run);
+[[nodiscard]] ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run);
 
 /// The cache that the options and the environment name; null with --no-cache.
 [[nodiscard]] std::unique_ptr<CubinCache> open_cache(const CompileSettings& settings);

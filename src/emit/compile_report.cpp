@@ -31,7 +31,7 @@ FieldValue text(const Row& row) {
 }
 
 const std::vector<Field<Row>>& compile_fields() {
-  static const std::vector<Field<Row>> kFields{
+  static const std::vector<Field<Row>> fields{
       {"config", "config", "the configuration's short form", 0, kEverywhere,
        text<&Row::short_form>},
       {"status", "status", "compiled, invalid, unlaunchable or compile_failed", 0, kEverywhere,
@@ -67,7 +67,7 @@ const std::vector<Field<Row>>& compile_fields() {
       {"detail", "detail", "why it was not compiled; null when it was", 0, kEverywhere,
        text<&Row::detail>},
   };
-  return kFields;
+  return fields;
 }
 
 Json json_shape(const Problem& problem) {

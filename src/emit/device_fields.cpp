@@ -18,7 +18,7 @@ constexpr Shown kForPrograms = Shown::for_programs;
 }  // namespace
 
 const std::vector<Field<DeviceLimits>>& device_fields() {
-  static const std::vector<Field<Row>> kFields{
+  static const std::vector<Field<Row>> fields{
       {"name", "name", "the driver's name for the GPU", 0, kEverywhere,
        [](const Row& r) { return FieldValue{r.name}; }},
       {"uuid", "uuid", "GPU-...; empty for an architecture without a GPU", 0, kForPrograms,
@@ -46,7 +46,7 @@ const std::vector<Field<DeviceLimits>>& device_fields() {
       {"max_blocks_per_sm", "blocks/SM", "most resident blocks of an SM", 0, kForPrograms,
        integer<&Row::max_blocks_per_sm>},
   };
-  return kFields;
+  return fields;
 }
 
 }  // namespace fatune

@@ -7,7 +7,7 @@ namespace fatune {
 namespace {
 
 const std::vector<Field<ListedDevice>>& listing_fields() {
-  static const std::vector<Field<ListedDevice>> kFields{
+  static const std::vector<Field<ListedDevice>> fields{
       {"index", "#", "what --device takes", 0, Shown::everywhere,
        [](const ListedDevice& d) { return FieldValue{std::int64_t{d.index}}; }},
       {"usable", "usable", "whether fatune can measure on it", 0, Shown::everywhere,
@@ -17,7 +17,7 @@ const std::vector<Field<ListedDevice>>& listing_fields() {
          return d.unusable_because.empty() ? FieldValue{} : FieldValue{d.unusable_because};
        }},
   };
-  return kFields;
+  return fields;
 }
 
 Json json_device(const ListedDevice& device) {
@@ -43,6 +43,7 @@ TextTable joined(const TextTable& listing, const TextTable& limits) {
 
 std::vector<DeviceLimits> limits_of(const DeviceReport& report) {
   std::vector<DeviceLimits> limits;
+  limits.reserve(report.devices.size());
   for (const ListedDevice& device : report.devices) {
     limits.push_back(device.limits);
   }

@@ -22,7 +22,7 @@ Colour health_colour(Health health) {
 }
 
 const std::vector<Field<Check>>& check_fields() {
-  static const std::vector<Field<Check>> kFields{
+  static const std::vector<Field<Check>> fields{
       {"subject", "what", "what was looked at", 0, Shown::everywhere,
        [](const Check& c) { return FieldValue{c.subject}; }},
       {"health", "state", "fine, limited or broken", 0, Shown::everywhere,
@@ -32,7 +32,7 @@ const std::vector<Field<Check>>& check_fields() {
       {"remedy", "remedy", "what to do; null when nothing", 0, Shown::everywhere,
        [](const Check& c) { return c.remedy.empty() ? FieldValue{} : FieldValue{c.remedy}; }},
   };
-  return kFields;
+  return fields;
 }
 
 /// Findings are sentences: one paragraph per check reads better than a table of wide columns.

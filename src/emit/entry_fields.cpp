@@ -1,7 +1,9 @@
 #include "emit/entry_fields.hpp"
 
 #include <algorithm>
+#include <initializer_list>
 #include <string>
+#include <utility>
 
 #include "core/outcome.hpp"
 #include "core/problem.hpp"
@@ -10,6 +12,7 @@ namespace fatune {
 namespace {
 
 using Row = EntryRow;
+using Fields = std::vector<Field<Row>>;
 
 FieldValue text_or_none(const std::string& text) {
   return text.empty() ? FieldValue{} : FieldValue{text};
@@ -96,30 +99,9 @@ constexpr Shown kInRanking = Shown::in_ranking;
 constexpr Shown kInFailures = Shown::in_failures;
 constexpr Shown kForPrograms = Shown::for_programs;
 
-}  // namespace
-
-const std::vector<Field<EntryRow>>& problem_fields() {
-  static const std::vector<Field<Row>> kFields{
-      {"dtype", "dtype", "element type of Q, K, V and O", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{std::string(dtype_name(r.problem->problem.dtype))}; }},
-      {"batch", "batch", "sequences per launch", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.problem->problem.batch}; }},
-      {"seq_len", "seq", "query rows, and key/value rows, of a sequence", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.problem->problem.seq_len}; }},
-      {"heads", "heads", "attention heads", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.problem->problem.heads}; }},
-      {"d_head", "d_head", "head dimension", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.problem->problem.d_head}; }},
-      {"causal", "causal", "whether a query sees only keys up to its own position", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.problem->problem.causal}; }},
-      {"run", "run", "which repetition of the whole measurement, from 1", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{std::int64_t{r.problem->run}}; }},
-  };
-  return kFields;
-}
-
-const std::vector<Field<EntryRow>>& entry_fields() {
-  static const std::vector<Field<Row>> kFields{
+/// Place, configuration, and how it ended.
+Fields outcome_fields() {
+  return {
       {"rank", "rank", "1 is the fastest; null: not ranked", 0, kInRanking,
        [](const Row& r) { return rank_or_none(r.entry->rank); }},
       {"tie_group", "tie", "entries with the same number cannot be told apart by their times", 0,
@@ -130,6 +112,12 @@ const std::vector<Field<EntryRow>>& entry_fields() {
        [](const Row& r) { return FieldValue{std::string(outcome_name(r.entry->outcome))}; }},
       {"measured", "measured", "false: nothing was timed for this entry", 0, kForPrograms,
        [](const Row& r) { return FieldValue{std::holds_alternative<Measured>(r.entry->outcome)}; }},
+  };
+}
+
+/// What was measured, or estimated.
+Fields timing_fields() {
+  return {
       {"time_us", "us", "what the ranking uses: the median of the samples, or the estimate", 1,
        kInRanking, time_us},
       {"mean_us", "mean", "mean of the samples", 1, kForPrograms, timing<&Timing::mean_us>},
@@ -146,6 +134,12 @@ const std::vector<Field<EntryRow>>& entry_fields() {
        [](const Row& r) {
          return r.entry->rank == 0 ? FieldValue{} : FieldValue{r.entry->relative_percent};
        }},
+  };
+}
+
+/// The same as FLOP per second, in three conventions.
+Fields throughput_fields() {
+  return {
       {"literature_tflops", "TFLOP/s",
        "10^12 FLOP per second by the literature's convention: 4*s^2*d*batch*heads, half when "
        "causal",
@@ -156,6 +150,12 @@ const std::vector<Field<EntryRow>>& entry_fields() {
       {"total_tflops", "total",
        "10^12 FLOP per second by the configuration's own count, softmax and rescaling included", 1,
        kForPrograms, total_tflops},
+  };
+}
+
+/// What the machine code costs.
+Fields resource_fields() {
+  return {
       {"registers_per_thread", "regs", "registers per thread", 0, kInRanking,
        fact<&ResourceFacts::registers_per_thread>},
       {"spill_store_bytes", "spill st", "bytes of spill stores per thread (static count)", 0,
@@ -182,6 +182,12 @@ const std::vector<Field<EntryRow>>& entry_fields() {
        kForPrograms, [](const Row& r) { return if_compiled(r, FieldValue{r.entry->compile_ms}); }},
       {"from_cache", "cached", "whether the machine code came from the cache", 0, kForPrograms,
        [](const Row& r) { return if_compiled(r, FieldValue{r.entry->from_cache}); }},
+  };
+}
+
+/// Verification, and what identifies the kernel elsewhere.
+Fields record_fields() {
+  return {
       {"max_abs_error", "max err",
        "greatest absolute difference to the fp32 reference, on the input closest to its limit", 5,
        kForPrograms, error_stat<&ErrorStats::max_abs_error>},
@@ -197,7 +203,42 @@ const std::vector<Field<EntryRow>>& entry_fields() {
        [](const Row& r) { return text_or_none(r.entry->artifact_key); }},
       {"detail", "detail", "why it has no rank; null when it has one", 0, kInFailures, detail},
   };
-  return kFields;
+}
+
+Fields concatenated(std::initializer_list<Fields> groups) {
+  Fields fields;
+  for (const Fields& group : groups) {
+    fields.insert(fields.end(), group.begin(), group.end());
+  }
+  return fields;
+}
+
+}  // namespace
+
+const std::vector<Field<EntryRow>>& problem_fields() {
+  static const std::vector<Field<Row>> fields{
+      {"dtype", "dtype", "element type of Q, K, V and O", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{std::string(dtype_name(r.problem->problem.dtype))}; }},
+      {"batch", "batch", "sequences per launch", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.problem->problem.batch}; }},
+      {"seq_len", "seq", "query rows, and key/value rows, of a sequence", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.problem->problem.seq_len}; }},
+      {"heads", "heads", "attention heads", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.problem->problem.heads}; }},
+      {"d_head", "d_head", "head dimension", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.problem->problem.d_head}; }},
+      {"causal", "causal", "whether a query sees only keys up to its own position", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.problem->problem.causal}; }},
+      {"run", "run", "which repetition of the whole measurement, from 1", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{std::int64_t{r.problem->run}}; }},
+  };
+  return fields;
+}
+
+const std::vector<Field<EntryRow>>& entry_fields() {
+  static const Fields fields = concatenated(
+      {outcome_fields(), timing_fields(), throughput_fields(), resource_fields(), record_fields()});
+  return fields;
 }
 
 }  // namespace fatune

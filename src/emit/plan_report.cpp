@@ -22,7 +22,7 @@ FieldValue text_of(const std::string* text) {
 }
 
 const std::vector<Field<ListRow>>& list_fields() {
-  static const std::vector<Field<ListRow>> kFields{
+  static const std::vector<Field<ListRow>> fields{
       {"status", "status", "kept, pruned or invalid", 0, kEverywhere,
        [](const ListRow& r) { return FieldValue{r.status}; }},
       {"config", "config", "the configuration's short form", 0, kEverywhere,
@@ -32,11 +32,11 @@ const std::vector<Field<ListRow>>& list_fields() {
       {"reason", "reason", "why the rule drops it", 0, kEverywhere,
        [](const ListRow& r) { return text_of(r.reason); }},
   };
-  return kFields;
+  return fields;
 }
 
 const std::vector<Field<RuleCount>>& rule_fields() {
-  static const std::vector<Field<RuleCount>> kFields{
+  static const std::vector<Field<RuleCount>> fields{
       {"rule", "rule", "id of the rule", 0, kEverywhere,
        [](const RuleCount& r) { return FieldValue{r.rule}; }},
       {"dropped", "dropped", "configurations whose first matching rule it was", 0, kEverywhere,
@@ -45,7 +45,7 @@ const std::vector<Field<RuleCount>>& rule_fields() {
        kEverywhere,
        [](const RuleCount& r) { return r.reason.empty() ? FieldValue{} : FieldValue{r.reason}; }},
   };
-  return kFields;
+  return fields;
 }
 
 void append_dropped(const char* status, const std::vector<ListedDrop>& dropped,
@@ -57,6 +57,7 @@ void append_dropped(const char* status, const std::vector<ListedDrop>& dropped,
 
 std::vector<ListRow> rows_of(const PlanReport& report, bool with_dropped) {
   std::vector<ListRow> rows;
+  rows.reserve(report.kept.size());
   for (const ListedConfig& config : report.kept) {
     rows.push_back({"kept", &config.short_form, nullptr, nullptr});
   }
@@ -110,7 +111,7 @@ std::string print_plan_report(const PlanReport& report, OutputFormat format, boo
   if (format == OutputFormat::json) {
     return print_json(report);
   }
-  const std::string configs = print_rows(list_fields(), rows_of(report, with_dropped), format);
+  std::string configs = print_rows(list_fields(), rows_of(report, with_dropped), format);
   if (format == OutputFormat::csv) {
     return configs;
   }

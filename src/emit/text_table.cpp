@@ -51,6 +51,7 @@ std::string plain_line(const std::vector<std::string>& cells, const TextTable& t
 
 std::vector<std::string> headings_of(const TextTable& table) {
   std::vector<std::string> headings;
+  headings.reserve(table.columns.size());
   for (const auto& column : table.columns) {
     headings.push_back(column.heading);
   }
