@@ -6,7 +6,7 @@
 #include <atomic>
 #include <vector>
 
-#include "measure/statistics.hpp"
+#include "core/statistics.hpp"
 
 namespace fatune {
 namespace {

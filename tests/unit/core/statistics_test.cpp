@@ -1,4 +1,4 @@
-#include "measure/statistics.hpp"
+#include "core/statistics.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "measure/statistics.hpp"
+#include "core/statistics.hpp"
 
 #include <algorithm>
 #include <cmath>
