@@ -28,8 +28,8 @@ KernelWork EstimatingEvaluator::work_of(const Entry& entry, const LaunchGeometry
   work.device_memory_bytes = 4.0 * static_cast<double>(tensor_bytes(problem_));
   const auto blocks = static_cast<double>(work.blocks);
   const double kv_steps = heads * quantity_or(entry.config, "kv_steps", blocks / heads);
-  const auto spilled_bytes =
-      static_cast<double>(entry.facts->spill_load_bytes + entry.facts->spill_store_bytes);
+  const ResourceFacts facts = entry.facts.value_or(ResourceFacts{});
+  const auto spilled_bytes = static_cast<double>(facts.spill_load_bytes + facts.spill_store_bytes);
   work.spill_bytes = spilled_bytes * work.threads_per_block * kv_steps;
   return work;
 }

@@ -1,13 +1,14 @@
 #include "app/problem_plan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 namespace fatune {
 namespace {
 
 constexpr std::int64_t kDefaultHeadDim = 128;
-const std::vector<std::int64_t> kDocumentedSeqLens{512, 1024, 2048, 4096};
+constexpr std::array<std::int64_t, 4> kDocumentedSeqLens{512, 1024, 2048, 4096};
 
 std::optional<ParamValue> bound_value(const Family& family, const Config& config,
                                       ProblemProperty property) {
@@ -87,6 +88,13 @@ Problem make_problem(const ProblemOptions& options, DType dtype, std::int64_t d_
   return problem;
 }
 
+std::vector<std::int64_t> seq_lens_of(const ProblemOptions& options) {
+  if (!options.seq_lens.empty()) {
+    return options.seq_lens;
+  }
+  return {kDocumentedSeqLens.begin(), kDocumentedSeqLens.end()};
+}
+
 }  // namespace
 
 Binding binding_of(const ProblemOptions& options) { return {options.dtypes, options.d_heads}; }
@@ -99,7 +107,7 @@ Problem problem_for(const Family& family, const Config& config, const ProblemOpt
 
 std::vector<ProblemPlan> plan_problems(const Family& family, const Plan& plan,
                                        const ProblemOptions& options) {
-  const auto& seq_lens = options.seq_lens.empty() ? kDocumentedSeqLens : options.seq_lens;
+  const std::vector<std::int64_t> seq_lens = seq_lens_of(options);
   std::vector<ProblemPlan> problems;
   for (const Group& group : group_configs(family, plan, options)) {
     for (const std::int64_t seq_len : seq_lens) {

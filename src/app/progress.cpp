@@ -1,5 +1,6 @@
 #include "app/progress.hpp"
 
+#include <cmath>
 #include <cstdio>
 
 #include <fmt/format.h>
@@ -40,7 +41,7 @@ std::string Progress::remaining() const {
   const std::chrono::duration<double> elapsed = Clock::now() - start_;
   const double per_step_s = elapsed.count() / static_cast<double>(done_);
   const double left_s = per_step_s * static_cast<double>(total_ - done_);
-  return duration_text(std::chrono::seconds(static_cast<std::int64_t>(left_s + 0.5)));
+  return duration_text(std::chrono::seconds(std::lround(left_s)));
 }
 
 std::string Progress::status() const {
