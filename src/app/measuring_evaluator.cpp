@@ -1,6 +1,5 @@
 #include "app/measuring_evaluator.hpp"
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -24,10 +23,9 @@ std::shared_ptr<const SourceBundle> read_measurement_sources(const FileTree& tre
   return bundle;
 }
 
-/// This program, unless a test has brought another.
-std::string worker_program() {
-  const char* const chosen = std::getenv("FATUNE_WORKER");
-  return chosen == nullptr || *chosen == '\0' ? "/proc/self/exe" : chosen;
+DeviceLimits with_free_memory(DeviceLimits limits, const gpu::Context& context) {
+  limits.free_memory_bytes = context.memory().free_bytes;
+  return limits;
 }
 
 }  // namespace
@@ -39,9 +37,9 @@ MeasuringEvaluator::MeasuringEvaluator(const FileTree& tree, Target& target,
       context_(target.device.value()),
       sources_(read_measurement_sources(tree)),
       arch_(target.limits.arch),
-      cache_(cache),
-      measurer_({worker_program(), *target.device, deadline_settings_from_environment()}, policy) {
-  target.limits.free_memory_bytes = measurer_.limits().free_memory_bytes;
+      cache_(cache) {
+  target.limits = with_free_memory(target.limits, context_);
+  measurer_ = std::make_unique<GpuMeasurer>(context_, target.limits, policy);
 }
 
 const Artifact& MeasuringEvaluator::kernels_for(const Problem& problem) {
@@ -59,11 +57,11 @@ const Artifact& MeasuringEvaluator::kernels_for(const Problem& problem) {
 }
 
 void MeasuringEvaluator::begin_problem(const Problem& problem) {
-  measurer_.begin_problem(problem, kernels_for(problem));
+  measurer_->begin_problem(problem, kernels_for(problem));
 }
 
 Outcome MeasuringEvaluator::evaluate(const Entry&, const Candidate& candidate) {
-  return measurer_.measure(candidate);
+  return measurer_->measure(candidate);
 }
 
 }  // namespace fatune
