@@ -1,0 +1,38 @@
+#include "race/race_policy.hpp"
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+namespace fatune {
+namespace {
+
+void require(bool holds, const char* rule) {
+  if (!holds) {
+    throw std::invalid_argument(std::string("race policy: ") + rule);
+  }
+}
+
+bool is_share(double value) { return value > 0.0 && value < 1.0; }
+
+}  // namespace
+
+void check_policy(const RacePolicy& policy) {
+  require(policy.repeats >= 1, "repeats must be at least 1");
+  require(is_share(policy.confidence), "confidence must be between 0 and 1");
+  require(is_share(policy.target_ci), "target_ci must be between 0 and 1");
+  require(is_share(policy.false_elimination), "false_elimination must be between 0 and 1");
+  require(is_share(policy.sentinel_tolerance), "sentinel_tolerance must be between 0 and 1");
+  require(policy.margin >= 0.0 && policy.margin < 1.0, "margin must be at least 0 and under 1");
+  require(!policy.budget_s || (*policy.budget_s > 0.0 && std::isfinite(*policy.budget_s)),
+          "budget_s must be positive");
+  require(policy.finals_budget_share >= 0.0 && policy.finals_budget_share < 1.0,
+          "finals_budget_share must be at least 0 and under 1");
+  require(policy.most_sample_retakes >= 0 && policy.most_round_retakes >= 0 &&
+              policy.most_retaken_rounds >= 0,
+          "numbers of retakes must not be negative");
+  require(policy.most_rounds >= 1 && policy.most_finalists >= 1 && policy.least_final_rounds >= 1,
+          "most_rounds, most_finalists and least_final_rounds must be at least 1");
+}
+
+}  // namespace fatune

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace fatune {
+
+enum class Strategy {
+  exhaustive,  ///< the same number of samples for each candidate
+  race,        ///< samples go to those that can still win
+};
+
+/// What decides who is sampled, and when it is enough. Shares are fractions: 0.005 is 0.5 %.
+struct RacePolicy {
+  Strategy strategy = Strategy::exhaustive;
+  int repeats = 64;                ///< exhaustive: samples of each candidate
+  std::uint64_t seed = 1;          ///< of the order within the rounds
+  double confidence = 0.95;        ///< of the reported intervals
+  double target_ci = 0.005;        ///< half-width of a contender's interval, over its median
+  std::optional<double> budget_s;  ///< for one problem: race and finals together
+  /// Probability with which the best candidate may be dropped (evidence.hpp says what that means).
+  double false_elimination = 0.01;
+  double margin = 0.002;             ///< by how much a sample must exceed the leader's to count
+  double sentinel_tolerance = 0.03;  ///< a round whose sentinel is further off is retaken
+  int most_sample_retakes = 3;       ///< of one candidate in one round, because of throttling
+  int most_round_retakes = 2;        ///< of one round, because of its sentinel
+  int most_retaken_rounds = 16;      ///< in the whole race
+  int most_rounds = 1000;            ///< of a race, and of its finals
+  int most_finalists = 8;
+  int least_final_rounds = 16;
+  double finals_budget_share = 0.3;  ///< of budget_s, kept back for the finals
+};
+
+/// Throws std::invalid_argument, naming the member, where one is out of its range.
+void check_policy(const RacePolicy& policy);
+
+}  // namespace fatune

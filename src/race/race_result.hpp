@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/outcome.hpp"
+#include "race/runner.hpp"
+
+namespace fatune {
+
+enum class StopReason {
+  not_yet,      ///< the caller gave up, or has not finished
+  fixed_count,  ///< exhaustive: each candidate has its samples
+  target,       ///< each contender's interval is as narrow as asked for
+  noise,        ///< more samples no longer make the intervals narrower
+  budget,       ///< the time is used up
+  round_limit,
+  nobody_left,  ///< every candidate was withdrawn
+};
+
+/// "stopped early", "fixed count", "target reached", "noise stopped falling", "budget used up",
+/// "round limit", "nobody left": the spelling of outputs.
+[[nodiscard]] std::string_view stop_reason_name(StopReason reason);
+
+struct CandidateResult {
+  CandidateId candidate = 0;
+  /// A finalist's samples are those of the finals alone. No samples: it was withdrawn, or the
+  /// caller stopped before its first.
+  Timing timing;
+  int place = 0;      ///< 1 is the fastest; 0: no samples
+  int tie_group = 0;  ///< those of one group cannot be told apart from its first; from 1
+  bool finalist = false;
+  std::optional<int> eliminated_in_round;
+  std::vector<std::string> warnings;
+};
+
+struct RaceResult {
+  std::vector<CandidateResult> candidates;  ///< in the order of admission
+  int rounds = 0;                           ///< accepted ones
+  int final_rounds = 0;
+  std::int64_t samples_taken = 0;    ///< retaken ones counted too
+  std::int64_t samples_retaken = 0;  ///< thrown away: throttled, or in a round that was off
+  double drift_percent = 0.0;        ///< of the sentinel (sentinel.hpp)
+  std::optional<CandidateId> sentinel;
+  double elapsed_s = 0.0;  ///< as last told to the race
+  StopReason stopped_because = StopReason::not_yet;
+  std::vector<std::string> warnings;
+};
+
+}  // namespace fatune

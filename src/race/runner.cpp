@@ -1,0 +1,40 @@
+#include "race/runner.hpp"
+
+#include <algorithm>
+
+#include "core/statistics.hpp"
+
+namespace fatune {
+namespace {
+
+std::vector<double> ratios_of_shared_rounds(const Series& a, const Series& b) {
+  std::vector<double> ratios;
+  std::size_t j = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    while (j < b.size() && b.rounds()[j] < a.rounds()[i]) {
+      ++j;
+    }
+    if (j < b.size() && b.rounds()[j] == a.rounds()[i]) {
+      ratios.push_back(a.taken_us()[i] / b.taken_us()[j]);
+    }
+  }
+  return ratios;
+}
+
+}  // namespace
+
+void Series::add(int round, double time_us) {
+  rounds_.push_back(round);
+  taken_us_.push_back(time_us);
+  sorted_us_.insert(std::upper_bound(sorted_us_.begin(), sorted_us_.end(), time_us), time_us);
+}
+
+double Series::median_us() const { return median_of_sorted(sorted_us_); }
+
+std::vector<double> paired_ratios(const Runner& a, const Runner& b) {
+  const bool both_in_finals = !a.finals.empty() && !b.finals.empty();
+  return both_in_finals ? ratios_of_shared_rounds(a.finals, b.finals)
+                        : ratios_of_shared_rounds(a.race, b.race);
+}
+
+}  // namespace fatune

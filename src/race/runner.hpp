@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "race/evidence.hpp"
+
+namespace fatune {
+
+/// A candidate of a race, counted from 0 in the order of admission.
+using CandidateId = std::size_t;
+
+/// Samples, at most one per round, in the order of the rounds and ascending.
+class Series {
+ public:
+  /// Precondition: `round` is after all rounds so far.
+  void add(int round, double time_us);
+  [[nodiscard]] std::size_t size() const { return taken_us_.size(); }
+  [[nodiscard]] bool empty() const { return taken_us_.empty(); }
+  [[nodiscard]] const std::vector<int>& rounds() const { return rounds_; }
+  [[nodiscard]] const std::vector<double>& taken_us() const { return taken_us_; }
+  [[nodiscard]] std::span<const double> sorted_us() const { return sorted_us_; }
+  [[nodiscard]] double median_us() const;  ///< precondition: not empty
+
+ private:
+  std::vector<int> rounds_;
+  std::vector<double> taken_us_;
+  std::vector<double> sorted_us_;
+};
+
+/// What a race knows of one candidate. Rounds count from 1, those of the finals anew.
+struct Runner {
+  Series race;
+  Series finals;  ///< empty unless it is a finalist
+  LosingEvidence evidence;
+  std::set<CandidateId> opponents;  ///< the leaders that the evidence is about
+  std::optional<int> eliminated_in_round;
+  bool withdrawn = false;
+  int kept_throttled = 0;   ///< samples kept although they were taken under throttling
+  int kept_off_rounds = 0;  ///< samples kept although their round's sentinel was off
+
+  [[nodiscard]] bool in_contention() const { return !withdrawn && !eliminated_in_round; }
+};
+
+/// a / b of each round in which both were sampled: of the finals when both are finalists, else of
+/// the race.
+[[nodiscard]] std::vector<double> paired_ratios(const Runner& a, const Runner& b);
+
+}  // namespace fatune

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <vector>
+
+#include "race/race_policy.hpp"
+#include "race/race_result.hpp"
+#include "race/runner.hpp"
+
+namespace fatune {
+
+/// Results in the order of `runners`, with their places. Finalists come first, by the median of
+/// their finals; then the other contenders, then those eliminated, each by the median of the race.
+/// A runner belongs to the tie group of the fastest before it unless the interval of their paired
+/// ratios lies above 1; an eliminated one is never tied with one that is not.
+[[nodiscard]] std::vector<CandidateResult> make_standings(const std::vector<Runner>& runners,
+                                                          const RacePolicy& policy,
+                                                          StopReason stopped_because);
+
+}  // namespace fatune

@@ -1,0 +1,84 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "unit/race/simulation.hpp"
+
+namespace fatune {
+namespace {
+
+using simulation::Chip;
+using simulation::run;
+using ::testing::HasSubstr;
+
+RacePolicy few_repeats() {
+  RacePolicy policy;
+  policy.repeats = 20;
+  return policy;
+}
+
+TEST(InvalidSamples, AThrottledSampleIsRetakenAtTheEndOfTheRound) {
+  Race race(few_repeats());
+  for (int i = 0; i < 3; ++i) {
+    race.admit();
+  }
+  const CandidateId first = race.next(0).candidate;
+  race.record(500, true);
+  EXPECT_NE(race.next(0).candidate, first);
+  race.record(100, false);
+  race.record(100, false);
+  EXPECT_EQ(race.next(0).candidate, first);
+  race.record(100, false);
+  static_cast<void>(race.next(0));
+  const RaceResult result = race.result();
+  EXPECT_EQ(result.samples_retaken, 1);
+  EXPECT_EQ(result.candidates[first].timing.samples_us, std::vector<double>{100});
+  EXPECT_TRUE(result.candidates[first].warnings.empty());
+}
+
+TEST(InvalidSamples, EndlessThrottlingEndsInWarningsNotInEmptyRows) {
+  Chip chip;
+  chip.throttled = [](std::int64_t) { return true; };
+  const RaceResult result = run(few_repeats(), {100, 110}, chip, 1);
+  EXPECT_EQ(result.samples_taken, 2 * 20 * 4);  // three retakes of each
+  for (const CandidateResult& candidate : result.candidates) {
+    EXPECT_EQ(candidate.timing.samples_us.size(), 20u);
+    ASSERT_EQ(candidate.warnings.size(), 1u);
+    EXPECT_THAT(candidate.warnings[0], HasSubstr("20 samples were taken while"));
+  }
+}
+
+// The chip is slow for 7 samples of a race of two: the rounds that they fall into are repeated.
+TEST(InvalidSamples, ARoundWhoseSentinelIsOffIsRetaken) {
+  Chip chip;
+  chip.state = [](std::int64_t n, auto&) { return n >= 20 && n < 24 ? 1.5 : 1.0; };
+  const RaceResult result = run(few_repeats(), {100, 110}, chip, 1);
+  EXPECT_EQ(result.rounds, 20);
+  EXPECT_EQ(result.samples_retaken, 4);
+  for (const CandidateResult& candidate : result.candidates) {
+    EXPECT_EQ(candidate.timing.min_us, candidate.timing.max_us);
+    EXPECT_TRUE(candidate.warnings.empty());
+  }
+}
+
+TEST(InvalidSamples, ALastingChangeIsAcceptedWithAWarning) {
+  Chip chip;
+  chip.state = [](std::int64_t n, auto&) { return n >= 20 ? 1.2 : 1.0; };
+  const RaceResult result = run(few_repeats(), {100, 110}, chip, 1);
+  EXPECT_EQ(result.rounds, 20);
+  EXPECT_LE(result.samples_retaken, 2 * 16);
+  ASSERT_FALSE(result.candidates[0].warnings.empty());
+  EXPECT_THAT(result.candidates[0].warnings[0], HasSubstr("unusually fast or slow"));
+  EXPECT_EQ(result.candidates[0].timing.samples_us.size(), 20u);
+}
+
+TEST(InvalidSamples, RetakenRoundsAreBoundedOverTheWholeRace) {
+  Chip chip;  // 10 % up and down, for ever
+  chip.state = [](std::int64_t n, auto&) { return n % 2 == 0 ? 1.1 : 1.0; };
+  RacePolicy policy;
+  const RaceResult result = run(policy, {100}, chip, 1);
+  EXPECT_LE(result.samples_retaken, policy.most_retaken_rounds);
+  EXPECT_EQ(result.candidates[0].timing.samples_us.size(), 64u);
+}
+
+}  // namespace
+}  // namespace fatune

@@ -1,0 +1,129 @@
+// What racing promises, on chips that behave badly: the best candidate is dropped in at most
+// false_elimination of the races, and the winner is as fast as the best.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "unit/race/simulation.hpp"
+
+namespace fatune {
+namespace {
+
+using simulation::Chip;
+using simulation::racing_policy;
+using simulation::Random;
+using simulation::run;
+
+constexpr int kRaces = 100;
+constexpr double kAllowed = 0.05;
+
+struct BadChip {
+  const char* name;
+  Chip (*make)();
+};
+
+Chip heavy_tails() {
+  Chip chip;
+  chip.noise = simulation::spiky_noise(0.01);
+  return chip;
+}
+
+Chip drift() {
+  Chip chip;
+  chip.noise = simulation::normal_noise(0.005);
+  chip.state = [](std::int64_t n, Random&) {
+    const auto at = static_cast<double>(n);
+    return 1.0 + 0.1 * at / (at + 1000.0) + 0.02 * std::sin(at / 50.0);
+  };
+  return chip;
+}
+
+// Two clocks 8 % apart; each lasts some 30 samples, so that it cuts through rounds.
+Chip two_clocks() {
+  Chip chip;
+  chip.noise = simulation::normal_noise(0.003);
+  chip.state = [slow = false](std::int64_t, Random& random) mutable {
+    slow = std::bernoulli_distribution(1.0 / 30)(random) ? !slow : slow;
+    return slow ? 1.08 : 1.0;
+  };
+  return chip;
+}
+
+// Short kernels: the timer reads in steps of half a per cent of them.
+Chip coarse_timer() {
+  Chip chip;
+  chip.noise = [](Random& random) {
+    const double exact = std::exp(std::normal_distribution<>(0.0, 0.01)(random));
+    return std::round(exact * 200.0) / 200.0;
+  };
+  return chip;
+}
+
+class BadChips : public ::testing::TestWithParam<BadChip> {};
+
+struct Tally {
+  int best_dropped = 0;
+  int bad_winner = 0;
+  std::int64_t samples = 0;
+};
+
+// The best of a dozen leads by nothing, by little, or by much.
+Tally race_often(const BadChip& bad, const std::vector<double>& true_us) {
+  Tally tally;
+  for (std::uint64_t seed = 1; seed <= kRaces; ++seed) {
+    RacePolicy policy = racing_policy(seed);
+    policy.false_elimination = kAllowed;
+    policy.most_rounds = 192;
+    const RaceResult result = run(policy, true_us, bad.make(), 7919 * seed);
+    tally.best_dropped += static_cast<int>(result.candidates[0].eliminated_in_round.has_value());
+    tally.bad_winner +=
+        static_cast<int>(true_us[simulation::winner_of(result)] > 1.005 * true_us[0]);
+    tally.samples += result.samples_taken;
+  }
+  return tally;
+}
+
+// 100 races with a true rate of 5 % show more than 11 in less than 0.5 % of cases.
+constexpr int kMostDropped = 11;
+
+TEST_P(BadChips, RarelyDropTheBestAmongItsEquals) {
+  const Tally tally = race_often(GetParam(), std::vector<double>(6, 100.0));
+  RecordProperty("best_dropped_of_100", tally.best_dropped);
+  EXPECT_LE(tally.best_dropped, kMostDropped);
+}
+
+TEST_P(BadChips, NameAWinnerAsFastAsTheBest) {
+  const Tally tally =
+      race_often(GetParam(), {100, 100.3, 101, 101.5, 102, 103, 104, 106, 108, 110, 120, 150});
+  RecordProperty("best_dropped_of_100", tally.best_dropped);
+  RecordProperty("bad_winner_of_100", tally.bad_winner);
+  RecordProperty("samples_per_race", static_cast<int>(tally.samples / kRaces));
+  EXPECT_LE(tally.best_dropped, kMostDropped);
+  EXPECT_LE(tally.bad_winner, 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(Race, BadChips,
+                         ::testing::Values(BadChip{"heavy_tails", heavy_tails},
+                                           BadChip{"drift", drift},
+                                           BadChip{"two_clocks", two_clocks},
+                                           BadChip{"coarse_timer", coarse_timer}),
+                         [](const auto& chip) { return std::string(chip.param.name); });
+
+// The interval of the times that are reported, finals and stopping rules included.
+TEST(RacingGuarantees, IntervalsOfTheWinnerHoldItsTrueMedian) {
+  int held = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Chip chip;
+    chip.noise = simulation::normal_noise(0.01);
+    const std::vector<double> true_us{100, 103, 106, 110};
+    const RaceResult result = run(racing_policy(seed), true_us, chip, seed);
+    const Timing& timing = result.candidates[simulation::winner_of(result)].timing;
+    const double truth = true_us[simulation::winner_of(result)];
+    held += static_cast<int>(timing.median_low_us <= truth && truth <= timing.median_high_us);
+  }
+  RecordProperty("held_of_200", held);
+  EXPECT_GE(held, 178);  // 89 %: stopping as soon as the interval is narrow costs some of the 95 %
+}
+
+}  // namespace
+}  // namespace fatune
