@@ -46,7 +46,7 @@ __device__ __forceinline__ unsigned long long selected_offset(const CompareArgs&
 extern "C" __global__ void fatune_compare_output(const __grid_constant__ CompareArgs args) {
   const auto* const output = static_cast<const Element*>(args.output);
   const auto* const rounded = static_cast<const Element*>(args.rounded);
-  float max_error = 0.0f, max_reference_error = 0.0f, max_reference = 0.0f;
+  float max_error = 0.0f, max_difference = 0.0f, max_reference_error = 0.0f, max_reference = 0.0f;
   unsigned mismatched = 0, bad_reference = 0;
   const GridStride loop;
   for (unsigned long long i = loop.first; i < args.elements; i += loop.step) {
@@ -59,12 +59,14 @@ extern "C" __global__ void fatune_compare_output(const __grid_constant__ Compare
     max_reference = fmaxf(max_reference, fabsf(exact));
     if (is_finite(element)) {
       max_error = fmaxf(max_error, fabsf(value - exact));
+      max_difference = fmaxf(max_difference, fabsf(value - reference));
     }
     // Negated, so that NaN mismatches.
     mismatched += !(fabsf(value - reference) <= args.atol + args.rtol * fabsf(reference));
   }
   __syncwarp();
   max_over_warp(&args.counts->max_abs_error_bits, max_error);
+  max_over_warp(&args.counts->max_abs_difference_bits, max_difference);
   max_over_warp(&args.counts->max_abs_reference_error_bits, max_reference_error);
   max_over_warp(&args.counts->max_abs_reference_bits, max_reference);
   add_over_warp(&args.counts->mismatched, mismatched);

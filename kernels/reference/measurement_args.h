@@ -38,6 +38,7 @@ struct ReferenceArgs {
 // order as integers is that of the numbers.
 struct CheckCounts {
   unsigned max_abs_error_bits;            // |output - exact|, over finite outputs
+  unsigned max_abs_difference_bits;       // |output - rounded|, over finite outputs
   unsigned max_abs_reference_error_bits;  // |rounded - exact|
   unsigned max_abs_reference_bits;        // |exact|
   unsigned bad_reference;                 // reference elements that are not finite

@@ -104,6 +104,8 @@ void add_compiled(const Job& job, const Artifact& artifact, Prepared& prepared) 
   row.compile_ms = artifact.compile_ms;
   row.from_cache = artifact.from_cache;
   row.artifact_key = artifact.key;
+  row.symbol = artifact.lowered_name;
+  row.geometry = prepared.geometry;
   write_artifact(job, artifact, row);
 }
 

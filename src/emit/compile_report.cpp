@@ -90,6 +90,9 @@ std::string print_json(const CompileReport& report) {
   json["configs"] = Json::array();
   for (const Row& row : report.configs) {
     Json config = json_object(compile_fields(), row);
+    config["symbol"] = row.facts ? Json(row.symbol) : Json();
+    config["grid"] = row.facts ? Json(row.geometry.grid) : Json();
+    config["block"] = row.facts ? Json(row.geometry.block) : Json();
     config["log"] = row.log;
     json["configs"].push_back(std::move(config));
   }

@@ -23,7 +23,9 @@ struct CompiledConfig {
   double compile_ms = 0.0;
   bool from_cache = false;
   std::string artifact_key;
-  std::string cubin_file;  ///< as written; empty when none was
+  std::string symbol;       ///< what to look up in the module; empty unless compiled
+  LaunchGeometry geometry;  ///< of the report's problem
+  std::string cubin_file;   ///< as written; empty when none was
   std::string ptx_file;
 };
 

@@ -72,7 +72,9 @@ const ErrorStats* tightest_input(const Row& row) {
   if (verification == nullptr || verification->inputs.empty()) {
     return nullptr;
   }
-  const auto slack = [](const ErrorStats& stats) { return stats.limit - stats.max_abs_error; };
+  const auto slack = [](const ErrorStats& stats) {
+    return stats.limit - std::max(stats.max_abs_error, stats.max_abs_difference);
+  };
   return &*std::min_element(
       verification->inputs.begin(), verification->inputs.end(),
       [&](const ErrorStats& a, const ErrorStats& b) { return slack(a) < slack(b); });

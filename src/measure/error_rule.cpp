@@ -28,12 +28,12 @@ std::optional<std::string> find_fault(const ErrorStats& stats) {
                        stats.input, stats.not_finite);
   }
   // Negated, so that NaN fails.
-  if (!(stats.max_abs_error <= stats.limit)) {
+  if (!(stats.max_abs_error <= stats.limit && stats.max_abs_difference <= stats.limit)) {
     return fmt::format(
-        "input {}: greatest error {:.3g}, limit {:.3g}; {} of {} values mismatch "
-        "({:.2f}%)",
-        stats.input, stats.max_abs_error, stats.limit, stats.mismatched, stats.elements,
-        stats.mismatched_percent());
+        "input {}: greatest error {:.3g} (against the 16-bit reference {:.3g}), limit {:.3g}; "
+        "{} of {} values mismatch ({:.2f}%)",
+        stats.input, stats.max_abs_error, stats.max_abs_difference, stats.limit, stats.mismatched,
+        stats.elements, stats.mismatched_percent());
   }
   return std::nullopt;
 }

@@ -79,6 +79,7 @@ ErrorStats Verifier::stats_of(InputKind kind, const CheckCounts& counts) const {
   ErrorStats stats;
   stats.input = input_kind_name(kind);
   stats.max_abs_error = from_bits(counts.max_abs_error_bits);
+  stats.max_abs_difference = from_bits(counts.max_abs_difference_bits);
   stats.max_abs_reference_error = from_bits(counts.max_abs_reference_error_bits);
   stats.limit = error_limit(stats.max_abs_reference_error, from_bits(counts.max_abs_reference_bits),
                             problem_.dtype);

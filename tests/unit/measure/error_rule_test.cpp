@@ -15,6 +15,7 @@ ErrorStats right_result() {
   ErrorStats stats;
   stats.input = "normal";
   stats.max_abs_error = 1.5e-3;
+  stats.max_abs_difference = 1.2e-3;
   stats.max_abs_reference_error = 1e-3;
   stats.limit = 2e-3;
   stats.elements = 1000;
@@ -55,9 +56,18 @@ TEST(ErrorRule, AnErrorBeyondTheLimitIsNamedWithFigures) {
                                HasSubstr("25 of 1000"), HasSubstr("2.50%")));
 }
 
+TEST(ErrorRule, TheDocumentedRuleHoldsAgainstTheSixteenBitReference) {
+  ErrorStats stats = right_result();
+  stats.max_abs_difference = 2.1e-3;
+  EXPECT_THAT(find_fault(stats).value_or(""), HasSubstr("16-bit reference 0.0021"));
+}
+
 TEST(ErrorRule, NanIsNeverRight) {
   ErrorStats stats = right_result();
   stats.max_abs_error = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_TRUE(find_fault(stats));
+  stats = right_result();
+  stats.max_abs_difference = std::numeric_limits<double>::quiet_NaN();
   EXPECT_TRUE(find_fault(stats));
 }
 

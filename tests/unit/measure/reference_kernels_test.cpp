@@ -352,6 +352,7 @@ float as_float(unsigned bits) { return std::bit_cast<float>(bits); }
 TEST_P(OutputCheck, TheReferenceItselfHasItsOwnError) {
   const CheckCounts counts = check();
   EXPECT_EQ(counts.max_abs_error_bits, counts.max_abs_reference_error_bits);
+  EXPECT_EQ(counts.max_abs_difference_bits, 0U);
   EXPECT_GT(as_float(counts.max_abs_reference_error_bits), 0.0F);
   EXPECT_GT(as_float(counts.max_abs_reference_bits), 0.0F);
   EXPECT_EQ(counts.mismatched, 0U);
@@ -366,6 +367,7 @@ TEST_P(OutputCheck, OneWrongElementIsFoundWhereverItIs) {
     const CheckCounts counts = check();
     EXPECT_EQ(counts.mismatched, 1U) << "element " << i;
     EXPECT_NEAR(as_float(counts.max_abs_error_bits), 100.0F, 6.0F) << "element " << i;
+    EXPECT_NEAR(as_float(counts.max_abs_difference_bits), 100.0F, 6.0F) << "element " << i;
     output_[tensor_index(i)] = right;
   }
 }
