@@ -22,7 +22,7 @@ Race::Race(RacePolicy policy)
   check_policy(policy_);
 }
 
-CandidateId Race::admit() {
+RunnerId Race::admit() {
   if (closed_) {
     throw std::logic_error("a candidate joins a race that has been closed");
   }
@@ -63,7 +63,7 @@ void Race::record(double time_us, bool throttled) {
   }
 }
 
-void Race::withdraw(CandidateId candidate) {
+void Race::withdraw(RunnerId candidate) {
   runners_.at(candidate).withdrawn = true;
   std::erase(finalists_, candidate);
   if (round_) {
@@ -81,7 +81,7 @@ void Race::withdraw(CandidateId candidate) {
   }
 }
 
-bool Race::reinstate_opponents_of(CandidateId withdrawn) {
+bool Race::reinstate_opponents_of(RunnerId withdrawn) {
   bool someone_returns = false;
   for (Runner& runner : runners_) {
     if (runner.opponents.count(withdrawn) > 0) {
@@ -96,7 +96,7 @@ bool Race::reinstate_opponents_of(CandidateId withdrawn) {
 
 void Race::begin_round() {
   advance();
-  std::vector<CandidateId> sampled = members();
+  std::vector<RunnerId> sampled = members();
   if (!sampled.empty()) {
     round_.emplace(std::move(sampled), policy_.most_sample_retakes, random_);
   }
@@ -120,7 +120,7 @@ void Race::end_round() {
 void Race::retake_round() {
   ++retaken_rounds_;
   samples_retaken_ += static_cast<std::int64_t>(round_->samples().size());
-  for (const CandidateId loser : eliminate(rounds_ + 1)) {
+  for (const RunnerId loser : eliminate(rounds_ + 1)) {
     if (loser != sentinel_) {
       round_->drop(loser);
     }
@@ -143,7 +143,7 @@ void Race::accept(bool off) {
   }
 }
 
-bool Race::collects(CandidateId id) const {
+bool Race::collects(RunnerId id) const {
   if (phase_ == Phase::finals) {
     return std::find(finalists_.begin(), finalists_.end(), id) != finalists_.end();
   }
@@ -183,27 +183,25 @@ void Race::bet(const RoundSample& sample) {
   runner.evidence.add(sample.time_us > *leader_us * (1.0 + policy_.margin));
 }
 
-std::vector<CandidateId> Race::eliminate(int round) {
-  std::vector<CandidateId> losers = contenders();
-  std::erase_if(losers, [&](CandidateId id) {
+std::vector<RunnerId> Race::eliminate(int round) {
+  std::vector<RunnerId> losers = contenders();
+  std::erase_if(losers, [&](RunnerId id) {
     const Runner& runner = runners_[id];
     return runner.race.empty() || runner.evidence.stake() * policy_.false_elimination < 1.0;
   });
-  for (const CandidateId loser : losers) {
+  for (const RunnerId loser : losers) {
     runners_[loser].eliminated_in_round = round;
   }
   return losers;
 }
 
 void Race::choose_leader() {
-  std::vector<CandidateId> able = contenders();
-  const auto knows_enough = [&](CandidateId id) {
-    return runners_[id].race.size() >= kLeastToLead;
-  };
+  std::vector<RunnerId> able = contenders();
+  const auto knows_enough = [&](RunnerId id) { return runners_[id].race.size() >= kLeastToLead; };
   if (std::any_of(able.begin(), able.end(), knows_enough)) {
-    std::erase_if(able, [&](CandidateId id) { return !knows_enough(id); });
+    std::erase_if(able, [&](RunnerId id) { return !knows_enough(id); });
   }
-  std::erase_if(able, [&](CandidateId id) { return runners_[id].race.empty(); });
+  std::erase_if(able, [&](RunnerId id) { return runners_[id].race.empty(); });
   const auto fastest = std::min_element(able.begin(), able.end(), [&](auto a, auto b) {
     return runners_[a].race.median_us() < runners_[b].race.median_us();
   });

@@ -22,7 +22,7 @@ struct Step {
     finished,  ///< result() is final
   };
   Kind kind = Kind::finished;
-  CandidateId candidate = 0;
+  RunnerId candidate = 0;
 };
 
 /// Decides, for one problem, whose sample is taken next, who cannot win any more, and when it is
@@ -48,7 +48,7 @@ class Race {
   explicit Race(RacePolicy policy);
 
   /// A candidate joins with the next round. Precondition: not closed.
-  CandidateId admit();
+  RunnerId admit();
   /// No more will join: the race may end.
   void close() { closed_ = true; }
 
@@ -62,7 +62,7 @@ class Race {
   void record(double time_us, bool throttled);
   /// A candidate turned out to be broken: it gets no place, and whoever lost against it is in the
   /// race again, or anew in the finals. Callable at any time, after the end too: ask next() then.
-  void withdraw(CandidateId candidate);
+  void withdraw(RunnerId candidate);
 
   /// Also before the end: then of what has been accepted so far, and for a candidate without an
   /// accepted sample of what the unfinished round has.
@@ -77,28 +77,28 @@ class Race {
   void retake_round();
   void accept(bool off);
   void keep(const RoundSample& sample, bool off);
-  [[nodiscard]] bool collects(CandidateId id) const;
+  [[nodiscard]] bool collects(RunnerId id) const;
   void place_bets();
   void bet(const RoundSample& sample);
-  std::vector<CandidateId> eliminate(int round);
-  bool reinstate_opponents_of(CandidateId withdrawn);
+  std::vector<RunnerId> eliminate(int round);
+  bool reinstate_opponents_of(RunnerId withdrawn);
   void choose_leader();
   void watch_sentinel();
 
   // race_phases.cpp: who is in it, and when it ends
-  [[nodiscard]] std::vector<CandidateId> members() const;
-  [[nodiscard]] std::vector<CandidateId> contenders() const;
-  [[nodiscard]] std::vector<CandidateId> unsampled() const;
+  [[nodiscard]] std::vector<RunnerId> members() const;
+  [[nodiscard]] std::vector<RunnerId> contenders() const;
+  [[nodiscard]] std::vector<RunnerId> unsampled() const;
   [[nodiscard]] bool over_budget() const;
   [[nodiscard]] bool may_abandon_round() const;
   [[nodiscard]] StopReason end_of_race() const;
   [[nodiscard]] StopReason end_of_finals() const;
-  [[nodiscard]] StopReason judge(const std::vector<CandidateId>& sampled) const;
+  [[nodiscard]] StopReason judge(const std::vector<RunnerId>& sampled) const;
   [[nodiscard]] bool noise_is_due() const;
-  [[nodiscard]] std::size_t least_samples(const std::vector<CandidateId>& sampled) const;
-  [[nodiscard]] bool has_repeats(CandidateId id) const;
+  [[nodiscard]] std::size_t least_samples(const std::vector<RunnerId>& sampled) const;
+  [[nodiscard]] bool has_repeats(RunnerId id) const;
   [[nodiscard]] bool nobody_lags() const;
-  [[nodiscard]] const Series& series_of(CandidateId id) const;
+  [[nodiscard]] const Series& series_of(RunnerId id) const;
   void advance();
   void begin_finals(StopReason reason);
   void back_to_racing();
@@ -107,10 +107,10 @@ class Race {
   RacePolicy policy_;
   std::mt19937_64 random_;
   std::vector<Runner> runners_;
-  std::vector<CandidateId> finalists_;
+  std::vector<RunnerId> finalists_;
   std::optional<Round> round_;
-  std::optional<CandidateId> leader_;
-  std::optional<CandidateId> sentinel_;
+  std::optional<RunnerId> leader_;
+  std::optional<RunnerId> sentinel_;
   Sentinel sentinel_samples_;
   Phase phase_ = Phase::racing;
   StopReason stopped_because_ = StopReason::not_yet;

@@ -29,9 +29,9 @@ bool Race::over_budget() const {
 
 bool Race::may_abandon_round() const { return over_budget() && unsampled().empty(); }
 
-std::vector<CandidateId> Race::contenders() const {
-  std::vector<CandidateId> ids;
-  for (CandidateId id = 0; id < runners_.size(); ++id) {
+std::vector<RunnerId> Race::contenders() const {
+  std::vector<RunnerId> ids;
+  for (RunnerId id = 0; id < runners_.size(); ++id) {
     if (runners_[id].in_contention()) {
       ids.push_back(id);
     }
@@ -39,21 +39,21 @@ std::vector<CandidateId> Race::contenders() const {
   return ids;
 }
 
-std::vector<CandidateId> Race::unsampled() const {
-  std::vector<CandidateId> ids = contenders();
-  std::erase_if(ids, [&](CandidateId id) { return !runners_[id].race.empty(); });
+std::vector<RunnerId> Race::unsampled() const {
+  std::vector<RunnerId> ids = contenders();
+  std::erase_if(ids, [&](RunnerId id) { return !runners_[id].race.empty(); });
   return ids;
 }
 
-std::vector<CandidateId> Race::members() const {
+std::vector<RunnerId> Race::members() const {
   if (phase_ == Phase::done ||
       (phase_ == Phase::racing && !closed_ && end_of_race() != StopReason::not_yet)) {
     return {};  // racing: it could end, but others may still join
   }
-  std::vector<CandidateId> ids = phase_ == Phase::finals ? finalists_
-                                 : over_budget()         ? unsampled()
-                                                         : contenders();
-  std::erase_if(ids, [&](CandidateId id) { return !collects(id); });
+  std::vector<RunnerId> ids = phase_ == Phase::finals ? finalists_
+                              : over_budget()         ? unsampled()
+                                                      : contenders();
+  std::erase_if(ids, [&](RunnerId id) { return !collects(id); });
   if (!ids.empty() && sentinel_ && std::find(ids.begin(), ids.end(), *sentinel_) == ids.end()) {
     ids.push_back(*sentinel_);
   }
@@ -76,7 +76,7 @@ void Race::advance() {
 }
 
 StopReason Race::end_of_race() const {
-  const std::vector<CandidateId> ids = contenders();
+  const std::vector<RunnerId> ids = contenders();
   if (ids.empty()) {
     return StopReason::nobody_left;
   }
@@ -87,7 +87,7 @@ StopReason Race::end_of_race() const {
     return StopReason::budget;
   }
   if (policy_.strategy == Strategy::exhaustive) {
-    const auto has_all = [&](CandidateId id) { return has_repeats(id); };
+    const auto has_all = [&](RunnerId id) { return has_repeats(id); };
     return std::all_of(ids.begin(), ids.end(), has_all) ? StopReason::fixed_count
                                                         : StopReason::not_yet;
   }
@@ -107,18 +107,18 @@ StopReason Race::end_of_finals() const {
   return final_rounds_ < policy_.least_final_rounds ? StopReason::not_yet : judge(finalists_);
 }
 
-const Series& Race::series_of(CandidateId id) const {
+const Series& Race::series_of(RunnerId id) const {
   return phase_ == Phase::finals ? runners_[id].finals : runners_[id].race;
 }
 
-bool Race::has_repeats(CandidateId id) const {
+bool Race::has_repeats(RunnerId id) const {
   return policy_.strategy == Strategy::exhaustive &&
          runners_[id].race.size() >= static_cast<std::size_t>(policy_.repeats);
 }
 
-std::size_t Race::least_samples(const std::vector<CandidateId>& sampled) const {
+std::size_t Race::least_samples(const std::vector<RunnerId>& sampled) const {
   std::size_t least = std::numeric_limits<std::size_t>::max();
-  for (const CandidateId id : sampled) {
+  for (const RunnerId id : sampled) {
     least = std::min(least, series_of(id).size());
   }
   return least;
@@ -128,10 +128,10 @@ bool Race::noise_is_due() const {
   return (phase_ == Phase::finals ? final_rounds_ : rounds_) % kNoiseStep == 0;
 }
 
-StopReason Race::judge(const std::vector<CandidateId>& sampled) const {
+StopReason Race::judge(const std::vector<RunnerId>& sampled) const {
   std::size_t vague = 0;
   std::size_t stuck = 0;
-  for (const CandidateId id : sampled) {
+  for (const RunnerId id : sampled) {
     const Series& series = series_of(id);
     const auto width = relative_half_width(series, policy_.confidence);
     if (!width || *width > policy_.target_ci) {
@@ -153,8 +153,8 @@ StopReason Race::judge(const std::vector<CandidateId>& sampled) const {
 }
 
 bool Race::nobody_lags() const {
-  const std::vector<CandidateId> ids = contenders();
-  return std::none_of(ids.begin(), ids.end(), [&](CandidateId id) {
+  const std::vector<RunnerId> ids = contenders();
+  return std::none_of(ids.begin(), ids.end(), [&](RunnerId id) {
     if (id == leader_) {
       return false;
     }
@@ -171,7 +171,7 @@ void Race::begin_finals(StopReason reason) {
     phase_ = Phase::done;
     return;
   }
-  std::stable_sort(finalists_.begin(), finalists_.end(), [&](CandidateId a, CandidateId b) {
+  std::stable_sort(finalists_.begin(), finalists_.end(), [&](RunnerId a, RunnerId b) {
     return runners_[a].race.median_us() < runners_[b].race.median_us();
   });
   finalists_.resize(std::min(finalists_.size(), static_cast<std::size_t>(policy_.most_finalists)));

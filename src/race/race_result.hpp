@@ -26,7 +26,7 @@ enum class StopReason {
 [[nodiscard]] std::string_view stop_reason_name(StopReason reason);
 
 struct CandidateResult {
-  CandidateId candidate = 0;
+  RunnerId candidate = 0;
   /// A finalist's samples are those of the finals alone. No samples: it was withdrawn, or the
   /// caller stopped before its first.
   Timing timing;
@@ -44,7 +44,7 @@ struct RaceResult {
   std::int64_t samples_taken = 0;    ///< retaken ones counted too
   std::int64_t samples_retaken = 0;  ///< thrown away: throttled, or in a round that was off
   double drift_percent = 0.0;        ///< of the sentinel (sentinel.hpp)
-  std::optional<CandidateId> sentinel;
+  std::optional<RunnerId> sentinel;
   double elapsed_s = 0.0;  ///< as last told to the race
   StopReason stopped_because = StopReason::not_yet;
   std::vector<std::string> warnings;

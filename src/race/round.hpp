@@ -10,7 +10,7 @@
 namespace fatune {
 
 struct RoundSample {
-  CandidateId candidate = 0;
+  RunnerId candidate = 0;
   double time_us = 0.0;
   bool throttled = false;  ///< kept all the same: its retakes were used up
 };
@@ -19,30 +19,30 @@ struct RoundSample {
 /// candidate put at the end of the queue, a bounded number of times.
 class Round {
  public:
-  Round(std::vector<CandidateId> members, int most_sample_retakes, std::mt19937_64& random);
+  Round(std::vector<RunnerId> members, int most_sample_retakes, std::mt19937_64& random);
 
   /// Whose sample is next; nothing when all are taken.
-  [[nodiscard]] std::optional<CandidateId> next() const;
+  [[nodiscard]] std::optional<RunnerId> next() const;
   /// The sample of next(). Returns whether it was kept. Precondition: next().
   bool record(double time_us, bool throttled);
   /// The member leaves, with its sample.
-  void drop(CandidateId member);
+  void drop(RunnerId member);
   /// Forgets all samples, and shuffles anew.
   void restart(std::mt19937_64& random);
 
   [[nodiscard]] const std::vector<RoundSample>& samples() const { return samples_; }
-  [[nodiscard]] std::optional<double> time_us_of(CandidateId member) const;
+  [[nodiscard]] std::optional<double> time_us_of(RunnerId member) const;
   [[nodiscard]] int times_restarted() const { return times_restarted_; }
 
  private:
   struct Waiting {
-    CandidateId candidate;
+    RunnerId candidate;
     int retakes;
   };
 
   void line_up(std::mt19937_64& random);
 
-  std::vector<CandidateId> members_;
+  std::vector<RunnerId> members_;
   int most_sample_retakes_;
   std::deque<Waiting> queue_;
   std::vector<RoundSample> samples_;

@@ -10,8 +10,8 @@
 
 namespace fatune {
 
-/// A candidate of a race, counted from 0 in the order of admission.
-using CandidateId = std::size_t;
+/// A candidate of one race, counted from 0 in the order of admission there.
+using RunnerId = std::size_t;
 
 /// Samples, at most one per round, in the order of the rounds and ascending.
 class Series {
@@ -36,7 +36,7 @@ struct Runner {
   Series race;
   Series finals;  ///< empty unless it is a finalist
   LosingEvidence evidence;
-  std::set<CandidateId> opponents;  ///< the leaders that the evidence is about
+  std::set<RunnerId> opponents;  ///< the leaders that the evidence is about
   std::optional<int> eliminated_in_round;
   bool withdrawn = false;
   int kept_throttled = 0;   ///< samples kept although they were taken under throttling

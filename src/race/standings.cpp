@@ -24,11 +24,11 @@ auto sort_key(const Runner& runner) {
                     ranked_series(runner).median_us());
 }
 
-std::vector<CandidateId> in_order(const std::vector<Runner>& runners) {
-  std::vector<CandidateId> order(runners.size());
-  std::iota(order.begin(), order.end(), CandidateId{0});
-  std::erase_if(order, [&](CandidateId id) { return !is_placed(runners[id]); });
-  std::stable_sort(order.begin(), order.end(), [&](CandidateId a, CandidateId b) {
+std::vector<RunnerId> in_order(const std::vector<Runner>& runners) {
+  std::vector<RunnerId> order(runners.size());
+  std::iota(order.begin(), order.end(), RunnerId{0});
+  std::erase_if(order, [&](RunnerId id) { return !is_placed(runners[id]); });
+  std::stable_sort(order.begin(), order.end(), [&](RunnerId a, RunnerId b) {
     return sort_key(runners[a]) < sort_key(runners[b]);
   });
   return order;
@@ -62,7 +62,7 @@ std::string stop_text(const Runner& runner, StopReason stopped_because) {
              : std::string(stop_reason_name(stopped_because));
 }
 
-CandidateResult describe(const Runner& runner, CandidateId id, const RacePolicy& policy,
+CandidateResult describe(const Runner& runner, RunnerId id, const RacePolicy& policy,
                          StopReason stopped_because) {
   CandidateResult result;
   result.candidate = id;
@@ -81,7 +81,7 @@ void number(const std::vector<Runner>& runners, double confidence,
   int place = 0;
   int group = 0;
   const Runner* fastest = nullptr;
-  for (const CandidateId id : in_order(runners)) {
+  for (const RunnerId id : in_order(runners)) {
     if (fastest == nullptr || !tied(runners[id], *fastest, confidence)) {
       fastest = &runners[id];
       ++group;
@@ -116,7 +116,7 @@ std::string_view stop_reason_name(StopReason reason) {
 std::vector<CandidateResult> make_standings(const std::vector<Runner>& runners,
                                             const RacePolicy& policy, StopReason stopped_because) {
   std::vector<CandidateResult> results;
-  for (CandidateId id = 0; id < runners.size(); ++id) {
+  for (RunnerId id = 0; id < runners.size(); ++id) {
     results.push_back(describe(runners[id], id, policy, stopped_because));
   }
   number(runners, policy.confidence, results);

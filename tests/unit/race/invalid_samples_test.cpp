@@ -21,7 +21,7 @@ TEST(InvalidSamples, AThrottledSampleIsRetakenAtTheEndOfTheRound) {
   for (int i = 0; i < 3; ++i) {
     race.admit();
   }
-  const CandidateId first = race.next(0).candidate;
+  const RunnerId first = race.next(0).candidate;
   race.record(500, true);
   EXPECT_NE(race.next(0).candidate, first);
   race.record(100, false);

@@ -51,9 +51,9 @@ TEST(Race, EveryRoundHasEachCandidateOnceInAnOrderOfItsOwn) {
     race.admit();
   }
   race.close();
-  std::set<std::vector<CandidateId>> orders;
+  std::set<std::vector<RunnerId>> orders;
   for (int round = 0; round < 5; ++round) {
-    std::vector<CandidateId> order;
+    std::vector<RunnerId> order;
     for (std::size_t i = 0; i < kCandidates; ++i) {
       const Step step = race.next(0);
       ASSERT_EQ(step.kind, Step::Kind::sample);
@@ -175,7 +175,7 @@ TEST(Race, ResultBeforeTheEndHasWhatWasTaken) {
   Race race({});
   race.admit();
   race.admit();
-  const CandidateId first = race.next(0).candidate;
+  const RunnerId first = race.next(0).candidate;
   race.record(100, false);
   const RaceResult result = race.result();
   EXPECT_EQ(result.stopped_because, StopReason::not_yet);

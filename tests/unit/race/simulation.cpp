@@ -57,7 +57,7 @@ RacePolicy racing_policy(std::uint64_t seed) {
   return policy;
 }
 
-CandidateId winner_of(const RaceResult& result) {
+RunnerId winner_of(const RaceResult& result) {
   const auto first =
       std::find_if(result.candidates.begin(), result.candidates.end(),
                    [](const CandidateResult& candidate) { return candidate.place == 1; });

@@ -35,6 +35,6 @@ RaceResult run(const RacePolicy& policy, const std::vector<double>& true_us, con
                std::uint64_t seed);
 
 RacePolicy racing_policy(std::uint64_t seed = 1);
-CandidateId winner_of(const RaceResult& result);
+RunnerId winner_of(const RaceResult& result);
 
 }  // namespace fatune::simulation

@@ -104,7 +104,7 @@ TEST(Stop, ALateCandidateGetsASampleAfterTheBudget) {
   ASSERT_EQ(race.next(0).kind, Step::Kind::sample);
   race.record(100, false);
   EXPECT_EQ(race.next(2.0).kind, Step::Kind::wait);
-  const CandidateId late = race.admit();
+  const RunnerId late = race.admit();
   race.close();
   int samples = 0;
   for (Step step = race.next(2.0); step.kind == Step::Kind::sample; step = race.next(2.0)) {

@@ -20,7 +20,7 @@ Race race_of(int candidates) {
 
 TEST(Withdrawal, ACandidateThatBreaksGetsNoPlaceAndStopsNobody) {
   Race race = race_of(3);
-  const CandidateId broken = race.next(0).candidate;
+  const RunnerId broken = race.next(0).candidate;
   race.withdraw(broken);
   const RaceResult result = run(race, {100, 100, 100}, {}, 1);
   EXPECT_EQ(result.candidates[broken].place, 0);
@@ -67,7 +67,7 @@ TEST(Withdrawal, TheSentinelIsReplaced) {
     race.record(race.next(0).candidate == 1 ? 90 : 100, false);
   }
   static_cast<void>(race.next(0));
-  ASSERT_EQ(race.result().sentinel, std::optional<CandidateId>(1));
+  ASSERT_EQ(race.result().sentinel, std::optional<RunnerId>(1));
   race.withdraw(1);
   const RaceResult result = run(race, {100, 90, 100}, {}, 1);
   ASSERT_TRUE(result.sentinel);
