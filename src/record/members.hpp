@@ -1,0 +1,204 @@
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include "core/config.hpp"
+#include "core/device_limits.hpp"
+#include "core/kernel_code.hpp"
+#include "core/outcome.hpp"
+#include "core/problem.hpp"
+#include "core/report.hpp"
+
+// The members of core's structs, each listed once: visit_members(value, visit) calls
+// visit("name", member) for each. Writing and reading share the lists. A struct that gains a member
+// no longer compiles here (the structured binding counts them), so that none is forgotten.
+namespace fatune::record {
+
+template <typename Self, typename Struct>
+concept Is = std::same_as<std::remove_const_t<Self>, Struct>;
+
+template <Is<ErrorStats> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [input, max_abs_error, max_abs_difference, max_abs_reference_error, limit, elements,
+         mismatched, not_finite, guard_bytes_changed] = self;
+  visit("input", input);
+  visit("max_abs_error", max_abs_error);
+  visit("max_abs_difference", max_abs_difference);
+  visit("max_abs_reference_error", max_abs_reference_error);
+  visit("limit", limit);
+  visit("elements", elements);
+  visit("mismatched", mismatched);
+  visit("not_finite", not_finite);
+  visit("guard_bytes_changed", guard_bytes_changed);
+}
+
+template <Is<Verification> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [method, seed, inputs] = self;
+  visit("method", method);
+  visit("seed", seed);
+  visit("inputs", inputs);
+}
+
+template <Is<Timing> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [samples_us, median_us, mean_us, min_us, max_us, stddev_us, median_low_us, median_high_us,
+         confidence, stopped_because] = self;
+  visit("samples_us", samples_us);
+  visit("median_us", median_us);
+  visit("mean_us", mean_us);
+  visit("min_us", min_us);
+  visit("max_us", max_us);
+  visit("stddev_us", stddev_us);
+  visit("median_low_us", median_low_us);
+  visit("median_high_us", median_high_us);
+  visit("confidence", confidence);
+  visit("stopped_because", stopped_because);
+}
+
+template <typename Self, typename Visit>
+requires Is<Self, Pruned> || Is<Self, Invalid>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [rule, reason] = self;
+  visit("rule", rule);
+  visit("reason", reason);
+}
+
+template <Is<CompileFailed> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [log] = self;
+  visit("log", log);
+}
+
+template <Is<Unlaunchable> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [limit] = self;
+  visit("limit", limit);
+}
+
+template <Is<Crashed> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [error] = self;
+  visit("error", error);
+}
+
+template <Is<TimedOut> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [deadline_ms] = self;
+  visit("deadline_ms", deadline_ms);
+}
+
+template <Is<WrongResult> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [verification, finding] = self;
+  visit("verification", verification);
+  visit("finding", finding);
+}
+
+template <Is<EstimateTerm> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [name, us] = self;
+  visit("name", name);
+  visit("us", us);
+}
+
+template <Is<Estimated> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [estimate_us, terms] = self;
+  visit("estimate_us", estimate_us);
+  visit("terms", terms);
+}
+
+template <Is<Measured> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [timing, verification] = self;
+  visit("timing", timing);
+  visit("verification", verification);
+}
+
+template <Is<Problem> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [batch, seq_len, heads, d_head, dtype, causal] = self;
+  visit("batch", batch);
+  visit("seq_len", seq_len);
+  visit("heads", heads);
+  visit("d_head", d_head);
+  visit("dtype", dtype);
+  visit("causal", causal);
+}
+
+template <Is<Config> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [family, values] = self;
+  visit("family", family);
+  visit("values", values);
+}
+
+template <Is<DeviceLimits> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [name, uuid, arch, sm_count, max_threads_per_block, max_threads_per_sm, max_blocks_per_sm,
+         registers_per_sm, registers_per_block, max_registers_per_thread,
+         smem_per_block_optin_bytes, smem_per_sm_bytes, smem_reserved_per_block_bytes, l2_bytes,
+         total_memory_bytes, free_memory_bytes, clock_khz, memory_gbps] = self;
+  visit("name", name);
+  visit("uuid", uuid);
+  visit("arch", arch);
+  visit("sm_count", sm_count);
+  visit("max_threads_per_block", max_threads_per_block);
+  visit("max_threads_per_sm", max_threads_per_sm);
+  visit("max_blocks_per_sm", max_blocks_per_sm);
+  visit("registers_per_sm", registers_per_sm);
+  visit("registers_per_block", registers_per_block);
+  visit("max_registers_per_thread", max_registers_per_thread);
+  visit("smem_per_block_optin_bytes", smem_per_block_optin_bytes);
+  visit("smem_per_sm_bytes", smem_per_sm_bytes);
+  visit("smem_reserved_per_block_bytes", smem_reserved_per_block_bytes);
+  visit("l2_bytes", l2_bytes);
+  visit("total_memory_bytes", total_memory_bytes);
+  visit("free_memory_bytes", free_memory_bytes);
+  visit("clock_khz", clock_khz);
+  visit("memory_gbps", memory_gbps);
+}
+
+template <Is<MeasurePolicy> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [warmup, repeats, flush_l2, device_gate, confidence, seed] = self;
+  visit("warmup", warmup);
+  visit("repeats", repeats);
+  visit("flush_l2", flush_l2);
+  visit("device_gate", device_gate);
+  visit("confidence", confidence);
+  visit("seed", seed);
+}
+
+template <Is<Toolchain> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [fatune_version, nvrtc_version, driver_version] = self;
+  visit("fatune_version", fatune_version);
+  visit("nvrtc_version", nvrtc_version);
+  visit("driver_version", driver_version);
+}
+
+template <Is<LaunchGeometry> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [grid, block, dynamic_smem_bytes] = self;
+  visit("grid", grid);
+  visit("block", block);
+  visit("dynamic_smem_bytes", dynamic_smem_bytes);
+}
+
+template <Is<ResourceFacts> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [registers_per_thread, spill_store_bytes, spill_load_bytes, local_bytes, static_smem_bytes,
+         constant_bytes, code_bytes] = self;
+  visit("registers_per_thread", registers_per_thread);
+  visit("spill_store_bytes", spill_store_bytes);
+  visit("spill_load_bytes", spill_load_bytes);
+  visit("local_bytes", local_bytes);
+  visit("static_smem_bytes", static_smem_bytes);
+  visit("constant_bytes", constant_bytes);
+  visit("code_bytes", code_bytes);
+}
+
+}  // namespace fatune::record

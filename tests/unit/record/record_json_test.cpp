@@ -1,0 +1,125 @@
+#include "record/record_json.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+#include <limits>
+
+namespace fatune {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+/// Through text, as a file or a message would.
+template <typename Value>
+Value round_trip(const Value& value) {
+  return read_record<Value>(parse_record(record_text(record_json(value))));
+}
+
+template <typename Value>
+std::string error_of(const char* text) {
+  try {
+    static_cast<void>(read_record<Value>(parse_record(text)));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::bad_file);
+    return error.what();
+  }
+  return "no error";
+}
+
+Verification verification() {
+  ErrorStats stats;
+  stats.input = "normal";
+  stats.max_abs_error = 1.0 / 3.0;
+  stats.max_abs_difference = 0.125;
+  stats.max_abs_reference_error = 1e-300;
+  stats.limit = 2e-3;
+  stats.elements = std::int64_t{1} << 40;
+  stats.mismatched = 7;
+  stats.not_finite = 3;
+  stats.guard_bytes_changed = 2;
+  return {"gpu references, all rows", std::numeric_limits<std::uint64_t>::max(), {stats, {}}};
+}
+
+TEST(RecordJson, AMeasuredOutcomeComesBackWithEverySample) {
+  Measured measured{{}, verification()};
+  measured.timing.samples_us = {0.1, 1e7 / 3.0, 5.0};
+  measured.timing.median_us = 5.0;
+  measured.timing.stopped_because = "fixed count";
+  const Outcome again = round_trip(Outcome{measured});
+  const auto& timing = std::get<Measured>(again).timing;
+  EXPECT_THAT(timing.samples_us, ElementsAre(0.1, 1e7 / 3.0, 5.0));
+  EXPECT_EQ(timing.median_us, 5.0);
+  EXPECT_EQ(timing.stopped_because, "fixed count");
+  const auto& checks = std::get<Measured>(again).verification;
+  EXPECT_EQ(checks.seed, std::numeric_limits<std::uint64_t>::max());
+  ASSERT_EQ(checks.inputs.size(), 2U);
+  EXPECT_EQ(checks.inputs[0].max_abs_error, 1.0 / 3.0);
+  EXPECT_EQ(checks.inputs[0].elements, std::int64_t{1} << 40);
+  EXPECT_EQ(record_json(again), record_json(Outcome{measured}));
+}
+
+TEST(RecordJson, EveryAlternativeComesBackAsItself) {
+  const std::vector<Outcome> outcomes{Pruned{"rule", "why"},
+                                      Invalid{"rule", "why"},
+                                      CompileFailed{"error: x\nline 2"},
+                                      Unlaunchable{"too much"},
+                                      Crashed{"CUDA_ERROR_ILLEGAL_ADDRESS"},
+                                      TimedOut{1500.0},
+                                      WrongResult{verification(), "finding"},
+                                      Estimated{12.5, {{"tensor", 3.5}}},
+                                      Measured{}};
+  ASSERT_EQ(outcomes.size(), std::variant_size_v<Outcome>);
+  for (const Outcome& outcome : outcomes) {
+    const Outcome again = round_trip(outcome);
+    EXPECT_EQ(again.index(), outcome.index());
+    EXPECT_EQ(record_json(again), record_json(outcome));
+  }
+}
+
+TEST(RecordJson, NumbersThatAreNotFiniteComeBack) {
+  ErrorStats stats;
+  stats.max_abs_error = std::numeric_limits<double>::quiet_NaN();
+  stats.max_abs_difference = std::numeric_limits<double>::infinity();
+  stats.limit = -std::numeric_limits<double>::infinity();
+  const ErrorStats again = round_trip(stats);
+  EXPECT_TRUE(std::isnan(again.max_abs_error));
+  EXPECT_EQ(again.max_abs_difference, stats.max_abs_difference);
+  EXPECT_EQ(again.limit, stats.limit);
+}
+
+TEST(RecordJson, PlainValuesComeBack) {
+  const Problem problem{2, 4096, 16, 128, DType::bf16, true};
+  EXPECT_EQ(round_trip(problem), problem);
+  const Config config{"flash", {5, 128, -1}};
+  EXPECT_EQ(round_trip(config), config);
+  DeviceLimits limits;
+  limits.name = "GPU \"x\"";
+  limits.arch = {90, 'a'};
+  limits.memory_gbps = 4915.2;
+  EXPECT_EQ(round_trip(limits).name, limits.name);
+  EXPECT_EQ(round_trip(limits).arch, limits.arch);
+  EXPECT_EQ(round_trip(limits).memory_gbps, limits.memory_gbps);
+  EXPECT_EQ(round_trip(LaunchGeometry{{1, 2, 3}, {4, 5, 6}, 7}).block[2], 6);
+}
+
+TEST(RecordJson, ACompilersBytesThatAreNoUtf8DoNotThrow) {
+  EXPECT_THAT(std::get<CompileFailed>(round_trip(Outcome{CompileFailed{"bad \xff byte"}})).log,
+              HasSubstr("byte"));
+}
+
+TEST(RecordJson, ErrorsNameTheMember) {
+  EXPECT_THAT(error_of<Problem>("{"), HasSubstr("no JSON"));
+  EXPECT_THAT(error_of<Problem>("[]"), HasSubstr("not an object"));
+  EXPECT_THAT(error_of<Outcome>("{}"), HasSubstr("'outcome' is missing"));
+  EXPECT_THAT(error_of<Outcome>(R"({"outcome": "vanished"})"), HasSubstr("'vanished'"));
+  EXPECT_THAT(error_of<Outcome>(R"({"outcome": "wrong_result", "verification":
+      {"method": "m", "seed": -1, "inputs": []}, "finding": ""})"),
+              HasSubstr("verification.seed"));
+  EXPECT_THAT(error_of<Problem>(R"({"batch": 1, "seq_len": 1.5})"), HasSubstr("seq_len"));
+  EXPECT_THAT(error_of<LaunchGeometry>(R"({"grid": [1, 2]})"), HasSubstr("2 items"));
+}
+
+}  // namespace
+}  // namespace fatune
