@@ -73,8 +73,8 @@ void Race::withdraw(RunnerId candidate) {
     sentinel_.reset();
     sentinel_samples_ = Sentinel(policy_.sentinel_tolerance);
   }
-  choose_leader();
   const bool someone_returns = reinstate_opponents_of(candidate);
+  choose_leader();
   if (phase_ != Phase::racing && policy_.strategy == Strategy::race &&
       (someone_returns || finalists_.empty())) {
     back_to_racing();
