@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cctype>
 #include <chrono>
+#include <filesystem>
+#include <optional>
 
 #include "app/commands.hpp"
 #include "app/console.hpp"
@@ -73,14 +75,15 @@ Prepared prepare(const Job& job, const Config& config) {
 }
 
 void write_artifact(const Job& job, const Artifact& artifact, CompiledConfig& row) {
-  if (!job.options.out_dir) {
+  const std::optional<std::filesystem::path>& out_dir = job.options.out_dir;
+  if (!out_dir) {
     return;
   }
   const std::string stem = file_stem(job.family.name, row.short_form, job.limits.arch);
-  row.cubin_file = (*job.options.out_dir / (stem + ".cubin")).string();
+  row.cubin_file = (*out_dir / (stem + ".cubin")).string();
   write_output_file(row.cubin_file, {artifact.cubin.data(), artifact.cubin.size()});
   if (job.options.ptx) {
-    row.ptx_file = (*job.options.out_dir / (stem + ".ptx")).string();
+    row.ptx_file = (*out_dir / (stem + ".ptx")).string();
     write_output_file(row.ptx_file, artifact.ptx);
   }
 }
@@ -113,8 +116,8 @@ void compile_all(const Job& job, std::vector<Prepared>& prepared) {
   std::vector<CompileRequest> requests;
   std::vector<std::size_t> owners;
   for (std::size_t i = 0; i < prepared.size(); ++i) {
-    if (prepared[i].request) {
-      requests.push_back(*prepared[i].request);
+    if (const std::optional<CompileRequest>& request = prepared[i].request) {
+      requests.push_back(*request);
       owners.push_back(i);
     }
   }
@@ -123,7 +126,7 @@ void compile_all(const Job& job, std::vector<Prepared>& prepared) {
       std::move(requests),
       [&](const CompileRequest& request) { return compile(request, cache.get(), job.options.ptx); },
       {job_count(job.options.compile), 0});
-  while (auto compiled = pool.next()) {
+  for (auto compiled = pool.next(); compiled.has_value(); compiled = pool.next()) {
     Prepared& owner = prepared[owners.at(compiled->index)];
     if (const auto* artifact = std::get_if<Artifact>(compiled->result.get())) {
       add_compiled(job, *artifact, owner);
