@@ -126,7 +126,11 @@ void compile_all(const Job& job, std::vector<Prepared>& prepared) {
       std::move(requests),
       [&](const CompileRequest& request) { return compile(request, cache.get(), job.options.ptx); },
       {job_count(job.options.compile), 0});
-  for (auto compiled = pool.next(); compiled.has_value(); compiled = pool.next()) {
+  while (true) {
+    const std::optional<Compiled> compiled = pool.next();
+    if (!compiled) {
+      return;
+    }
     Prepared& owner = prepared[owners.at(compiled->index)];
     if (const auto* artifact = std::get_if<Artifact>(compiled->result.get())) {
       add_compiled(job, *artifact, owner);
