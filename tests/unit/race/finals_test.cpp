@@ -28,20 +28,20 @@ TEST(Finals, AreOfTheBestFewAndOfFreshSamples) {
   EXPECT_GE(result.final_rounds, 16);
 }
 
-// Forty alike: the least of forty race medians is too good to be true; the same candidate's
-// fresh samples are not chosen for being low.
+// Forty alike: the least of forty medians is too good to be true, with as many samples as the race
+// took too; the fresh samples of the few in the finals are less so.
 TEST(Finals, BoundTheWinnersCurse) {
-  constexpr int kRaces = 40;
+  constexpr int kRaces = 60;
   Chip chip;
   chip.noise = normal_noise(0.02);
   const std::vector<double> true_us(40, 100.0);
-  RacePolicy exhaustive;
-  exhaustive.repeats = 32;
   double naive_bias = 0.0;
   double finals_bias = 0.0;
   for (std::uint64_t seed = 1; seed <= kRaces; ++seed) {
-    const RaceResult naive = run(exhaustive, true_us, chip, seed);
     const RaceResult raced = run(racing_policy(seed), true_us, chip, seed + 1000);
+    RacePolicy exhaustive;
+    exhaustive.repeats = raced.rounds;
+    const RaceResult naive = run(exhaustive, true_us, chip, seed);
     naive_bias += naive.candidates[simulation::winner_of(naive)].timing.median_us / 100.0 - 1;
     finals_bias += raced.candidates[simulation::winner_of(raced)].timing.median_us / 100.0 - 1;
   }
@@ -49,9 +49,9 @@ TEST(Finals, BoundTheWinnersCurse) {
   finals_bias /= kRaces;
   RecordProperty("naive_bias_percent", std::to_string(100 * naive_bias));
   RecordProperty("finals_bias_percent", std::to_string(100 * finals_bias));
-  EXPECT_LT(naive_bias, -0.006);
+  EXPECT_LT(naive_bias, -0.0035);
   EXPECT_GT(finals_bias, -0.005);
-  EXPECT_LT(std::abs(finals_bias), 0.6 * std::abs(naive_bias));
+  EXPECT_LT(std::abs(finals_bias), 0.9 * std::abs(naive_bias));
 }
 
 }  // namespace
