@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <stdexcept>
 #include <utility>
 
@@ -39,35 +40,69 @@ class GpuMeasurer::ProblemState {
         verifier_(problem, policy.seed, kernels_, tensors_, stream_),
         timer_(policy, plan.flush_bytes, kernels_, stream_) {}
 
-  [[nodiscard]] LoadedKernel load(const Candidate& candidate) const {
-    return {*candidate.artifact, candidate.geometry, tensors_.attention_args()};
+  [[nodiscard]] Admission admit(CandidateId id, const Candidate& candidate,
+                                const DeviceLimits& limits) {
+    auto kernel = std::make_unique<LoadedKernel>(*candidate.artifact, candidate.geometry,
+                                                 tensors_.attention_args());
+    if (std::optional<std::string> limit = kernel->prepare(limits)) {
+      return {{}, Unlaunchable{*std::move(limit)}};
+    }
+    inputs_are_normal_ = false;
+    Verdict verdict = verifier_.verify(*kernel);
+    if (verdict.finding) {
+      return {{}, WrongResult{std::move(verdict.verification), *verdict.finding}};
+    }
+    admitted_.insert_or_assign(id, std::move(kernel));
+    return {std::move(verdict.verification), std::nullopt};
   }
 
-  [[nodiscard]] Outcome measure(const LoadedKernel& kernel, const MeasurePolicy& policy) {
-    Verdict verdict = verifier_.verify(kernel);
-    if (verdict.finding) {
-      return WrongResult{std::move(verdict.verification), *verdict.finding};
+  [[nodiscard]] double sample_us(CandidateId id) {
+    const LoadedKernel& kernel = *admitted_.at(id);
+    make_inputs_normal();
+    last_run_ = id;
+    return timer_.take_sample(kernel);
+  }
+
+  [[nodiscard]] std::optional<Outcome> recheck(CandidateId id) {
+    const LoadedKernel& kernel = *admitted_.at(id);
+    if (!inputs_are_normal_ || last_run_ != id) {
+      verifier_.fill(InputKind::normal);
+      inputs_are_normal_ = true;
+      last_run_ = id;
+      kernel.launch(stream_);
     }
-    verifier_.fill(InputKind::normal);
-    Timing timing = time_kernel(timer_, kernel, policy);
-    // A race may spare one run of many: the last timed output is looked at too.
     Verdict last = verifier_.check_output(InputKind::normal);
     if (last.finding) {
+      inputs_are_normal_ = false;  // it may have written over them
       return WrongResult{std::move(last.verification), "after timing: " + *last.finding};
     }
-    return Measured{std::move(timing), std::move(verdict.verification)};
+    return std::nullopt;
   }
 
+  [[nodiscard]] bool gate_in_use() const { return timer_.gate_in_use(); }
+
+  void retire(CandidateId id) { admitted_.erase(id); }
+
  private:
+  void make_inputs_normal() {
+    if (!inputs_are_normal_) {
+      verifier_.fill(InputKind::normal);
+      inputs_are_normal_ = true;
+    }
+  }
+
   gpu::Stream stream_;
   MeasurementModule kernels_;
   Tensors tensors_;
   Verifier verifier_;
   SampleTimer timer_;
+  std::map<CandidateId, std::unique_ptr<LoadedKernel>> admitted_;
+  CandidateId last_run_ = 0;
+  bool inputs_are_normal_ = false;
 };
 
 GpuMeasurer::GpuMeasurer(const gpu::Context& context, DeviceLimits limits, MeasurePolicy policy)
-    : context_(context), limits_(std::move(limits)), policy_(policy) {}
+    : Measurer(policy), context_(context), limits_(std::move(limits)) {}
 
 GpuMeasurer::~GpuMeasurer() = default;
 
@@ -77,33 +112,65 @@ void GpuMeasurer::begin_problem(const Problem& problem, const Artifact& kernels)
   check_problem(problem);
   state_.reset();  // the last problem's memory is free before this one's is counted
   limits_.free_memory_bytes = context_.memory().free_bytes;
-  check_fits(problem, policy_, limits_);
+  check_fits(problem, policy(), limits_);
   try {
-    state_ = std::make_unique<ProblemState>(problem, kernels, policy_,
-                                            plan_memory(problem, policy_, limits_));
+    state_ = std::make_unique<ProblemState>(problem, kernels, policy(),
+                                            plan_memory(problem, policy(), limits_));
   } catch (const gpu::DriverError& error) {
     context_lost_ = error.sticky();
     throw;
   }
 }
 
-Outcome GpuMeasurer::measure(const Candidate& candidate) {
+GpuMeasurer::ProblemState& GpuMeasurer::state() const {
   if (context_lost_ || state_ == nullptr) {
-    throw std::logic_error("measure() without a problem, or after the context was lost");
+    throw std::logic_error("a candidate without a problem, or after the context was lost");
   }
+  return *state_;
+}
+
+Admission GpuMeasurer::admit(CandidateId id, const Candidate& candidate) {
   try {
-    const LoadedKernel kernel = state_->load(candidate);
-    if (std::optional<std::string> limit = kernel.prepare(limits_)) {
-      return Unlaunchable{*std::move(limit)};
-    }
-    return state_->measure(kernel, policy_);
+    return state().admit(id, candidate, limits_);
   } catch (const gpu::DriverError& error) {
-    return crashed(error);
+    return {{}, failed(id, error)};
   }
 }
 
-Outcome GpuMeasurer::crashed(const gpu::DriverError& error) {
+Samples GpuMeasurer::sample(CandidateId id, int count) {
+  Samples samples;
+  try {
+    for (int i = 0; i < count; ++i) {
+      samples.samples_us.push_back(state().sample_us(id));
+    }
+  } catch (const gpu::DriverError& error) {
+    samples.failure = failed(id, error);
+  }
+  samples.gate_in_use = state_ != nullptr && state_->gate_in_use();
+  return samples;
+}
+
+std::optional<Outcome> GpuMeasurer::recheck(CandidateId id) {
+  try {
+    std::optional<Outcome> failure = state().recheck(id);
+    if (failure) {
+      retire(id);
+    }
+    return failure;
+  } catch (const gpu::DriverError& error) {
+    return failed(id, error);
+  }
+}
+
+void GpuMeasurer::retire(CandidateId id) {
+  if (state_ != nullptr) {
+    state_->retire(id);
+  }
+}
+
+Outcome GpuMeasurer::failed(CandidateId id, const gpu::DriverError& error) {
   context_lost_ = error.sticky();
+  retire(id);
   if (refused(error)) {
     return Unlaunchable{describe(error)};
   }

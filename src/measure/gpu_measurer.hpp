@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "core/device_limits.hpp"
 #include "core/report.hpp"
@@ -12,9 +13,9 @@ namespace fatune {
 
 /// Measures in this process, on one device. Use it on the thread on which `context` is current.
 ///
-/// A candidate is loaded, verified on every input kind (verification.hpp), warmed up and sampled
-/// (timing.hpp), and its last timed output is verified once more. A hung kernel hangs this process,
-/// and a crashed one ends measuring (context_lost); a measurer with a worker process lifts both.
+/// Candidates are verified on every input kind (verification.hpp) before they are sampled
+/// (timing.hpp). A hung kernel hangs this process, and a crashed one ends measuring (context_lost):
+/// RemoteMeasurer, with this in a worker process, lifts both.
 class GpuMeasurer : public Measurer {
  public:
   /// `context` must outlive the measurer. `limits` are those of its device.
@@ -26,17 +27,21 @@ class GpuMeasurer : public Measurer {
   GpuMeasurer& operator=(GpuMeasurer&&) = delete;
 
   void begin_problem(const Problem& problem, const Artifact& kernels) override;
-  [[nodiscard]] Outcome measure(const Candidate& candidate) override;
+  [[nodiscard]] Admission admit(CandidateId id, const Candidate& candidate) override;
+  [[nodiscard]] Samples sample(CandidateId id, int count) override;
+  [[nodiscard]] std::optional<Outcome> recheck(CandidateId id) override;
+  void retire(CandidateId id) override;
   [[nodiscard]] bool context_lost() const noexcept override;
 
  private:
   class ProblemState;
 
-  [[nodiscard]] Outcome crashed(const gpu::DriverError& error);
+  [[nodiscard]] ProblemState& state() const;
+  /// What the driver said of a candidate, which is retired.
+  [[nodiscard]] Outcome failed(CandidateId id, const gpu::DriverError& error);
 
   const gpu::Context& context_;
   DeviceLimits limits_;
-  MeasurePolicy policy_;
   std::unique_ptr<ProblemState> state_;
   bool context_lost_ = false;
 };

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
 #include "core/problem.hpp"
+#include "core/report.hpp"
 
 namespace fatune {
 
@@ -18,29 +22,66 @@ struct Candidate {
   LaunchGeometry geometry;
 };
 
+/// What a caller names an admitted candidate by.
+using CandidateId = std::int64_t;
+
+/// What came of admitting a candidate.
+struct Admission {
+  Verification verification;  ///< when it was admitted
+  std::optional<Outcome>
+      failure;  ///< when it was not: WrongResult, Unlaunchable, Crashed, TimedOut
+};
+
+/// Samples that were taken one after another.
+struct Samples {
+  std::vector<double> samples_us;  ///< all that were asked for, or those before the failure
+  bool gate_in_use = false;        ///< the device gate held during all of them
+  std::optional<Outcome> failure;  ///< Crashed or TimedOut; the candidate is retired with it
+};
+
 /// Verifies and times candidates on one GPU. Whatever a candidate does is an Outcome; an Error
 /// means that measuring as a whole cannot go on.
+///
+/// measure() does all of it for one candidate. The steps under it are there for callers that
+/// interleave candidates: admit() several, sample() them in turn, recheck() and retire() each.
 class Measurer {
  public:
-  Measurer() = default;
+  explicit Measurer(MeasurePolicy policy) : policy_(policy) {}
   Measurer(const Measurer&) = delete;
   Measurer& operator=(const Measurer&) = delete;
   Measurer(Measurer&&) = delete;
   Measurer& operator=(Measurer&&) = delete;
   virtual ~Measurer() = default;
 
-  /// Prepares inputs and references. `kernels` is compiled from measurement_request() for this
-  /// problem. Throws Error(too_large) before anything is allocated when the problem does not fit,
-  /// and Error(gpu_failure) when the driver fails.
+  [[nodiscard]] const MeasurePolicy& policy() const noexcept { return policy_; }
+
+  /// Prepares inputs and references, and retires all candidates of the problem before. `kernels` is
+  /// compiled from measurement_request() for this problem. Throws Error(too_large) before anything
+  /// is allocated when the problem does not fit, and Error(gpu_failure) when the driver fails.
   virtual void begin_problem(const Problem& problem, const Artifact& kernels) = 0;
 
-  /// Measured, WrongResult, Unlaunchable or Crashed. A wrong candidate is never timed.
-  /// Precondition: begin_problem() has returned, and not context_lost().
-  [[nodiscard]] virtual Outcome measure(const Candidate& candidate) = 0;
+  /// Loads and verifies a candidate; only a right one is admitted. `id` must not be in use.
+  /// Precondition of all of these: begin_problem() has returned, and not context_lost().
+  [[nodiscard]] virtual Admission admit(CandidateId id, const Candidate& candidate) = 0;
+  /// Takes `count` timed samples, on normal inputs, of an admitted candidate.
+  [[nodiscard]] virtual Samples sample(CandidateId id, int count) = 0;
+  /// Verifies the output of a run on normal inputs once more, of the last sample if that was this
+  /// candidate's: a race may spare one run of many. Nothing: it is right; else it is retired.
+  [[nodiscard]] virtual std::optional<Outcome> recheck(CandidateId id) = 0;
+  /// Frees what an admitted candidate holds. Does nothing when it is not admitted.
+  virtual void retire(CandidateId id) = 0;
 
-  /// True once a candidate has killed the GPU context (illegal address, launch failure ...): its
-  /// outcome says so, and nothing can be measured here any more.
+  /// Admits the candidate, takes policy().warmup samples that are thrown away and policy().repeats
+  /// that count, rechecks and retires it. Measured, WrongResult, Unlaunchable, Crashed or TimedOut;
+  /// a wrong candidate is never timed.
+  [[nodiscard]] Outcome measure(const Candidate& candidate);
+
+  /// True once a candidate has killed the GPU context of this process (illegal address, launch
+  /// failure ...): its outcome says so, and nothing can be measured here any more.
   [[nodiscard]] virtual bool context_lost() const noexcept = 0;
+
+ private:
+  MeasurePolicy policy_;
 };
 
 }  // namespace fatune

@@ -4,9 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <vector>
-
-#include "core/statistics.hpp"
 
 namespace fatune {
 namespace {
@@ -92,20 +89,6 @@ double SampleTimer::take_sample(const LoadedKernel& kernel) {
   }
   expired_in_a_row_ = 0;
   return sample_us;
-}
-
-Timing time_kernel(SampleTimer& timer, const LoadedKernel& kernel, const MeasurePolicy& policy) {
-  for (int i = 0; i < policy.warmup; ++i) {
-    static_cast<void>(timer.take_sample(kernel));
-  }
-  std::vector<double> samples_us(static_cast<std::size_t>(std::max(1, policy.repeats)));
-  for (double& sample_us : samples_us) {
-    sample_us = timer.take_sample(kernel);
-  }
-  Timing timing = summarise(std::move(samples_us), policy.confidence);
-  const bool gate_lost = policy.device_gate && !timer.gate_in_use();
-  timing.stopped_because = gate_lost ? "fixed count, device gate given up" : "fixed count";
-  return timing;
 }
 
 }  // namespace fatune

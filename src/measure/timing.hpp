@@ -50,8 +50,4 @@ class SampleTimer {
   bool gate_in_use_;
 };
 
-/// `policy.warmup` samples that are thrown away, then `policy.repeats` that are summarised.
-[[nodiscard]] Timing time_kernel(SampleTimer& timer, const LoadedKernel& kernel,
-                                 const MeasurePolicy& policy);
-
 }  // namespace fatune

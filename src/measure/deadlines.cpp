@@ -1,0 +1,62 @@
+#include "measure/deadlines.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr double kSlowestFlopPerUs = 0.5e6;
+constexpr const char* kVariable = "FATUNE_WATCHDOG_S";
+
+double positive_seconds(std::string_view text) {
+  constexpr double kMaxSeconds = 1e6;
+  double seconds = 0.0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  const bool whole = read.ec == std::errc() && read.ptr == text.data() + text.size();
+  if (!whole || !(seconds > 0.0 && seconds <= kMaxSeconds)) {
+    throw Error(ExitCode::usage, fmt::format("'{}' is no number of seconds", text), kVariable,
+                "it is the least time, in seconds, after which a kernel counts as hung: 5");
+  }
+  return seconds;
+}
+
+}  // namespace
+
+void Deadlines::begin_problem(const Problem& problem) {
+  allowance_us_ = literature_flop(problem) / kSlowestFlopPerUs;
+  best_us_ = 0.0;
+}
+
+void Deadlines::saw_sample(double sample_us) {
+  best_us_ = best_us_ == 0.0 ? sample_us : std::min(best_us_, sample_us);
+  allowance_us_ = settings_.times_best * best_us_;
+}
+
+std::chrono::milliseconds Deadlines::runs(int count) const {
+  const std::chrono::duration<double, std::micro> allowed(allowance_us_ * std::max(1, count));
+  return settings_.floor + std::chrono::ceil<std::chrono::milliseconds>(allowed);
+}
+
+DeadlineSettings deadline_settings_from_environment() {
+  DeadlineSettings settings;
+  // Read before any thread is started, and never written.
+  const char* const text = std::getenv(kVariable);  // NOLINT(concurrency-mt-unsafe)
+  if (text == nullptr || *text == '\0') {
+    return settings;
+  }
+  settings.floor = std::chrono::ceil<std::chrono::milliseconds>(
+      std::chrono::duration<double>(positive_seconds(text)));
+  settings.start = std::max(settings.start, settings.floor);
+  settings.problem = std::max(settings.problem, settings.floor);
+  return settings;
+}
+
+}  // namespace fatune

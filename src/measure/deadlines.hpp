@@ -1,0 +1,42 @@
+#pragma once
+
+#include <chrono>
+
+#include "core/problem.hpp"
+
+namespace fatune {
+
+/// The settings behind the deadlines.
+struct DeadlineSettings {
+  std::chrono::milliseconds start{30'000};     ///< for a worker to open its GPU
+  std::chrono::milliseconds problem{120'000};  ///< to make inputs and references
+  std::chrono::milliseconds floor{5'000};      ///< to measure: never less than this
+  double times_best = 50.0;  ///< a run may take this many times the best sample so far
+};
+
+/// How long each step of measuring may take before the watchdog calls it hung: a floor for what is
+/// not the kernel (loading, references' comparison, a busy host), and for each of the kernel's runs
+/// a multiple of the best sample of the problem. Before there is one, as long as the problem takes
+/// at half a TFLOP/s, which any tensor-core kernel exceeds a hundredfold.
+class Deadlines {
+ public:
+  explicit Deadlines(DeadlineSettings settings) : settings_(settings) {}
+
+  void begin_problem(const Problem& problem);
+  void saw_sample(double sample_us);
+
+  [[nodiscard]] std::chrono::milliseconds start() const { return settings_.start; }
+  [[nodiscard]] std::chrono::milliseconds problem() const { return settings_.problem; }
+  [[nodiscard]] std::chrono::milliseconds runs(int count) const;
+
+ private:
+  DeadlineSettings settings_;
+  double allowance_us_ = 0.0;  // for one run
+  double best_us_ = 0.0;       // 0: none yet
+};
+
+/// The defaults, with all of them at least FATUNE_WATCHDOG_S seconds, and the floor exactly that,
+/// when the environment has it. Throws Error(usage) when it is no positive number.
+[[nodiscard]] DeadlineSettings deadline_settings_from_environment();
+
+}  // namespace fatune

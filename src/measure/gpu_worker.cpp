@@ -1,0 +1,55 @@
+#include "measure/gpu_worker.hpp"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+
+#include "core/error.hpp"
+#include "gpu/context.hpp"
+#include "gpu/devices.hpp"
+#include "measure/gpu_measurer.hpp"
+#include "measure/worker_loop.hpp"
+#include "measure/worker_process.hpp"
+
+namespace fatune {
+namespace {
+
+class GpuDevice : public WorkerDevice {
+ public:
+  explicit GpuDevice(const Hello& hello)
+      : context_(hello.device_ordinal),
+        limits_(gpu::describe_device(hello.device_ordinal).limits),
+        measurer_(context_, limits_, hello.policy) {}
+
+  [[nodiscard]] DeviceLimits limits() const override {
+    DeviceLimits limits = limits_;
+    limits.free_memory_bytes = context_.memory().free_bytes;
+    return limits;
+  }
+  [[nodiscard]] Measurer& measurer() override { return measurer_; }
+
+ private:
+  gpu::Context context_;
+  DeviceLimits limits_;
+  GpuMeasurer measurer_;
+};
+
+void check_connection() {
+  struct stat status {};
+  if (::fstat(kWorkerDescriptor, &status) != 0 || !S_ISSOCK(status.st_mode)) {
+    throw Error(ExitCode::usage, "'worker' is what fatune starts to measure; it is not for users",
+                {}, "use 'fatune sweep' or 'fatune run'");
+  }
+}
+
+}  // namespace
+
+void run_gpu_worker() {
+  check_connection();
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::signal(SIGINT, SIG_IGN);  // for the parent to act upon
+  Channel channel{Descriptor(kWorkerDescriptor)};
+  serve(channel, [](const Hello& hello) { return std::make_unique<GpuDevice>(hello); });
+}
+
+}  // namespace fatune

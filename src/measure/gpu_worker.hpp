@@ -1,0 +1,10 @@
+#pragma once
+
+namespace fatune {
+
+/// Makes this process a worker: serves the connection on descriptor kWorkerDescriptor with a GPU of
+/// this machine until the parent ends it or dies. Throws Error(usage) when there is no connection,
+/// and ProtocolError when the parent is no fatune.
+void run_gpu_worker();
+
+}  // namespace fatune

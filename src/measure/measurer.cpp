@@ -1,0 +1,42 @@
+#include "measure/measurer.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/statistics.hpp"
+
+namespace fatune {
+namespace {
+
+// Of the candidate that measure() has admitted. Callers of the single steps count from 0.
+constexpr CandidateId kMeasuredAlone = -1;
+
+Timing fixed_count_timing(const Samples& samples, const MeasurePolicy& policy) {
+  const auto counted = static_cast<std::ptrdiff_t>(std::max(1, policy.repeats));
+  Timing timing =
+      summarise({samples.samples_us.end() - counted, samples.samples_us.end()}, policy.confidence);
+  const bool gate_lost = policy.device_gate && !samples.gate_in_use;
+  timing.stopped_because = gate_lost ? "fixed count, device gate given up" : "fixed count";
+  return timing;
+}
+
+}  // namespace
+
+Outcome Measurer::measure(const Candidate& candidate) {
+  Admission admission = admit(kMeasuredAlone, candidate);
+  if (admission.failure) {
+    return *std::move(admission.failure);
+  }
+  Samples samples =
+      sample(kMeasuredAlone, std::max(0, policy_.warmup) + std::max(1, policy_.repeats));
+  if (samples.failure) {
+    return *std::move(samples.failure);
+  }
+  if (std::optional<Outcome> failure = recheck(kMeasuredAlone)) {
+    return *std::move(failure);
+  }
+  retire(kMeasuredAlone);
+  return Measured{fixed_count_timing(samples, policy_), std::move(admission.verification)};
+}
+
+}  // namespace fatune

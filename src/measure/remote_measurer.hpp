@@ -1,0 +1,98 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "core/device_limits.hpp"
+#include "measure/deadlines.hpp"
+#include "measure/measurer.hpp"
+#include "measure/worker_messages.hpp"
+#include "measure/worker_process.hpp"
+
+namespace fatune {
+
+struct WorkerSettings {
+  std::string program;  ///< run with the argument "worker": this program itself, or a test's
+  int device_ordinal = 0;
+  DeadlineSettings deadlines;
+};
+
+/// Measures in a worker process, so that whatever a kernel does costs one worker and nothing else.
+///
+/// A worker that dies, hangs beyond its deadline or sends garbage is replaced; the problem begins
+/// anew in the next one and admitted candidates are admitted again when they are next needed, so
+/// that callers see an Outcome and nothing more. Candidates are not blamed for what others did: a
+/// crash in a worker that others have used counts only when the suspect, alone in a fresh worker,
+/// crashes again; and a worker in which a kernel has written where it must not is replaced before
+/// the next candidate.
+class RemoteMeasurer : public Measurer {
+ public:
+  /// Starts a worker. Throws Error(gpu_failure) when none can be started, or the Error with which
+  /// it refuses the device. Use it on the constructing thread: workers die with it.
+  RemoteMeasurer(WorkerSettings settings, MeasurePolicy policy);
+  ~RemoteMeasurer() override;
+  RemoteMeasurer(const RemoteMeasurer&) = delete;
+  RemoteMeasurer& operator=(const RemoteMeasurer&) = delete;
+  RemoteMeasurer(RemoteMeasurer&&) = delete;
+  RemoteMeasurer& operator=(RemoteMeasurer&&) = delete;
+
+  /// The device's, with the memory that was free in the first worker.
+  [[nodiscard]] const DeviceLimits& limits() const noexcept { return limits_; }
+  /// Workers that were started so far.
+  [[nodiscard]] int workers_started() const noexcept { return workers_started_; }
+
+  void begin_problem(const Problem& problem, const Artifact& kernels) override;
+  [[nodiscard]] Admission admit(CandidateId id, const Candidate& candidate) override;
+  [[nodiscard]] Samples sample(CandidateId id, int count) override;
+  [[nodiscard]] std::optional<Outcome> recheck(CandidateId id) override;
+  void retire(CandidateId id) override;
+  [[nodiscard]] bool context_lost() const noexcept override { return false; }
+
+ private:
+  struct Held {
+    Candidate candidate;
+    int worker = 0;  // the number of the worker in which it is admitted
+  };
+  struct Death {
+    Outcome outcome;  // Crashed or TimedOut
+  };
+  using Reply = std::variant<Message, Death>;
+
+  void ensure_worker();
+  void start_worker();
+  void start_problem();
+  [[nodiscard]] Reply ask(const Message& request, std::chrono::milliseconds within);
+  [[nodiscard]] Reply await(std::chrono::milliseconds within);
+  [[nodiscard]] Death died(const std::string& how, std::chrono::milliseconds grace);
+  [[nodiscard]] Death hung(std::chrono::milliseconds within);
+  [[nodiscard]] Outcome failure_of(const Message& rejected);
+  [[nodiscard]] Outcome unexpected(const Message& message);
+  [[nodiscard]] Outcome nonsense(const std::string& what);
+  [[nodiscard]] Admission admission_of(CandidateId id, const Candidate& candidate, Reply reply);
+  void note(bool alone, const std::optional<Outcome>& failure);
+  void add(const OneSample& one, bool counts, Samples& samples);
+  [[nodiscard]] bool must_confirm();
+  void drop_worker();
+
+  [[nodiscard]] Admission admit_once(CandidateId id, const Candidate& candidate);
+  void sample_once(CandidateId id, int count, Samples& samples);
+  [[nodiscard]] std::optional<Outcome> take_samples(CandidateId id, int discarded, int count,
+                                                    Samples& samples);
+  [[nodiscard]] std::optional<Outcome> recheck_once(CandidateId id);
+  [[nodiscard]] std::optional<Outcome> readmit(CandidateId id);
+
+  WorkerSettings settings_;
+  Deadlines deadlines_;
+  DeviceLimits limits_;
+  std::unique_ptr<WorkerProcess> worker_;
+  int workers_started_ = 0;
+  int admissions_here_ = 0;        // in the present worker
+  bool crash_in_company_ = false;  // the last failure was a crash of a worker that others had used
+  std::optional<ProblemStart> problem_;
+  std::map<CandidateId, Held> held_;
+};
+
+}  // namespace fatune

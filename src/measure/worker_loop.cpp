@@ -1,0 +1,126 @@
+#include "measure/worker_loop.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace fatune {
+namespace {
+
+class Worker {
+ public:
+  Worker(Channel& channel, std::unique_ptr<WorkerDevice> device)
+      : channel_(channel), device_(std::move(device)) {}
+
+  void greet() { send(ready_message(device_->limits())); }
+
+  /// False when this was the last request.
+  bool answer(const Message& request) {
+    using Handler = void (Worker::*)(const Message&);
+    static const std::map<std::string, Handler> handlers{{"begin_problem", &Worker::begin_problem},
+                                                         {"admit", &Worker::admit},
+                                                         {"sample", &Worker::sample},
+                                                         {"recheck", &Worker::recheck},
+                                                         {"retire", &Worker::retire}};
+    const std::string type = type_of(request);
+    if (type == "shutdown") {
+      return false;
+    }
+    const auto handler = handlers.find(type);
+    if (handler == handlers.end()) {
+      throw ProtocolError(fmt::format("there is no request '{}'", type));
+    }
+    (this->*handler->second)(request);
+    return !gone_ && !measurer().context_lost();
+  }
+
+ private:
+  void begin_problem(const Message& request) {
+    const ProblemStart start = read_begin_problem(request);
+    try {
+      measurer().begin_problem(start.problem, start.kernels);
+      send(plain_message("done"));
+    } catch (const Error& error) {
+      send(error_message("failed", error));
+    }
+  }
+
+  void admit(const Message& request) {
+    const Admission admission = measurer().admit(read_id(request), read_candidate(request));
+    send(admission.failure ? rejected_message(*admission.failure, measurer().context_lost())
+                           : admitted_message(admission.verification));
+  }
+
+  // Sample by sample, so that a worker that dies has told of all but the one in flight.
+  void sample(const Message& request) {
+    const CandidateId id = read_id(request);
+    for (int left = read_count(request); left > 0 && !gone_; --left) {
+      const Samples one = measurer().sample(id, 1);
+      if (one.failure) {
+        send(rejected_message(*one.failure, measurer().context_lost()));
+        return;
+      }
+      send(sampled_message(one.samples_us.at(0), one.gate_in_use));
+    }
+  }
+
+  void recheck(const Message& request) {
+    const std::optional<Outcome> failure = measurer().recheck(read_id(request));
+    send(failure ? rejected_message(*failure, measurer().context_lost()) : plain_message("done"));
+  }
+
+  void retire(const Message& request) {
+    measurer().retire(read_id(request));
+    send(plain_message("done"));
+  }
+
+  [[nodiscard]] Measurer& measurer() { return device_->measurer(); }
+
+  void send(const Message& message) { gone_ = channel_.send(message) != Exchange::done; }
+
+  Channel& channel_;
+  std::unique_ptr<WorkerDevice> device_;
+  bool gone_ = false;  // the parent
+};
+
+Hello await_hello(const Message& message) {
+  if (type_of(message) != "hello") {
+    throw ProtocolError("the first message is no hello");
+  }
+  return read_hello(message);
+}
+
+std::optional<Worker> open_worker(Channel& channel, const Hello& hello, const OpenDevice& open) {
+  try {
+    if (hello.protocol != kProtocolVersion) {
+      throw Error(ExitCode::gpu_failure,
+                  fmt::format("fatune speaks version {} of the worker's protocol, the worker {}",
+                              hello.protocol, kProtocolVersion));
+    }
+    return std::optional<Worker>(std::in_place, channel, open(hello));
+  } catch (const Error& error) {
+    static_cast<void>(channel.send(error_message("refused", error)));
+    return std::nullopt;
+  }
+}
+
+}  // namespace
+
+void serve(Channel& channel, const OpenDevice& open) {
+  Message message;
+  if (channel.receive(message) != Exchange::done) {
+    return;
+  }
+  std::optional<Worker> worker = open_worker(channel, await_hello(message), open);
+  if (!worker) {
+    return;
+  }
+  worker->greet();
+  while (channel.receive(message) == Exchange::done && worker->answer(message)) {
+  }
+}
+
+}  // namespace fatune

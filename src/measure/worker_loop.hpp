@@ -1,0 +1,35 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "core/device_limits.hpp"
+#include "measure/channel.hpp"
+#include "measure/measurer.hpp"
+#include "measure/worker_messages.hpp"
+
+namespace fatune {
+
+/// The device that a worker measures on.
+class WorkerDevice {
+ public:
+  WorkerDevice() = default;
+  WorkerDevice(const WorkerDevice&) = delete;
+  WorkerDevice& operator=(const WorkerDevice&) = delete;
+  WorkerDevice(WorkerDevice&&) = delete;
+  WorkerDevice& operator=(WorkerDevice&&) = delete;
+  virtual ~WorkerDevice() = default;
+
+  /// With the memory that is free now.
+  [[nodiscard]] virtual DeviceLimits limits() const = 0;
+  [[nodiscard]] virtual Measurer& measurer() = 0;
+};
+
+/// Opens it; an Error is why it cannot be used.
+using OpenDevice = std::function<std::unique_ptr<WorkerDevice>(const Hello&)>;
+
+/// The worker's side of docs/worker-protocol.md: answers requests until "shutdown", the end of the
+/// stream, or the loss of the GPU context. Throws ProtocolError when the parent speaks otherwise.
+void serve(Channel& channel, const OpenDevice& open);
+
+}  // namespace fatune

@@ -1,0 +1,165 @@
+#include "measure/worker_messages.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "record/record_json.hpp"
+
+namespace fatune {
+namespace {
+
+using Json = nlohmann::json;
+
+const Json& member(const Message& message, const char* name) {
+  const auto found = message.body.find(name);
+  if (found == message.body.end()) {
+    throw ProtocolError(fmt::format("a message '{}' without '{}'", type_of(message), name));
+  }
+  return *found;
+}
+
+template <typename Value>
+Value record_of(const Message& message, const char* name) {
+  try {
+    return read_record<Value>(member(message, name));
+  } catch (const Error& error) {
+    throw ProtocolError(
+        fmt::format("message '{}', '{}': {}", type_of(message), name, error.what()));
+  }
+}
+
+template <typename Value>
+Value plain(const Message& message, const char* name) {
+  try {
+    return member(message, name).get<Value>();
+  } catch (const Json::exception& error) {
+    throw ProtocolError(
+        fmt::format("message '{}', '{}': {}", type_of(message), name, error.what()));
+  }
+}
+
+ExitCode read_exit_code(const Message& message) {
+  const int number = plain<int>(message, "code");
+  return number == static_cast<int>(ExitCode::too_large) ? ExitCode::too_large
+         : number == static_cast<int>(ExitCode::no_gpu)  ? ExitCode::no_gpu
+         : number == static_cast<int>(ExitCode::usage)   ? ExitCode::usage
+                                                         : ExitCode::gpu_failure;
+}
+
+}  // namespace
+
+Message plain_message(const char* type) { return {{{"type", type}}, {}}; }
+
+Message hello_message(const Hello& hello) {
+  return {{{"type", "hello"},
+           {"protocol", hello.protocol},
+           {"device", hello.device_ordinal},
+           {"policy", record_json(hello.policy)}},
+          {}};
+}
+
+Hello read_hello(const Message& message) {
+  Hello hello;
+  hello.protocol = plain<int>(message, "protocol");
+  if (hello.protocol == kProtocolVersion) {
+    hello.device_ordinal = plain<int>(message, "device");
+    hello.policy = record_of<MeasurePolicy>(message, "policy");
+  }
+  return hello;
+}
+
+Message ready_message(const DeviceLimits& limits) {
+  return {{{"type", "ready"}, {"protocol", kProtocolVersion}, {"limits", record_json(limits)}}, {}};
+}
+
+DeviceLimits read_ready(const Message& message) {
+  if (const int protocol = plain<int>(message, "protocol"); protocol != kProtocolVersion) {
+    throw ProtocolError(fmt::format("the worker speaks version {} of the protocol, fatune {}",
+                                    protocol, kProtocolVersion));
+  }
+  return record_of<DeviceLimits>(message, "limits");
+}
+
+Message error_message(const char* type, const Error& error) {
+  return {{{"type", type},
+           {"code", static_cast<int>(error.code())},
+           {"what", error.what_was_wrong()},
+           {"where", error.where()},
+           {"remedy", error.remedy()}},
+          {}};
+}
+
+Error read_error(const Message& message) {
+  return {read_exit_code(message), plain<std::string>(message, "what"),
+          plain<std::string>(message, "where"), plain<std::string>(message, "remedy")};
+}
+
+Message begin_problem_message(const Problem& problem, const Artifact& kernels) {
+  return {{{"type", "begin_problem"},
+           {"problem", record_json(problem)},
+           {"kernel", kernels.lowered_name}},
+          kernels.cubin};
+}
+
+ProblemStart read_begin_problem(const Message& message) {
+  ProblemStart start{record_of<Problem>(message, "problem"), {}};
+  start.kernels.lowered_name = plain<std::string>(message, "kernel");
+  start.kernels.cubin = message.blob;
+  return start;
+}
+
+Message admit_message(CandidateId id, const Candidate& candidate) {
+  return {{{"type", "admit"},
+           {"id", id},
+           {"label", candidate.label},
+           {"kernel", candidate.artifact->lowered_name},
+           {"geometry", record_json(candidate.geometry)}},
+          candidate.artifact->cubin};
+}
+
+Candidate read_candidate(const Message& message) {
+  auto artifact = std::make_shared<Artifact>();
+  artifact->lowered_name = plain<std::string>(message, "kernel");
+  artifact->cubin = message.blob;
+  return {plain<std::string>(message, "label"), std::move(artifact),
+          record_of<LaunchGeometry>(message, "geometry")};
+}
+
+Message sample_message(CandidateId id, int count) {
+  return {{{"type", "sample"}, {"id", id}, {"count", count}}, {}};
+}
+
+int read_count(const Message& message) { return plain<int>(message, "count"); }
+
+Message candidate_message(const char* type, CandidateId id) {
+  return {{{"type", type}, {"id", id}}, {}};
+}
+
+CandidateId read_id(const Message& message) { return plain<CandidateId>(message, "id"); }
+
+Message admitted_message(const Verification& verification) {
+  return {{{"type", "admitted"}, {"verification", record_json(verification)}}, {}};
+}
+
+Verification read_admitted(const Message& message) {
+  return record_of<Verification>(message, "verification");
+}
+
+Message sampled_message(double sample_us, bool gate_in_use) {
+  return {{{"type", "sampled"}, {"us", sample_us}, {"gate", gate_in_use}}, {}};
+}
+
+OneSample read_sampled(const Message& message) {
+  return {plain<double>(message, "us"), plain<bool>(message, "gate")};
+}
+
+Message rejected_message(const Outcome& outcome, bool lost) {
+  return {{{"type", "rejected"}, {"outcome", record_json(outcome)}, {"lost", lost}}, {}};
+}
+
+Rejection read_rejected(const Message& message) {
+  return {record_of<Outcome>(message, "outcome"), plain<bool>(message, "lost")};
+}
+
+}  // namespace fatune

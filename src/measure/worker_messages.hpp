@@ -1,0 +1,62 @@
+#pragma once
+
+#include "core/error.hpp"
+#include "measure/measurer.hpp"
+#include "measure/protocol.hpp"
+
+// The messages of docs/worker-protocol.md, made and read. Reading throws ProtocolError when a
+// member is missing or of the wrong type.
+namespace fatune {
+
+struct Hello {
+  int protocol = kProtocolVersion;
+  int device_ordinal = 0;
+  MeasurePolicy policy;
+};
+
+[[nodiscard]] Message hello_message(const Hello& hello);
+[[nodiscard]] Hello read_hello(const Message& message);
+
+[[nodiscard]] Message ready_message(const DeviceLimits& limits);
+[[nodiscard]] DeviceLimits read_ready(const Message& message);
+
+/// What ends measuring as a whole: an Error, as "refused" or "failed".
+[[nodiscard]] Message error_message(const char* type, const Error& error);
+[[nodiscard]] Error read_error(const Message& message);
+
+/// A problem with the kernels that measure it.
+struct ProblemStart {
+  Problem problem;
+  Artifact kernels;  ///< machine code and name alone: all that a worker needs
+};
+[[nodiscard]] Message begin_problem_message(const Problem& problem, const Artifact& kernels);
+[[nodiscard]] ProblemStart read_begin_problem(const Message& message);
+
+[[nodiscard]] Message admit_message(CandidateId id, const Candidate& candidate);
+[[nodiscard]] Candidate read_candidate(const Message& message);
+[[nodiscard]] Message sample_message(CandidateId id, int count);
+[[nodiscard]] int read_count(const Message& message);
+/// "recheck" and "retire".
+[[nodiscard]] Message candidate_message(const char* type, CandidateId id);
+[[nodiscard]] CandidateId read_id(const Message& message);
+
+[[nodiscard]] Message admitted_message(const Verification& verification);
+[[nodiscard]] Verification read_admitted(const Message& message);
+[[nodiscard]] Message sampled_message(double sample_us, bool gate_in_use);
+struct OneSample {
+  double sample_us = 0.0;
+  bool gate_in_use = false;
+};
+[[nodiscard]] OneSample read_sampled(const Message& message);
+/// A candidate that failed; `lost`: and with it the GPU context, so that the worker ends.
+[[nodiscard]] Message rejected_message(const Outcome& outcome, bool lost);
+struct Rejection {
+  Outcome outcome;
+  bool lost = false;
+};
+[[nodiscard]] Rejection read_rejected(const Message& message);
+
+/// "done" and "shutdown".
+[[nodiscard]] Message plain_message(const char* type);
+
+}  // namespace fatune

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <string>
+
+#include "measure/channel.hpp"
+
+namespace fatune {
+
+/// Where a worker finds its end of the connection.
+inline constexpr int kWorkerDescriptor = 3;
+
+/// A worker process: started by the constructor, killed by the destructor if it still runs.
+///
+/// It is in a process group of its own, so that the terminal's Ctrl-C reaches fatune alone; its
+/// standard error is collected, and so is its standard output; it dies with the thread that
+/// started it.
+class WorkerProcess {
+ public:
+  /// Runs `program worker`. Throws Error(gpu_failure) when that is impossible.
+  explicit WorkerProcess(const std::string& program);
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
+  WorkerProcess(WorkerProcess&&) = delete;
+  WorkerProcess& operator=(WorkerProcess&&) = delete;
+  ~WorkerProcess();
+
+  [[nodiscard]] Channel& channel() { return *channel_; }
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+
+  /// Ends it (SIGKILL) unless it ends by itself within `grace`, waits, and says how it ended:
+  /// "signal 11 (Segmentation fault)", "exit status 3", "killed by fatune".
+  std::string end(std::chrono::milliseconds grace);
+
+  /// The last lines that it has written, without those before forget_output(); may be empty.
+  [[nodiscard]] const std::string& output() const noexcept { return output_; }
+  void forget_output() { output_.clear(); }
+
+ private:
+  bool read_output();
+  void drain_output();
+
+  pid_t pid_ = -1;
+  Descriptor output_end_;
+  std::unique_ptr<Channel> channel_;
+  std::string output_;
+};
+
+}  // namespace fatune
