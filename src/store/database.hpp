@@ -1,0 +1,115 @@
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+// SQLite with owners and errors. Everything that fails throws an Error that names the file:
+// bad_file when its content is at fault, io when it cannot be read, written or locked.
+namespace fatune {
+
+/// A prepared statement; its Database must outlive it.
+class Statement {
+ public:
+  /// Fills the statement's parameters in order: integers, bool, double, std::string, and
+  /// std::optional of these (no value: NULL).
+  template <typename... Values>
+  Statement& bind(const Values&... values) {
+    int index = 0;
+    (bind_at(++index, values), ...);
+    return *this;
+  }
+  /// Moves to the next row; false after the last.
+  [[nodiscard]] bool step();
+  /// For a statement without rows; it can then be bound again.
+  void run();
+
+  // The current row's columns, from 0. NULL reads as 0 and as an empty text.
+  [[nodiscard]] std::int64_t integer(int column) const;
+  [[nodiscard]] int small_integer(int column) const { return static_cast<int>(integer(column)); }
+  [[nodiscard]] bool flag(int column) const { return integer(column) != 0; }
+  [[nodiscard]] double real(int column) const;
+  [[nodiscard]] std::string text(int column) const;
+  [[nodiscard]] bool is_null(int column) const;
+
+ private:
+  friend class Database;
+  struct Finalise {
+    void operator()(sqlite3_stmt* statement) const noexcept;
+  };
+
+  Statement(class Database& database, sqlite3_stmt* statement)
+      : database_(&database), statement_(statement) {}
+
+  void bind_integer(int index, std::int64_t value);
+  void bind_at(int index, double value);
+  void bind_at(int index, const std::string& value);
+  void bind_null(int index);
+  void bind_at(int index, std::integral auto value) {
+    bind_integer(index, static_cast<std::int64_t>(value));
+  }
+  template <typename Value>
+  void bind_at(int index, const std::optional<Value>& value) {
+    value ? bind_at(index, *value) : bind_null(index);
+  }
+
+  Database* database_;
+  std::unique_ptr<sqlite3_stmt, Finalise> statement_;
+};
+
+/// An open database file. Use it on one thread.
+class Database {
+ public:
+  enum class Mode {
+    create,    ///< the file, and its folder, are made when they are missing
+    existing,  ///< a missing file is an Error(bad_file)
+  };
+
+  /// `busy_timeout`: how long a lock of another process is waited for.
+  Database(std::filesystem::path path, Mode mode, std::chrono::milliseconds busy_timeout);
+
+  void execute(const std::string& sql);  ///< any number of statements, without rows
+  [[nodiscard]] Statement prepare(const std::string& sql);
+  [[nodiscard]] std::int64_t value(const std::string& sql);  ///< the only row's only integer
+  [[nodiscard]] std::int64_t last_id() const;                ///< of the row inserted last
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+  /// Throws the Error for the last call's result.
+  [[noreturn]] void fail() const;
+  /// Throws Error(bad_file): the content is not what fatune wrote.
+  [[noreturn]] void fail_damaged(const std::string& what) const;
+
+ private:
+  struct Close {
+    void operator()(sqlite3* connection) const noexcept;
+  };
+
+  std::filesystem::path path_;
+  std::unique_ptr<sqlite3, Close> connection_;
+};
+
+/// All that is written while it lives becomes visible with commit(), or not at all.
+class Transaction {
+ public:
+  explicit Transaction(Database& database);
+  Transaction(const Transaction&) = delete;
+  Transaction& operator=(const Transaction&) = delete;
+  Transaction(Transaction&&) = delete;
+  Transaction& operator=(Transaction&&) = delete;
+  ~Transaction();
+
+  void commit();
+
+ private:
+  Database& database_;
+  bool open_ = true;
+};
+
+}  // namespace fatune

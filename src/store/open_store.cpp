@@ -1,0 +1,57 @@
+#include "store/open_store.hpp"
+
+#include <cstdlib>
+#include <system_error>
+
+#include "store/schema.hpp"
+
+namespace fatune {
+namespace {
+
+namespace fs = std::filesystem;
+
+const char* environment(const char* name) {
+  // Read before any thread is started, and never written.
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+/// Of larger files only what is read is checked: a full check would read all of it at every start.
+constexpr std::uintmax_t kMostCheckedBytes = std::uintmax_t{64} << 20;
+
+void check_whole(Database& database) {
+  std::error_code error;
+  const std::uintmax_t bytes = fs::file_size(database.path(), error);
+  if (error || bytes > kMostCheckedBytes) {
+    return;
+  }
+  Statement check = database.prepare("PRAGMA quick_check(1)");
+  if (check.step() && check.text(0) != "ok") {
+    database.fail_damaged(check.text(0));
+  }
+}
+
+}  // namespace
+
+std::optional<fs::path> default_store_path() {
+  constexpr const char* kFile = "fatune/fatune.db";
+  if (const char* xdg = environment("XDG_DATA_HOME"); xdg != nullptr && *xdg == '/') {
+    return fs::path(xdg) / kFile;
+  }
+  const char* home = environment("HOME");
+  return home == nullptr ? std::nullopt
+                         : std::optional(fs::path(home) / ".local" / "share" / kFile);
+}
+
+Database open_store(const fs::path& path, Database::Mode mode,
+                    std::chrono::milliseconds busy_timeout) {
+  Database database(path, mode, busy_timeout);
+  check_whole(database);
+  migrate(database, schema_steps());
+  // After a power cut, NORMAL may lose the last transactions; after a kill, it loses nothing.
+  database.execute(
+      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
+  return database;
+}
+
+}  // namespace fatune

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+
+#include "store/database.hpp"
+
+namespace fatune {
+
+inline constexpr std::chrono::milliseconds kBusyTimeout{5000};
+
+/// $XDG_DATA_HOME/fatune/fatune.db, else ~/.local/share/fatune/fatune.db; nothing without either
+/// variable (a relative XDG_DATA_HOME does not count).
+[[nodiscard]] std::optional<std::filesystem::path> default_store_path();
+
+/// Opens the database of everything measured, makes or migrates its schema, and checks that the
+/// file is whole. Its writes survive a kill of the process at any moment.
+/// Error(bad_file): damaged, of another program, or of a newer fatune; Error(io): not usable.
+[[nodiscard]] Database open_store(const std::filesystem::path& path, Database::Mode mode,
+                                  std::chrono::milliseconds busy_timeout = kBusyTimeout);
+
+}  // namespace fatune

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/kernel_code.hpp"
+#include "core/outcome.hpp"
+#include "core/problem.hpp"
+#include "store/database.hpp"
+#include "store/run_writer.hpp"
+
+namespace fatune {
+
+/// What an outcome is of.
+struct StoredTrial {
+  Problem problem;
+  int run = 1;  ///< repetition of the whole measurement
+  std::string artifact_key;
+  LaunchGeometry launch;
+};
+
+/// An outcome of an earlier run.
+struct Recalled {
+  Outcome outcome;
+  std::int64_t id = 0;  ///< in the store
+};
+
+/// What an earlier, unfinished run of the same plan found out of the trial: any outcome. Nothing
+/// from before the plan's last complete run, or before one that began anew (NewRun::anew), and
+/// nothing of `except_run`, the run under way.
+[[nodiscard]] std::optional<Recalled> recall_unfinished(Database& database,
+                                                        const RunIdentity& identity,
+                                                        std::int64_t except_run,
+                                                        const StoredTrial& trial);
+
+/// The latest measurement (measured or wrong_result) of the trial by any other run under the same
+/// conditions. Failures are not taken: the next run may fare better.
+[[nodiscard]] std::optional<Recalled> recall_measurement(Database& database,
+                                                         const std::string& conditions,
+                                                         std::int64_t except_run,
+                                                         const StoredTrial& trial);
+
+/// Whether recall_unfinished may find something; recall_measurement asks each time.
+[[nodiscard]] bool has_unfinished(Database& database, const RunIdentity& identity,
+                                  std::int64_t except_run);
+
+}  // namespace fatune

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "core/config.hpp"
+#include "core/report.hpp"
+#include "core/run_summary.hpp"
+#include "store/database.hpp"
+
+namespace fatune {
+
+struct StoredProblem {
+  ProblemReport report;
+  bool ranked =
+      false;  ///< false: the run was killed within it; all entries are in `ranking` as found
+};
+
+struct StoredRun {
+  RunReport header;  ///< without problems
+  std::vector<StoredProblem> problems;
+  std::optional<Config> baseline;
+};
+
+/// All runs, the latest first.
+[[nodiscard]] std::vector<RunSummary> list_runs(Database& database);
+
+/// A run as it was stored, or nothing when there is none with that number. Error(bad_file) when
+/// what is stored cannot be read.
+[[nodiscard]] std::optional<StoredRun> load_run(Database& database, std::int64_t run_id);
+
+/// The number of the run that began last; nothing when there is none.
+[[nodiscard]] std::optional<std::int64_t> last_run(Database& database);
+
+}  // namespace fatune

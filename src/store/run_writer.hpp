@@ -1,0 +1,65 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "core/config.hpp"
+#include "core/kernel_code.hpp"
+#include "core/report.hpp"
+#include "store/database.hpp"
+
+namespace fatune {
+
+/// What decides whether a measurement can stand for another one. Both are hashes that the caller
+/// makes; the store compares them and nothing else.
+struct RunIdentity {
+  std::string conditions;  ///< GPU, policy, toolchain, verifier: how a thing was measured
+  std::string plan;        ///< the conditions, and every problem with its configurations
+};
+
+struct NewRun {
+  RunReport header;  ///< without problems
+  RunIdentity identity;
+  std::optional<Config> baseline;
+  std::string source_hash;  ///< of the family's sources
+  bool anew = false;  ///< what earlier unfinished runs of the plan left does not count any more
+};
+
+/// How an outcome came about, beyond what the entry says.
+struct OutcomeOrigin {
+  std::string code_hash;  ///< of the machine code; unused without facts
+  LaunchGeometry launch;
+  bool tried = false;                  ///< the evaluator made it: worth keeping for a later run
+  std::optional<std::int64_t> source;  ///< the stored outcome that this one repeats
+};
+
+/// Writes one run as it goes on. Each call is one transaction: it is stored whole, or not at all
+/// and an Error is thrown.
+class RunWriter {
+ public:
+  /// Stores the run as begun, not complete. `database` must outlive this.
+  RunWriter(Database& database, const NewRun& run);
+
+  /// The problem that add() is for from now on; its lists are not looked at.
+  void begin_problem(const ProblemReport& problem);
+  /// Precondition: the entry is the problem's, and has no rank yet.
+  void add(const Entry& entry, const OutcomeOrigin& origin);
+  /// Adds rank and order to what was added.
+  void end_problem(const ProblemReport& problem);
+  void end_run(double wall_s, bool complete);
+
+  [[nodiscard]] std::int64_t run_id() const { return run_id_; }
+
+ private:
+  std::int64_t configuration_id(const Entry& entry);
+  std::optional<std::int64_t> artifact_id(const Entry& entry, const std::string& code_hash);
+  void place(const std::vector<Entry>& entries);
+
+  Database& database_;
+  std::string source_hash_;
+  std::int64_t run_id_ = 0;
+  std::int64_t problem_id_ = 0;  ///< in run_problems
+};
+
+}  // namespace fatune

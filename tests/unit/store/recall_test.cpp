@@ -1,0 +1,145 @@
+// Which stored outcomes stand for a new measurement.
+#include "store/recall.hpp"
+
+#include "unit/store/run_samples.hpp"
+#include "unit/store/store_folder.hpp"
+
+namespace fatune {
+namespace {
+
+class Recall : public StoreFolder {
+ protected:
+  /// A run of configuration 1, which ended so.
+  void store_run(const NewRun& run, const Outcome& outcome, bool complete,
+                 const OutcomeOrigin& origin = tried()) {
+    RunWriter writer(database_, run);
+    writer.begin_problem(sample_problem());
+    writer.add(sample_entry(1, outcome), origin);
+    writer.end_run(1.0, complete);
+  }
+
+  [[nodiscard]] std::optional<Recalled> unfinished() {
+    return recall_unfinished(database_, sample_run().identity, kNewRun, trial_);
+  }
+  [[nodiscard]] std::optional<Recalled> measurement() {
+    return recall_measurement(database_, sample_run().identity.conditions, kNewRun, trial_);
+  }
+  static double median_us(const std::optional<Recalled>& found) {
+    return std::get<Measured>(found.value().outcome).timing.median_us;
+  }
+
+  static constexpr std::int64_t kNewRun = 1000;
+  Database database_ = open();
+  StoredTrial trial_{sample_problem().problem, 2, "key-1", sample_launch()};
+};
+
+TEST_F(Recall, AnEmptyStoreKnowsNothing) {
+  EXPECT_FALSE(unfinished());
+  EXPECT_FALSE(measurement());
+  EXPECT_FALSE(has_unfinished(database_, sample_run().identity, kNewRun));
+}
+
+TEST_F(Recall, AnInterruptedRunIsContinuedWithItsSamples) {
+  store_run(sample_run(), sample_measurement(100.0), false);
+  EXPECT_TRUE(has_unfinished(database_, sample_run().identity, kNewRun));
+  const auto found = unfinished();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(std::get<Measured>(found->outcome).timing.samples_us.size(), 3U);
+}
+
+TEST_F(Recall, SoIsOneThatWasInterruptedTwice) {
+  store_run(sample_run(), sample_measurement(100.0), false);
+  const RunWriter second(database_, sample_run());
+  EXPECT_EQ(median_us(unfinished()), 100.0);
+}
+
+TEST_F(Recall, ACompleteRunEndsWhatCameBefore) {
+  store_run(sample_run(), sample_measurement(100.0), false);
+  store_run(sample_run(), sample_measurement(90.0), true);
+  EXPECT_FALSE(unfinished());
+  EXPECT_FALSE(has_unfinished(database_, sample_run().identity, kNewRun));
+}
+
+TEST_F(Recall, SoDoesOneThatBeganAnew) {
+  store_run(sample_run(), sample_measurement(100.0), false);
+  NewRun anew = sample_run();
+  anew.anew = true;
+  const RunWriter second(database_, anew);
+  EXPECT_FALSE(unfinished());
+  EXPECT_TRUE(has_unfinished(database_, sample_run().identity, kNewRun));
+}
+
+TEST_F(Recall, AnotherPlanIsNotContinuedButReused) {
+  NewRun other = sample_run();
+  other.identity.plan = "other";
+  store_run(other, sample_measurement(100.0), false);
+  EXPECT_FALSE(unfinished());
+  EXPECT_EQ(median_us(measurement()), 100.0);
+}
+
+TEST_F(Recall, TheLatestMeasurementIsReused) {
+  store_run(sample_run(), sample_measurement(100.0), true);
+  store_run(sample_run(), sample_measurement(90.0), true);
+  EXPECT_EQ(median_us(measurement()), 90.0);
+}
+
+TEST_F(Recall, OtherConditionsAreNotReused) {
+  NewRun other = sample_run();
+  other.identity.conditions = "another driver";
+  store_run(other, sample_measurement(100.0), true);
+  EXPECT_FALSE(measurement());
+}
+
+TEST_F(Recall, OtherCodeLaunchProblemOrRepetitionIsNotReused) {
+  store_run(sample_run(), sample_measurement(100.0), true);
+  const StoredTrial same = trial_;
+  trial_.artifact_key = "key-2";
+  EXPECT_FALSE(measurement());
+  trial_ = same;
+  trial_.launch.grid[0] += 1;
+  EXPECT_FALSE(measurement());
+  trial_ = same;
+  trial_.problem.causal = false;
+  EXPECT_FALSE(measurement());
+  trial_ = same;
+  trial_.run = 1;
+  EXPECT_FALSE(measurement());
+  trial_ = same;
+  EXPECT_TRUE(measurement());
+}
+
+TEST_F(Recall, ACrashIsContinuedButNotReused) {
+  store_run(sample_run(), Crashed{"no"}, false);
+  EXPECT_TRUE(unfinished());
+  EXPECT_FALSE(measurement());
+}
+
+TEST_F(Recall, WhatWasNotTriedOrWasRepeatedItselfIsNotTaken) {
+  OutcomeOrigin origin = tried();
+  origin.tried = false;
+  store_run(sample_run(), Unlaunchable{"no"}, false, origin);
+  origin = tried();
+  origin.source = 1;
+  store_run(sample_run(), sample_measurement(100.0), false, origin);
+  EXPECT_FALSE(unfinished());
+  EXPECT_FALSE(measurement());
+}
+
+TEST_F(Recall, TheRunUnderWayIsNotAsked) {
+  RunWriter writer(database_, sample_run());
+  writer.begin_problem(sample_problem());
+  writer.add(sample_entry(1, sample_measurement(100.0)), tried());
+  EXPECT_FALSE(recall_unfinished(database_, sample_run().identity, writer.run_id(), trial_));
+  EXPECT_FALSE(
+      recall_measurement(database_, sample_run().identity.conditions, writer.run_id(), trial_));
+}
+
+TEST_F(Recall, ADamagedMeasurementIsTakenAgain) {
+  store_run(sample_run(), sample_measurement(100.0), false);
+  database_.execute("UPDATE samples SET us = 1 WHERE number = 1");
+  EXPECT_FALSE(unfinished());
+  EXPECT_FALSE(measurement());
+}
+
+}  // namespace
+}  // namespace fatune

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <string>
+
+#include "core/report.hpp"
+#include "store/run_writer.hpp"
+
+namespace fatune {
+
+/// A run without problems, every member with a value of its own.
+[[nodiscard]] NewRun sample_run();
+[[nodiscard]] ProblemReport sample_problem(std::int64_t seq_len = 512);
+/// A configuration that was compiled (artifact key "key-<number>"), with that outcome.
+[[nodiscard]] Entry sample_entry(int number, Outcome outcome);
+[[nodiscard]] Measured sample_measurement(double median_us);
+[[nodiscard]] OutcomeOrigin tried();  ///< by the evaluator, with the launch of sample_launch()
+[[nodiscard]] LaunchGeometry sample_launch();
+
+}  // namespace fatune

@@ -1,0 +1,174 @@
+// What is written is read back the same.
+#include "store/run_reader.hpp"
+
+#include "record/record_json.hpp"
+#include "unit/store/run_samples.hpp"
+#include "unit/store/store_folder.hpp"
+
+namespace fatune {
+namespace {
+
+std::vector<Outcome> one_of_each() {
+  return {Pruned{"rule", "reason"},
+          Invalid{"rule", "reason"},
+          CompileFailed{"x.cu(1): error: no\nsecond line"},
+          Unlaunchable{"needs 300000 bytes"},
+          Crashed{"CUDA_ERROR_ILLEGAL_ADDRESS: an illegal access"},
+          TimedOut{1000.25},
+          WrongResult{sample_measurement(1.0).verification, "0.5 is more than 0.1"},
+          Estimated{12.5, {{"tensor", 1.0 / 3.0}}},
+          sample_measurement(100.0 / 3.0)};
+}
+
+class RunStore : public StoreFolder {
+ protected:
+  Database database_ = open();
+  RunWriter writer_{database_, sample_run()};
+
+  [[nodiscard]] StoredRun load() { return load_run(database_, writer_.run_id()).value(); }
+};
+
+TEST_F(RunStore, TheHeaderComesBack) {
+  writer_.end_run(12.75, true);
+  const StoredRun stored = load();
+  const NewRun run = sample_run();
+  EXPECT_EQ(stored.header.command_line, run.header.command_line);
+  EXPECT_EQ(stored.header.started_at, run.header.started_at);
+  EXPECT_EQ(stored.header.wall_s, 12.75);
+  EXPECT_TRUE(stored.header.measured);
+  EXPECT_TRUE(stored.header.complete);
+  EXPECT_EQ(stored.header.space, "tune");
+  EXPECT_EQ(stored.header.family, "toy");
+  EXPECT_EQ(stored.baseline, run.baseline);
+  EXPECT_EQ(record_json(stored.header.device), record_json(run.header.device));
+  EXPECT_EQ(record_json(stored.header.policy), record_json(run.header.policy));
+  EXPECT_EQ(record_json(stored.header.toolchain), record_json(run.header.toolchain));
+}
+
+TEST_F(RunStore, EveryOutcomeComesBack) {
+  const std::vector<Outcome> outcomes = one_of_each();
+  ASSERT_EQ(outcomes.size(), std::variant_size_v<Outcome>);
+  writer_.begin_problem(sample_problem());
+  for (const Outcome& outcome : outcomes) {
+    writer_.add(sample_entry(static_cast<int>(outcome.index()), outcome), tried());
+  }
+  const StoredRun stored = load();
+  const auto& entries = stored.problems.at(0).report.ranking;
+  ASSERT_EQ(entries.size(), outcomes.size());
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    EXPECT_EQ(record_json(entries[i].outcome), record_json(outcomes[i])) << i;
+  }
+}
+
+TEST_F(RunStore, AnEntryComesBackWhole) {
+  ProblemReport problem = sample_problem();
+  writer_.begin_problem(problem);
+  problem.ranking = {sample_entry(1, sample_measurement(100.0))};
+  writer_.add(problem.ranking[0], tried());
+  problem.ranking[0].rank = 1;
+  problem.ranking[0].tie_group = 2;
+  problem.ranking[0].relative_percent = 100.0 / 3.0;
+  writer_.end_problem(problem);
+  const Entry& before = problem.ranking[0];
+  const StoredRun stored = load();
+  ASSERT_TRUE(stored.problems.at(0).ranked);
+  const Entry& after = stored.problems[0].report.ranking.at(0);
+  EXPECT_EQ(after.config, before.config);
+  EXPECT_EQ(after.short_form, before.short_form);
+  EXPECT_EQ(after.kernel_name, before.kernel_name);
+  ASSERT_EQ(after.parameters.size(), 2U);
+  EXPECT_EQ(after.parameters[1].name + "=" + after.parameters[1].text, "rows=1");
+  EXPECT_EQ(record_json(*after.facts), record_json(*before.facts));
+  EXPECT_EQ(after.dynamic_smem_bytes, before.dynamic_smem_bytes);
+  EXPECT_EQ(after.threads_per_block, before.threads_per_block);
+  EXPECT_EQ(after.blocks_per_sm, before.blocks_per_sm);
+  EXPECT_EQ(after.compile_ms, before.compile_ms);
+  EXPECT_EQ(after.from_cache, before.from_cache);
+  EXPECT_EQ(after.artifact_key, before.artifact_key);
+  EXPECT_EQ(after.total_flop, before.total_flop);
+  EXPECT_EQ(after.rank, 1);
+  EXPECT_EQ(after.tie_group, 2);
+  EXPECT_EQ(after.relative_percent, before.relative_percent);
+  EXPECT_FALSE(after.reused);
+}
+
+TEST_F(RunStore, ProblemsAndTheirOrderComeBack) {
+  for (const std::int64_t seq_len : {512, 1024}) {
+    ProblemReport problem = sample_problem(seq_len);
+    writer_.begin_problem(problem);
+    writer_.add(sample_entry(1, sample_measurement(200.0)), tried());
+    writer_.add(sample_entry(2, Crashed{"no"}), tried());
+    writer_.add(sample_entry(3, sample_measurement(100.0)), tried());
+    problem.ranking = {sample_entry(3, sample_measurement(100.0)),
+                       sample_entry(1, sample_measurement(200.0))};
+    problem.ranking[0].rank = 1;
+    problem.ranking[1].rank = 2;
+    problem.failures = {sample_entry(2, Crashed{"no"})};
+    writer_.end_problem(problem);
+  }
+  const StoredRun stored = load();
+  ASSERT_EQ(stored.problems.size(), 2U);
+  const ProblemReport& second = stored.problems[1].report;
+  EXPECT_EQ(second.problem, sample_problem(1024).problem);
+  EXPECT_EQ(second.run, 2);
+  EXPECT_EQ(second.pruned, 3);
+  EXPECT_EQ(second.invalid, 4);
+  ASSERT_EQ(second.ranking.size(), 2U);
+  EXPECT_EQ(second.ranking[0].config, sample_entry(3, Crashed{}).config);
+  ASSERT_EQ(second.failures.size(), 1U);
+}
+
+TEST_F(RunStore, AReusedOutcomeHasItsSamples) {
+  writer_.begin_problem(sample_problem());
+  writer_.add(sample_entry(1, sample_measurement(100.0)), tried());
+  const std::int64_t source = database_.value("SELECT max(id) FROM outcomes");
+  RunWriter second(database_, sample_run());
+  second.begin_problem(sample_problem());
+  OutcomeOrigin origin = tried();
+  origin.source = source;
+  second.add(sample_entry(1, sample_measurement(100.0)), origin);
+  const StoredRun stored = load_run(database_, second.run_id()).value();
+  const Entry& entry = stored.problems.at(0).report.ranking.at(0);
+  EXPECT_TRUE(entry.reused);
+  EXPECT_EQ(std::get<Measured>(entry.outcome).timing.samples_us,
+            sample_measurement(100.0).timing.samples_us);
+  EXPECT_EQ(database_.value("SELECT count(*) FROM samples"), 3);
+}
+
+TEST_F(RunStore, ADamagedSampleIsFoundAndNamed) {
+  writer_.begin_problem(sample_problem());
+  writer_.add(sample_entry(1, sample_measurement(100.0)), tried());
+  database_.execute("UPDATE samples SET us = us + 1 WHERE number = 2");
+  expect_store_error([&] { (void)load(); }, ExitCode::bad_file,
+                     {path_.string(), "run 1 cannot be read", "digest"});
+}
+
+TEST_F(RunStore, ARunThatIsNotThere) {
+  EXPECT_FALSE(load_run(database_, 77));
+  EXPECT_EQ(last_run(database_), writer_.run_id());
+}
+
+TEST_F(RunStore, TheListHasTheLatestFirstAndItsBest) {
+  writer_.begin_problem(sample_problem(512));
+  writer_.add(sample_entry(1, sample_measurement(100.0)), tried());
+  writer_.add(sample_entry(2, sample_measurement(50.0)), tried());
+  writer_.begin_problem(sample_problem(1024));
+  writer_.add(sample_entry(1, sample_measurement(150.0)), tried());
+  writer_.end_run(1.0, true);
+  const RunWriter second(database_, sample_run());
+  const std::vector<RunSummary> runs = list_runs(database_);
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(runs[0].id, second.run_id());
+  EXPECT_FALSE(runs[0].complete);
+  EXPECT_FALSE(runs[0].best);
+  EXPECT_TRUE(runs[1].complete);
+  EXPECT_EQ(runs[1].device, "Test GPU");
+  EXPECT_EQ(runs[1].problems, 2);
+  EXPECT_EQ(runs[1].outcomes, 3);
+  ASSERT_TRUE(runs[1].best);
+  EXPECT_EQ(runs[1].best->problem.seq_len, 1024);  // four times the FLOP in three times the time
+  EXPECT_EQ(runs[1].best->time_us, 150.0);
+}
+
+}  // namespace
+}  // namespace fatune
