@@ -4,10 +4,10 @@
 
 // The thirteen fields of family.json, in order: a profiler prints them in the kernel's name.
 struct FlashForwardKernelConfig {
-  int dtype;   // 5: FP16, 15: BF16
+  int dtype;  // 5: FP16, 15: BF16
   int d_head;
-  int B_r;     // query rows per thread block
-  int B_c;     // keys per inner step
+  int B_r;  // query rows per thread block
+  int B_c;  // keys per inner step
   int n_warps;
   bool async_copy;
   bool eager_load_blocks;

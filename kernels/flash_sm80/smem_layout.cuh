@@ -1,7 +1,7 @@
 // Where an element of a tile lies in shared memory, and which addresses a lane needs for ldmatrix.
 //
-// A tile is [rows][kHeadDim] of 16-bit elements, rows back to back. Swizzled, the 16-byte chunk c of
-// row r lies at chunk c ^ (r & 7): eight neighbouring rows of one chunk then fall into eight
+// A tile is [rows][kHeadDim] of 16-bit elements, rows back to back. Swizzled, the 16-byte chunk c
+// of row r lies at chunk c ^ (r & 7): eight neighbouring rows of one chunk then fall into eight
 // different groups of four banks, so that ldmatrix, 16-byte stores and the fragments of O meet no
 // bank twice. The XOR never leaves a 128-byte line. Since every tile starts at a multiple of eight
 // rows, r & 7 depends on the lane alone: one XOR at the start of the kernel, and each access is a

@@ -163,7 +163,8 @@ __device__ __forceinline__ void softmax_step_plain(ScoreFragment<S>& rS, Softmax
 // Probabilities as the left operand of P V: the accumulator of two neighbouring column tiles is
 // the A operand of one k16 step, so no lane needs another's data.
 template <typename S>
-__device__ __forceinline__ void pack_probabilities(ProbFragment<S>& rP, const ScoreFragment<S>& rS) {
+__device__ __forceinline__ void pack_probabilities(ProbFragment<S>& rP,
+                                                   const ScoreFragment<S>& rS) {
 #pragma unroll
   for (int m = 0; m < S::kRowTiles; ++m) {
 #pragma unroll

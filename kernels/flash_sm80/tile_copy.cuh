@@ -11,9 +11,9 @@ template <typename S>
 struct CopyLane {
   static constexpr int kRowsPerPass = S::kThreads / S::kChunksPerRow;
 
-  int row;        // first row within a tile
-  int g_offset;   // elements from the tile's first element in global memory
-  int s_offset;   // bytes from the tile's start in shared memory
+  int row;       // first row within a tile
+  int g_offset;  // elements from the tile's first element in global memory
+  int s_offset;  // bytes from the tile's start in shared memory
 
   __device__ __forceinline__ explicit CopyLane(int thread)
       : row(thread / S::kChunksPerRow),

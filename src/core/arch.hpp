@@ -8,7 +8,7 @@ namespace fatune {
 
 /// A real GPU architecture: sm_80, sm_90a.
 struct Arch {
-  int sm = 0;         ///< 10 * major + minor: 80, 86, 89, 90, 100
+  int sm = 0;          ///< 10 * major + minor: 80, 86, 89, 90, 100
   char suffix = '\0';  ///< 'a' for architecture-specific features, else '\0'
 
   auto operator<=>(const Arch&) const = default;

@@ -22,9 +22,8 @@ int blocks_per_sm(const DeviceLimits& limits, int threads_per_block, int registe
     return 0;
   }
   const int warps = (threads_per_block + kWarp - 1) / kWarp;
-  const std::int64_t registers_per_warp =
-      round_up(static_cast<std::int64_t>(std::max(registers_per_thread, 1)) * kWarp,
-               kRegisterGranule);
+  const std::int64_t registers_per_warp = round_up(
+      static_cast<std::int64_t>(std::max(registers_per_thread, 1)) * kWarp, kRegisterGranule);
   const std::int64_t warps_per_subpartition =
       limits.registers_per_sm / kSubpartitions / registers_per_warp;
   const std::int64_t by_registers = warps_per_subpartition * kSubpartitions / warps;

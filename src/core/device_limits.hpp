@@ -10,8 +10,8 @@ namespace fatune {
 /// What a GPU allows and offers: read from the driver, or from configs/devices/*.json for an
 /// architecture that is not in this machine.
 struct DeviceLimits {
-  std::string name;             ///< "NVIDIA H200"; for an offline architecture "sm_90 (no GPU)"
-  std::string uuid;             ///< "GPU-xxxxxxxx-...", empty offline
+  std::string name;  ///< "NVIDIA H200"; for an offline architecture "sm_90 (no GPU)"
+  std::string uuid;  ///< "GPU-xxxxxxxx-...", empty offline
   Arch arch;
   int sm_count = 0;
   int max_threads_per_block = 0;

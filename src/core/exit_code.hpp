@@ -6,16 +6,17 @@ namespace fatune {
 /// (README, "Exit codes"); never renumber.
 enum class ExitCode : int {
   ok = 0,
-  internal = 1,        ///< a bug in fatune: an exception nobody expected
-  usage = 2,           ///< command line, configuration string or space key that cannot be understood
-  bad_file = 3,        ///< a file that cannot be read, parsed, or that violates its schema
-  no_gpu = 4,          ///< a GPU is required and none is usable
+  internal = 1,  ///< a bug in fatune: an exception nobody expected
+  usage = 2,     ///< command line, configuration string or space key that cannot be understood
+  bad_file = 3,  ///< a file that cannot be read, parsed, or that violates its schema
+  no_gpu = 4,    ///< a GPU is required and none is usable
   nothing_ranked = 5,  ///< the command ran, but no configuration survived
-  failed_outcomes = 6, ///< --strict: at least one configuration was wrong, crashed or did not compile
-  io = 7,              ///< an output or cache file cannot be written
-  too_large = 8,       ///< a problem does not fit the GPU (refused before anything is allocated)
-  gpu_failure = 9,     ///< the driver failed in a way that ends the command
-  interrupted = 130,   ///< SIGINT; what was finished has been written
+  failed_outcomes =
+      6,            ///< --strict: at least one configuration was wrong, crashed or did not compile
+  io = 7,           ///< an output or cache file cannot be written
+  too_large = 8,    ///< a problem does not fit the GPU (refused before anything is allocated)
+  gpu_failure = 9,  ///< the driver failed in a way that ends the command
+  interrupted = 130,  ///< SIGINT; what was finished has been written
 };
 
 }  // namespace fatune

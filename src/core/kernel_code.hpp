@@ -25,7 +25,8 @@ struct SourceBundle {
 
 /// Everything that decides the machine code of one configuration.
 struct CompileRequest {
-  std::string label;  ///< the configuration's short form: for logs and messages, not part of the key
+  std::string
+      label;  ///< the configuration's short form: for logs and messages, not part of the key
   std::shared_ptr<const SourceBundle> sources;
   std::vector<std::string> options;  ///< NVRTC options other than architecture and defines
   std::vector<std::pair<std::string, std::string>> defines;
@@ -51,11 +52,11 @@ struct Artifact {
   std::vector<char> cubin;
   std::string ptx;  ///< empty unless asked for
   ResourceFacts facts;
-  std::string log;           ///< NVRTC's log: warnings and ptxas' report
-  std::string toolchain;     ///< "NVRTC 13.0"
-  double compile_ms = 0.0;   ///< of the compilation that produced it, also when read from the cache
+  std::string log;          ///< NVRTC's log: warnings and ptxas' report
+  std::string toolchain;    ///< "NVRTC 13.0"
+  double compile_ms = 0.0;  ///< of the compilation that produced it, also when read from the cache
   bool from_cache = false;
-  std::string key;           ///< content address (hex)
+  std::string key;  ///< content address (hex)
 };
 
 /// How to launch it on one problem.

@@ -67,8 +67,8 @@ double attention_flop(const Problem& problem) {
 double literature_flop(const Problem& problem) {
   const auto s = static_cast<double>(problem.seq_len);
   const auto d = static_cast<double>(problem.d_head);
-  const double full = 4.0 * s * s * d * static_cast<double>(problem.batch) *
-                      static_cast<double>(problem.heads);
+  const double full =
+      4.0 * s * s * d * static_cast<double>(problem.batch) * static_cast<double>(problem.heads);
   return problem.causal ? full / 2.0 : full;
 }
 

@@ -10,8 +10,8 @@ namespace fatune {
 /// Element type of Q, K, V and O. The codes are the documented scalar-type numbers.
 enum class DType : int { fp16 = 5, bf16 = 15 };
 
-[[nodiscard]] std::string_view dtype_name(DType dtype);            ///< "FP16", "BF16"
-[[nodiscard]] DType parse_dtype(std::string_view text);            ///< any case; Error(usage)
+[[nodiscard]] std::string_view dtype_name(DType dtype);  ///< "FP16", "BF16"
+[[nodiscard]] DType parse_dtype(std::string_view text);  ///< any case; Error(usage)
 [[nodiscard]] constexpr std::int64_t element_bytes(DType) { return 2; }
 
 /// Attention forward on contiguous (batch, seq_len, heads, d_head) tensors.
@@ -40,7 +40,8 @@ void check_problem(const Problem& problem);
 
 /// batch*heads*(4*s^2*d + 6*s^2): the documents' count of attention FLOP (causal is not halved).
 [[nodiscard]] double attention_flop(const Problem& problem);
-/// 4*s^2*d*batch*heads, half when causal: what published TFLOP/s figures use; ours are ranked by it.
+/// 4*s^2*d*batch*heads, half when causal: what published TFLOP/s figures use; ours are ranked by
+/// it.
 [[nodiscard]] double literature_flop(const Problem& problem);
 
 /// "b16 s4096 h16 d128 FP16 causal": for people; stable, used in logs and file names.
