@@ -12,6 +12,10 @@ namespace fatune {
 [[nodiscard]] ExitCode sweep(const SweepOptions& options);
 /// The same for configurations that the user names.
 [[nodiscard]] ExitCode run(const RunOptions& options);
+/// The stored runs.
+[[nodiscard]] ExitCode history(const HistoryOptions& options);
+/// A stored run, printed as it was.
+[[nodiscard]] ExitCode show(const ShowOptions& options);
 [[nodiscard]] ExitCode list(const ListOptions& options);
 [[nodiscard]] ExitCode compile_offline(const CompileOptions& options);
 [[nodiscard]] ExitCode devices(const DevicesOptions& options);

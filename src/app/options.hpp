@@ -47,6 +47,14 @@ struct CompileSettings {
   bool no_cache = false;
 };
 
+/// Where measurements are kept, and whether earlier ones count.
+struct StoreOptions {
+  std::optional<std::filesystem::path> file;  ///< absent: default_store_path()
+  bool off = false;                           ///< keep nothing, know nothing
+  bool fresh = false;                         ///< do not go on with an interrupted run
+  bool reuse = false;                         ///< take measurements of any earlier run
+};
+
 enum class Verbosity { quiet, normal, verbose };
 
 /// How to talk.
@@ -66,6 +74,7 @@ struct MeasureOptions {
   TargetOptions target;
   CompileSettings compile;
   MeasurePolicy policy;
+  StoreOptions store;
   OutputOptions output;
   std::optional<std::filesystem::path> out_dir;
   std::optional<std::filesystem::path> best_file;
@@ -97,6 +106,17 @@ struct CompileOptions {
   std::optional<std::filesystem::path> out_dir;
   bool ptx = false;
   bool strict = false;
+};
+
+struct HistoryOptions {
+  std::optional<std::filesystem::path> db_file;
+  OutputOptions output;
+};
+
+struct ShowOptions {
+  std::optional<std::filesystem::path> db_file;
+  std::optional<std::int64_t> run;  ///< absent: the run that began last
+  OutputOptions output;
 };
 
 struct DevicesOptions {

@@ -33,6 +33,7 @@ struct Work {
   std::vector<Trial> trials;
   std::deque<ReadyTrial> ready;  ///< compiled, in the order of completion
   std::size_t taken = 0;         ///< trials that have left `ready`
+  bool evaluator_ready = false;  ///< for this problem
   std::vector<Entry> finished;
 };
 
@@ -77,15 +78,13 @@ WorkList lay_out(const PipelineParts& parts, const std::vector<ProblemPlan>& pla
   return list;
 }
 
-Outcome outcome_of(const PipelineParts& parts, const SharedResult& result, Trial& trial) {
-  if (const auto* failed = std::get_if<CompileFailed>(result.get())) {
-    return *failed;
-  }
-  const std::shared_ptr<const Artifact> artifact(result, &std::get<Artifact>(*result));
-  if (auto unlaunchable = add_artifact(*artifact, trial.geometry, parts.limits, trial.entry)) {
-    return *std::move(unlaunchable);
-  }
-  return parts.evaluator.evaluate(trial.entry, {trial.entry.short_form, artifact, trial.geometry});
+ProblemReport header_of(const ProblemPlan& plan) {
+  ProblemReport report;
+  report.problem = plan.problem;
+  report.run = plan.run;
+  report.pruned = plan.pruned;
+  report.invalid = plan.invalid;
+  return report;
 }
 
 class Pipeline {
@@ -98,9 +97,7 @@ class Pipeline {
 
   PipelineEnd finish_problem(std::size_t index) {
     Work& work = works_[index];
-    if (!work.trials.empty()) {
-      parts_.evaluator.begin_problem(work.plan->problem);
-    }
+    begin(work);
     for (PipelineEnd end = state(); work.taken < work.trials.size(); end = state()) {
       if (end != PipelineEnd::complete || !fetch(work)) {
         pool_.cancel();
@@ -113,12 +110,9 @@ class Pipeline {
 
   ProblemReport report(std::size_t index, const std::optional<Config>& baseline) {
     Work& work = works_[index];
-    ProblemReport report;
-    report.problem = work.plan->problem;
-    report.run = work.plan->run;
-    report.pruned = work.plan->pruned;
-    report.invalid = work.plan->invalid;
+    ProblemReport report = header_of(*work.plan);
     sort_into_report(std::move(work.finished), baseline, report);
+    parts_.log.end_problem(report);
     return report;
   }
 
@@ -128,6 +122,49 @@ class Pipeline {
       return PipelineEnd::lost;
     }
     return InterruptWatch::interrupted() ? PipelineEnd::interrupted : PipelineEnd::complete;
+  }
+
+  void begin(Work& work) {
+    parts_.log.begin_problem(header_of(*work.plan));
+    for (const Entry& entry : work.finished) {
+      parts_.log.add(entry, {});
+    }
+    if (!work.trials.empty() && !parts_.log.may_recall()) {
+      prepare_evaluator(work);
+    }
+  }
+
+  void prepare_evaluator(Work& work) {
+    if (!std::exchange(work.evaluator_ready, true)) {
+      parts_.evaluator.begin_problem(work.plan->problem);
+    }
+  }
+
+  Outcome evaluate(Work& work, const std::shared_ptr<const Artifact>& artifact, Trial& trial) {
+    if (auto recalled = parts_.log.recall(trial.entry, trial.geometry)) {
+      trial.entry.reused = true;
+      return *std::move(recalled);
+    }
+    prepare_evaluator(work);
+    return parts_.evaluator.evaluate(trial.entry,
+                                     {trial.entry.short_form, artifact, trial.geometry});
+  }
+
+  /// Gives the trial's entry its outcome.
+  TrialRecord finish(Work& work, const SharedResult& result, Trial& trial) {
+    if (const auto* failed = std::get_if<CompileFailed>(result.get())) {
+      trial.entry.outcome = *failed;
+      return {};
+    }
+    const std::shared_ptr<const Artifact> artifact(result, &std::get<Artifact>(*result));
+    TrialRecord record{artifact.get(), trial.geometry, false};
+    if (auto unlaunchable = add_artifact(*artifact, trial.geometry, parts_.limits, trial.entry)) {
+      trial.entry.outcome = *std::move(unlaunchable);
+    } else {
+      trial.entry.outcome = evaluate(work, artifact, trial);
+      record.evaluated = true;
+    }
+    return record;
   }
 
   /// Waits until the problem has a compiled trial; what is for later problems waits with them.
@@ -148,8 +185,8 @@ class Pipeline {
     work.ready.pop_front();
     ++work.taken;
     Trial& trial = work.trials[ready.trial];
-    Outcome outcome = outcome_of(parts_, ready.result, trial);
-    trial.entry.outcome = std::move(outcome);
+    const TrialRecord record = finish(work, ready.result, trial);
+    parts_.log.add(trial.entry, record);
     work.finished.push_back(std::move(trial.entry));
     parts_.progress.step();
   }

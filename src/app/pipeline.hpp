@@ -7,6 +7,7 @@
 #include "app/evaluator.hpp"
 #include "app/problem_plan.hpp"
 #include "app/progress.hpp"
+#include "app/run_log.hpp"
 #include "compile/compile_pool.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
@@ -29,6 +30,7 @@ struct PipelineParts {
   int jobs;
   Evaluator& evaluator;
   Progress& progress;
+  RunLog& log;
 };
 
 /// Plans become artifacts, artifacts become outcomes, outcomes become rankings: problem by problem,

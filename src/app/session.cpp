@@ -16,6 +16,8 @@
 #include "app/pipeline.hpp"
 #include "app/progress.hpp"
 #include "app/result_files.hpp"
+#include "app/run_identity.hpp"
+#include "app/store_log.hpp"
 #include "app/target.hpp"
 #include "compile/compiler.hpp"
 #include "core/error.hpp"
@@ -106,7 +108,10 @@ ExitCode exit_code_of(PipelineEnd end, const RunReport& report, bool strict) {
   return lacks_ranking(report) ? ExitCode::nothing_ranked : ExitCode::ok;
 }
 
-void explain_end(PipelineEnd end, const PlannedRun& run, const RunReport& report,
+constexpr const char* kStoredSoFar =
+    ".\n  What was finished is stored: the same command goes on from there (--fresh does not)";
+
+void explain_end(PipelineEnd end, const PlannedRun& run, const RunReport& report, bool stored,
                  const OutputOptions& output) {
   std::size_t tried = 0;
   for (const ProblemReport& problem : report.problems) {
@@ -115,10 +120,12 @@ void explain_end(PipelineEnd end, const PlannedRun& run, const RunReport& report
   const std::string left = fmt::format("{} of {} measurements are missing",
                                        count_configs(run) - tried, count_configs(run));
   if (end == PipelineEnd::interrupted) {
-    print_note(output, "fatune: interrupted: " + left);
+    print_note(output, "fatune: interrupted: " + left + (stored ? kStoredSoFar : ""));
   } else if (end == PipelineEnd::lost) {
     print_note(output, "fatune: a kernel has crashed the GPU context (see its row): " + left +
-                           ".\n  Leave that configuration out, or correct it, and start again");
+                           (stored ? kStoredSoFar
+                                   : ".\n  Leave that configuration out, or correct it, and start "
+                                     "again"));
   }
 }
 
@@ -141,6 +148,22 @@ void name_files(const ResultFiles& files, const OutputOptions& output) {
   for (const auto& path : files.paths()) {
     print_note(output, "wrote " + path.string());
   }
+}
+
+/// Null when nothing is to be stored: estimates never are.
+std::unique_ptr<StoreLog> open_log(const PlannedRun& run, const MeasureOptions& options,
+                                   const RunReport& header) {
+  if (!header.measured || options.store.off) {
+    return nullptr;
+  }
+  auto log = std::make_unique<StoreLog>(
+      options.store, NewRun{header, identify(run, header), run.baseline,
+                            source_hash(run.kernels.family), options.store.fresh});
+  if (log->continues()) {
+    print_note(options.output,
+               "going on with an interrupted run of the same measurements (--fresh measures anew)");
+  }
+  return log;
 }
 
 /// One run under way: the report as it grows, and the files that follow it.
@@ -172,7 +195,7 @@ class Recorder {
 };
 
 PipelineEnd work_through(const PlannedRun& run, const MeasureOptions& options, const Target& target,
-                         Evaluator& evaluator, CubinCache* cache, Recorder& recorder) {
+                         Evaluator& evaluator, CubinCache* cache, RunLog& log, Recorder& recorder) {
   Progress progress(options.output, count_configs(run));
   const PipelineParts parts{
       run.kernels.family,
@@ -180,7 +203,8 @@ PipelineEnd work_through(const PlannedRun& run, const MeasureOptions& options, c
       [cache](const CompileRequest& request) { return compile(request, cache); },
       job_count(options.compile),
       evaluator,
-      progress};
+      progress,
+      log};
   const PipelineEnd end =
       run_pipeline(parts, run.problems, run.baseline,
                    [&](ProblemReport report) { recorder.add(std::move(report)); });
@@ -215,12 +239,19 @@ ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run) {
   const auto evaluator = make_evaluator(run, options, target, cache.get());
   check_all_fit(run, options.policy, target.limits);
   Recorder recorder(report_header(run, options, target), files);
+  const auto stored = open_log(run, options, recorder.report());
+  RunLog nothing_stored;
+  RunLog& log = stored ? *stored : nothing_stored;
 
-  const PipelineEnd end = work_through(run, options, target, *evaluator, cache.get(), recorder);
+  const PipelineEnd end =
+      work_through(run, options, target, *evaluator, cache.get(), log, recorder);
 
   const RunReport& report = recorder.report();
+  if (stored) {
+    stored->end_run(report);
+  }
   name_files(files, options.output);
-  explain_end(end, run, report, options.output);
+  explain_end(end, run, report, stored && stored->keeps(), options.output);
   print_result(print_run_report(report, {options.output.format, options.output.colour,
                                          static_cast<std::size_t>(options.output.top)}));
   repeat_estimate(report, options.output);

@@ -132,6 +132,22 @@ void add_policy_options(CLI::App& app, MeasurePolicy& policy) {
               std::numeric_limits<std::int64_t>::max(), policy.seed);
 }
 
+void add_db_option(CLI::App& app, std::optional<std::filesystem::path>& file) {
+  add_text_option(app, "--db", "FILE",
+                  "database of measurements (default: $XDG_DATA_HOME/fatune/fatune.db)",
+                  [&](const std::string& text) { file = text; });
+}
+
+void add_store_options(CLI::App& app, StoreOptions& store) {
+  add_db_option(app, store.file);
+  app.add_flag("--no-db", store.off, "store nothing, and use nothing stored")->excludes("--db");
+  app.add_flag("--fresh", store.fresh, "measure anew what an interrupted run has measured");
+  app.add_flag("--reuse", store.reuse,
+               "take what any earlier run measured of the same code on this GPU")
+      ->excludes("--fresh")
+      ->excludes("--no-db");
+}
+
 void add_result_options(CLI::App& app, MeasureOptions& options) {
   add_text_option(app, "--out", "DIR", "folder for results.json, results.csv and best_configs.json",
                   [&](const std::string& text) { options.out_dir = text; });
@@ -169,6 +185,7 @@ void add_measure_options(CLI::App& app, MeasureOptions& options, SpaceOption spa
   add_jobs_option(app, options.compile);
   add_cache_options(app, options.compile);
   add_policy_options(app, options.policy);
+  add_store_options(app, options.store);
   add_result_options(app, options);
   add_output_options(app, options.output);
   add_top_option(app, options.output);

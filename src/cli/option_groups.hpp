@@ -19,6 +19,10 @@ void add_arch_option(CLI::App& app, std::optional<Arch>& arch);
 void add_cache_options(CLI::App& app, CompileSettings& compile);
 void add_jobs_option(CLI::App& app, CompileSettings& compile);
 void add_policy_options(CLI::App& app, MeasurePolicy& policy);
+/// --db
+void add_db_option(CLI::App& app, std::optional<std::filesystem::path>& file);
+/// --db --no-db --fresh --reuse
+void add_store_options(CLI::App& app, StoreOptions& store);
 /// --out --best --baseline --strict
 void add_result_options(CLI::App& app, MeasureOptions& options);
 /// --format --quiet -v

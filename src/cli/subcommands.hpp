@@ -19,6 +19,8 @@ void add_sweep_command(CLI::App& app, const CommandDefaults& defaults, Command& 
 void add_run_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
 void add_list_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
 void add_compile_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
+void add_history_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
+void add_show_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
 void add_devices_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
 void add_doctor_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
 

@@ -35,6 +35,7 @@ struct Entry {
   std::string artifact_key;
   std::optional<double> total_flop;  ///< the family's own count, softmax included
   Outcome outcome;
+  bool reused = false;  ///< the outcome was taken from an earlier run (docs/store.md)
 
   // Filled by rank/.
   int rank = 0;       ///< 1 is best; 0: not ranked

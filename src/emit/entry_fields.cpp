@@ -114,6 +114,8 @@ Fields outcome_fields() {
        [](const Row& r) { return FieldValue{std::string(outcome_name(r.entry->outcome))}; }},
       {"measured", "measured", "false: nothing was timed for this entry", 0, kForPrograms,
        [](const Row& r) { return FieldValue{std::holds_alternative<Measured>(r.entry->outcome)}; }},
+      {"reused", "reused", "true: an earlier run found this out, not this one (docs/store.md)", 0,
+       kForPrograms, [](const Row& r) { return FieldValue{r.entry->reused}; }},
   };
 }
 

@@ -127,13 +127,22 @@ std::string run_text(const ProblemReport& problem) {
   return problem.run == 1 ? std::string() : fmt::format(", run {}", problem.run);
 }
 
+std::string reused_text(const ProblemReport& problem) {
+  std::ptrdiff_t count = 0;
+  for (const auto* entries : {&problem.ranking, &problem.failures}) {
+    count += std::count_if(entries->begin(), entries->end(),
+                           [](const Entry& entry) { return entry.reused; });
+  }
+  return count == 0 ? std::string() : fmt::format("; {} reused", count);
+}
+
 std::string problem_text(const RunReport& run, const ProblemReport& problem,
                          const PrintOptions& options, const Style& style) {
   return "\n" +
-         style.heading(fmt::format("{}{}: {} ranked, {} failed, {} pruned, {} invalid",
+         style.heading(fmt::format("{}{}: {} ranked, {} failed, {} pruned, {} invalid{}",
                                    describe(problem.problem), run_text(problem),
                                    problem.ranking.size(), problem.failures.size(), problem.pruned,
-                                   problem.invalid)) +
+                                   problem.invalid, reused_text(problem))) +
          ranking_text(run, problem, options, style) + failures_text(run, problem, style);
 }
 

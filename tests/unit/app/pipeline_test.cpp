@@ -70,7 +70,7 @@ class RunPipeline : public testing::Test {
       return artifact;
     };
     const PipelineParts parts{kernels_.family, target_.limits, compile_one, 2,
-                              evaluator_,      progress};
+                              evaluator_,      progress,       log_};
     return run_pipeline(parts, plans_, std::nullopt,
                         [this](ProblemReport report) { reports_.push_back(std::move(report)); });
   }
@@ -80,6 +80,7 @@ class RunPipeline : public testing::Test {
   OutputOptions quiet_;
   std::vector<ProblemPlan> plans_;
   ScriptedEvaluator evaluator_;
+  RunLog log_;
   std::atomic<int> compilations_ = 0;
   std::string fails_ = "nothing fails";
   int registers_ = 64;

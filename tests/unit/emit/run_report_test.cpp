@@ -108,7 +108,7 @@ TEST(ResultsCsv, HasOneRowPerEntryAndAColumnPerParameter) {
   EXPECT_THAT(lines[0], StartsWith("dtype,batch,seq_len,heads,d_head,causal,run,rank,"));
   EXPECT_THAT(lines[0], HasSubstr(",ROWS,fast"));
   EXPECT_EQ(lines[0].find("dtype", 1), std::string::npos) << "dtype stands twice";
-  EXPECT_THAT(lines[1], HasSubstr("\"(FP16, 1): fast|odd\",measured,true,100,"));
+  EXPECT_THAT(lines[1], HasSubstr("\"(FP16, 1): fast|odd\",measured,true,false,100,"));
 }
 
 TEST(ResultsCsv, WithoutEntriesIsJustTheHeading) {

@@ -11,6 +11,7 @@
 #include "emit/compile_report.hpp"
 #include "emit/device_fields.hpp"
 #include "emit/entry_fields.hpp"
+#include "emit/history_report.hpp"
 #include "emit/plan_report.hpp"
 #include "emit/run_report.hpp"
 #include "unit/emit/report_samples.hpp"
@@ -46,6 +47,17 @@ TEST(OutputSchemas, ListAndCompile) {
   expect_valid(print_compile_report(sample_compilation(), OutputFormat::json), "compile");
 }
 
+TEST(OutputSchemas, HistoryWithAndWithoutABest) {
+  RunSummary best;
+  best.id = 2;
+  best.best = RunBest{{16, 512, 16, 128, DType::fp16, false}, "(A): x", 100.0};
+  RunSummary none;
+  none.id = 1;
+  const std::string text = print_history({best, none}, OutputFormat::json);
+  expect_valid(text, "history");
+  EXPECT_NEAR(json::parse(text)["runs"][0]["best_tflops"].get<double>(), 343.6, 0.1);
+}
+
 TEST(OutputSchemas, AForeignMemberIsFound) {
   json results = json::parse(results_json(sample_report(true)));
   results["problems"][0]["ranking"][0]["surprise"] = 1;
@@ -58,6 +70,10 @@ TEST(OutputSchemas, DescriptionsAreTheFieldsOwn) {
     EXPECT_EQ(definitions["entry"]["properties"][std::string(field.name)]["description"],
               std::string(field.doc))
         << field.name;
+  }
+  const json run = schema("history")["properties"]["runs"]["items"]["properties"];
+  for (const auto& field : history_fields()) {
+    EXPECT_EQ(run[std::string(field.name)]["description"], std::string(field.doc)) << field.name;
   }
   for (const auto& field : device_fields()) {
     EXPECT_EQ(definitions["device"]["properties"][std::string(field.name)]["description"],

@@ -1,0 +1,15 @@
+#include "app/commands.hpp"
+#include "app/console.hpp"
+#include "app/stored_reports.hpp"
+#include "emit/history_report.hpp"
+
+namespace fatune {
+
+ExitCode history(const HistoryOptions& options) {
+  configure_logging(options.output.verbosity);
+  const std::vector<RunSummary> runs = stored_runs(options.db_file);
+  print_result(print_history(runs, options.output.format));
+  return ExitCode::ok;
+}
+
+}  // namespace fatune

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "app/options.hpp"
+#include "app/run_log.hpp"
+#include "store/database.hpp"
+#include "store/recall.hpp"
+#include "store/run_writer.hpp"
+
+namespace fatune {
+
+/// Keeps a run in the store as it goes on, and answers from earlier runs. A store that cannot be
+/// opened, or fails under way, is a warning: the run goes on without it.
+class StoreLog : public RunLog {
+ public:
+  /// The GPU must be held already: what other runs on it left is then final.
+  StoreLog(const StoreOptions& options, const NewRun& run);
+
+  void begin_problem(const ProblemReport& header) override;
+  [[nodiscard]] bool may_recall() const override { return reuse_ || continues_; }
+  [[nodiscard]] std::optional<Outcome> recall(const Entry& entry,
+                                              const LaunchGeometry& launch) override;
+  void add(const Entry& entry, const TrialRecord& trial) override;
+  void end_problem(const ProblemReport& report) override;
+  void end_run(const RunReport& report);
+
+  /// Whether everything so far is stored.
+  [[nodiscard]] bool keeps() const noexcept { return writer_ != nullptr; }
+  /// Whether the run goes on where an interrupted one of the same plan was.
+  [[nodiscard]] bool continues() const noexcept { return continues_; }
+  [[nodiscard]] std::int64_t run_id() const { return writer_->run_id(); }  ///< if keeps()
+
+ private:
+  void open(const StoreOptions& options, const NewRun& run);
+  [[nodiscard]] std::optional<Recalled> find(const StoredTrial& trial);
+  template <typename Action>
+  void attempt(Action action);
+
+  RunIdentity identity_;
+  bool reuse_ = false;
+  bool continues_ = false;
+  std::unique_ptr<Database> database_;
+  std::unique_ptr<RunWriter> writer_;
+  ProblemReport problem_;               ///< under way
+  std::optional<std::int64_t> source_;  ///< of the entry that recall() has just answered
+};
+
+}  // namespace fatune

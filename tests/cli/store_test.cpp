@@ -1,0 +1,184 @@
+// The database of measurements, through the program and the fake driver.
+#include "cli/program.hpp"
+
+#include <signal.h>
+
+#include <filesystem>
+
+namespace fatune::testing_cli {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kOther =
+    "(FP16, 128, 64, 32, 4): async+eager+swizzled+load_2_2_2_tiles+buffer+opt_softmax";
+
+class Storing : public ProgramTest {
+ protected:
+  Storing() { use_fake_gpu(); }
+
+  static std::vector<std::string> run_of(const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"run",     "--config", kConfig,     "--batch", "1",
+                                       "--heads", "1",        "--repeats", "5"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+  /// How many outcomes a run has, and how many of them it took from earlier ones.
+  static std::pair<int, int> counts(const json& report) {
+    std::pair<int, int> counts{0, 0};
+    for (const json& problem : report["problems"]) {
+      for (const char* list : {"ranking", "failures"}) {
+        for (const json& entry : problem[list]) {
+          ++counts.first;
+          counts.second += entry["reused"] ? 1 : 0;
+        }
+      }
+    }
+    return counts;
+  }
+  /// Outcomes of a stored run.
+  std::pair<int, int> stored_counts(const std::string& run) {
+    return counts(fatune_json({"show", run, "--format", "json"}));
+  }
+  /// Ends the program by a signal once it has said that something is done.
+  void stop_at(const char* progress, int signal) {
+    process_.when_err_has = progress;
+    process_.then = [signal](pid_t pid) { ::kill(pid, signal); };
+  }
+  void let_run() { process_.then = nullptr; }
+};
+
+TEST_F(Storing, ShowPrintsARunAgainInEveryFormat) {
+  for (const std::string format : {"table", "json", "csv", "md"}) {
+    const ProcessResult printed = fatune(run_of({"--seq", "128,256", "--format", format}));
+    expect_ok(printed);
+    const ProcessResult shown = fatune({"show", "last", "--format", format});
+    expect_ok(shown);
+    EXPECT_EQ(shown.out, printed.out) << format;
+  }
+}
+
+TEST_F(Storing, HistoryListsTheRunsTheLatestFirst) {
+  expect_ok(fatune(run_of({"--seq", "128"})));
+  expect_ok(fatune(run_of({"--seq", "128,256"})));
+  const ProcessResult result = fatune({"history", "--format", "json"});
+  expect_ok(result);
+  expect_schema(result.out, "history");
+  const json runs = json::parse(result.out)["runs"];
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(runs[0]["run"], 2);
+  EXPECT_EQ(runs[0]["problems"], 2);
+  EXPECT_EQ(runs[0]["outcomes"], 2);
+  EXPECT_EQ(runs[0]["complete"], true);
+  EXPECT_EQ(runs[0]["best_config"], kConfig);
+  EXPECT_THAT(std::string(runs[1]["command_line"]), HasSubstr("fatune run"));
+  EXPECT_THAT(fatune({"history"}).out, HasSubstr("Fake H200"));
+}
+
+TEST_F(Storing, ACompleteRunIsMeasuredAnew) {
+  expect_ok(fatune(run_of({"--seq", "128"})));
+  expect_ok(fatune(run_of({"--seq", "128"})));
+  EXPECT_EQ(stored_counts("2"), std::pair(1, 0));
+}
+
+TEST_F(Storing, ReuseMeasuresOnlyWhatIsNew) {
+  expect_ok(fatune(run_of({"--seq", "128,256"})));
+  const ProcessResult result =
+      fatune(run_of({"--seq", "128,256", "--config", kOther, "--reuse", "--format", "json"}));
+  expect_ok(result);
+  expect_schema(result.out, "results");
+  EXPECT_EQ(counts(json::parse(result.out)), std::pair(4, 2));
+  EXPECT_THAT(fatune({"show", "2"}).out, HasSubstr("; 1 reused"));
+}
+
+TEST_F(Storing, ReuseDoesNotTakeAnotherPolicysMeasurements) {
+  expect_ok(fatune(run_of({"--seq", "128"})));
+  expect_ok(fatune(run_of({"--seq", "128", "--reuse", "--no-flush"})));
+  EXPECT_EQ(stored_counts("2"), std::pair(1, 0));
+}
+
+TEST_F(Storing, AKilledRunIsContinuedAndNothingIsMeasuredTwice) {
+  const auto arguments = run_of({"--seq", "128", "--runs", "40"});
+  stop_at("[5/40]", SIGKILL);
+  EXPECT_EQ(fatune(arguments).exit_code, 128 + SIGKILL);
+  let_run();
+  const int before = stored_counts("1").first;
+  ASSERT_GE(before, 5);
+  ASSERT_LT(before, 40);
+  const ProcessResult resumed = fatune(arguments);
+  expect_ok(resumed);
+  EXPECT_THAT(resumed.err, HasSubstr("going on with an interrupted run"));
+  EXPECT_EQ(stored_counts("2"), std::pair(40, before));
+}
+
+TEST_F(Storing, AnInterruptSaysHowToGoOn) {
+  const auto arguments = run_of({"--seq", "128", "--runs", "1000"});
+  stop_at("[5/1000]", SIGINT);
+  const ProcessResult result = fatune(arguments);
+  let_run();
+  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::interrupted));
+  EXPECT_THAT(result.err, HasSubstr("the same command goes on from there"));
+  EXPECT_EQ(fatune({"show", "1"}).out, result.out);
+}
+
+TEST_F(Storing, FreshMeasuresAnew) {
+  const auto arguments = run_of({"--seq", "128", "--runs", "40"});
+  stop_at("[5/40]", SIGKILL);
+  (void)fatune(arguments);
+  let_run();
+  auto fresh = arguments;
+  fresh.emplace_back("--fresh");
+  expect_ok(fatune(fresh));
+  EXPECT_EQ(stored_counts("2"), std::pair(40, 0));
+}
+
+TEST_F(Storing, NoDbStoresNothing) {
+  expect_ok(fatune(run_of({"--seq", "128", "--no-db"})));
+  EXPECT_THAT(fatune({"history"}).out, HasSubstr("no run is stored"));
+  EXPECT_FALSE(std::filesystem::exists(path(".local/share/fatune")));
+}
+
+TEST_F(Storing, EstimatesAreNotStored) {
+  expect_ok(fatune(run_of({"--seq", "128", "--device", "none"})));
+  EXPECT_THAT(fatune({"history"}).out, HasSubstr("no run is stored"));
+}
+
+TEST_F(Storing, TheFolderIsXdgDataHome) {
+  process_.environment["XDG_DATA_HOME"] = path("data");
+  expect_ok(fatune(run_of({"--seq", "128"})));
+  EXPECT_TRUE(std::filesystem::exists(path("data/fatune/fatune.db")));
+}
+
+TEST_F(Storing, ADamagedDatabaseIsAWarningAndResultsAreWritten) {
+  write("bad.db", std::string(10000, 'x'));
+  const ProcessResult result =
+      fatune(run_of({"--seq", "128", "--db", path("bad.db"), "--out", path("out")}));
+  expect_ok(result);
+  EXPECT_THAT(result.err, HasSubstr("results are not stored"));
+  EXPECT_THAT(result.err, HasSubstr("not a SQLite database"));
+  EXPECT_EQ(counts(json::parse(read("out/results.json"))), std::pair(1, 0));
+  EXPECT_EQ(read("bad.db"), std::string(10000, 'x'));
+  expect_error(fatune({"history", "--db", path("bad.db")}), ExitCode::bad_file, {"bad.db"});
+  expect_error(fatune({"show", "1", "--db", path("bad.db")}), ExitCode::bad_file, {"bad.db"});
+}
+
+TEST_F(Storing, AFolderThatCannotBeMadeIsAWarning) {
+  write("plain", "x");
+  const ProcessResult result = fatune(run_of({"--seq", "128", "--db", path("plain/x.db")}));
+  expect_ok(result);
+  EXPECT_THAT(result.err, HasSubstr("results are not stored"));
+}
+
+TEST_F(Storing, WrongArgumentsAreNamed) {
+  expect_error(fatune({"show", "7"}), ExitCode::usage, {"no run 7 is stored", "history"});
+  expect_error(fatune({"show", "last"}), ExitCode::usage, {"no run is stored"});
+  expect_error(fatune({"show", "x"}), ExitCode::usage, {"RUN", "x"});
+  expect_error(fatune({"history", "--db", path("none.db")}), ExitCode::bad_file,
+               {"none.db", "no such database"});
+  expect_error(fatune(run_of({"--fresh", "--reuse"})), ExitCode::usage, {"--fresh"});
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli
