@@ -352,6 +352,7 @@ std::optional<Outcome> RemoteMeasurer::recheck(CandidateId id) {
   std::optional<Outcome> failure = recheck_once(id);
   if (must_confirm()) {
     failure = recheck_once(id);
+    failure = failure ? std::optional(confirmed(*failure)) : std::nullopt;
   }
   if (failure) {
     held_.erase(id);
