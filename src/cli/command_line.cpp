@@ -41,6 +41,7 @@ void add_commands(CLI::App& app, const CommandDefaults& defaults, Command& comma
   add_compile_command(app, defaults, command);
   add_devices_command(app, defaults, command);
   add_doctor_command(app, defaults, command);
+  add_worker_command(app, defaults, command);
 }
 
 void configure(CLI::App& app) {
@@ -54,9 +55,11 @@ void configure(CLI::App& app) {
       "Example: fatune sweep --seq 4096 --dhead 128");
 }
 
+/// Those that the help shows.
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
-  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) {
+  for (const CLI::App* sub :
+       app.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); })) {
     names.push_back(sub->get_name());
   }
   return names;
@@ -66,7 +69,7 @@ std::vector<std::string> command_names(const CLI::App& app) {
 void check_command_name(const CLI::App& app, int argc, const char* const* argv) {
   const std::string word = argc > 1 ? argv[1] : "--help";
   const std::vector<std::string> names = command_names(app);
-  if (word.starts_with("-") || std::find(names.begin(), names.end(), word) != names.end()) {
+  if (word.starts_with("-") || app.get_subcommand_no_throw(word) != nullptr) {
     return;
   }
   const std::string guess = closest_word(word, names);

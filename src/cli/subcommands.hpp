@@ -23,5 +23,6 @@ void add_history_command(CLI::App& app, const CommandDefaults& defaults, Command
 void add_show_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
 void add_devices_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
 void add_doctor_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
+void add_worker_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
 
 }  // namespace fatune
