@@ -69,7 +69,9 @@ std::vector<std::string> command_names(const CLI::App& app) {
 void check_command_name(const CLI::App& app, int argc, const char* const* argv) {
   const std::string word = argc > 1 ? argv[1] : "--help";
   const std::vector<std::string> names = command_names(app);
-  if (word.starts_with("-") || app.get_subcommand_no_throw(word) != nullptr) {
+  const auto known =
+      app.get_subcommands([&word](const CLI::App* command) { return command->get_name() == word; });
+  if (word.starts_with("-") || !known.empty()) {
     return;
   }
   const std::string guess = closest_word(word, names);
