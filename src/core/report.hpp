@@ -45,7 +45,7 @@ struct Entry {
 
 struct ProblemReport {
   Problem problem;
-  int run = 1;  ///< which repetition of the whole measurement this is, from 1
+  int run = 1;                  ///< which repetition of the whole measurement this is, from 1
   std::vector<Entry> ranking;   ///< best first; measured or estimated, nothing else
   std::vector<Entry> failures;  ///< everything compiled or tried that has no rank
   std::int64_t pruned = 0;      ///< how many the space's rules dropped
@@ -62,8 +62,8 @@ struct Toolchain {
 struct MeasurePolicy {
   int warmup = 10;
   int repeats = 64;
-  bool flush_l2 = true;      ///< write a buffer of twice the L2 before each sample
-  bool device_gate = true;   ///< hold the stream until the host has queued the sample
+  bool flush_l2 = true;     ///< write a buffer of twice the L2 before each sample
+  bool device_gate = true;  ///< hold the stream until the host has queued the sample
   double confidence = 0.95;
   std::uint64_t seed = 1;
 };
@@ -72,7 +72,7 @@ struct RunReport {
   std::string command_line;
   std::string started_at;  ///< ISO 8601, UTC
   double wall_s = 0.0;
-  bool measured = false;   ///< false: everything here is an estimate, nothing was timed
+  bool measured = false;  ///< false: everything here is an estimate, nothing was timed
   bool complete = true;
   std::string space;
   std::string family;
