@@ -58,6 +58,15 @@ TEST(OutputSchemas, HistoryWithAndWithoutABest) {
   EXPECT_NEAR(json::parse(text)["runs"][0]["best_tflops"].get<double>(), 343.6, 0.1);
 }
 
+TEST(OutputSchemas, TheTunedResultsThatAreShippedFollowThem) {
+  const FileTree tree;
+  const auto paths = tree.list("configs/tuned/");
+  ASSERT_FALSE(paths.empty());
+  for (const std::string& path : paths) {
+    EXPECT_NO_THROW((void)load_json(tree, path, "best_configs")) << path;
+  }
+}
+
 TEST(OutputSchemas, AForeignMemberIsFound) {
   json results = json::parse(results_json(sample_report(true)));
   results["problems"][0]["ranking"][0]["surprise"] = 1;
