@@ -45,6 +45,7 @@ struct Timing {
   double median_high_us = 0.0;
   double confidence = 0.95;
   std::string stopped_because;  ///< "fixed count", ...
+  std::vector<std::string> warnings;
 };
 
 // One alternative per way a configuration can end. Each is a result, never an exception.

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,11 +37,51 @@ struct Entry {
   std::optional<double> total_flop;  ///< the family's own count, softmax included
   Outcome outcome;
   bool reused = false;  ///< the outcome was taken from an earlier run (docs/store.md)
+  /// Short form of the configuration whose outcome this is, because both have the same machine code
+  /// and launch; empty: its own.
+  std::string same_code_as;
 
   // Filled by rank/.
   int rank = 0;       ///< 1 is best; 0: not ranked
   int tie_group = 0;  ///< entries with the same number cannot be told apart from its first
   double relative_percent = 0.0;  ///< 100 * baseline / this; the baseline is the best unless chosen
+};
+
+/// How the samples of a problem were taken (docs/racing.md).
+struct MeasuringSummary {
+  std::string stopped_because;  ///< "target reached", "budget used up", ...
+  int rounds = 0;
+  int final_rounds = 0;
+  std::int64_t samples_taken = 0;    ///< retaken ones included
+  std::int64_t samples_retaken = 0;  ///< thrown away: throttled, or in a round that was off
+  std::string sentinel;              ///< short form of the configuration in every round
+  double drift_percent = 0.0;        ///< of the sentinel, from the first quarter to the last
+  double elapsed_s = 0.0;
+  std::vector<std::string> warnings;
+};
+
+/// What the GPU's management library (NVML) said while the samples were taken.
+struct GpuConditions {
+  std::int64_t readings = 0;
+  double sm_mhz_min = 0.0;
+  double sm_mhz_median = 0.0;
+  double sm_mhz_max = 0.0;
+  double power_w_median = 0.0;
+  double power_w_max = 0.0;
+  double temperature_c_max = 0.0;
+  std::vector<std::string> throttle_reasons;  ///< that were in force at any reading
+};
+
+/// What one of the space's rules saved, and what it cost.
+struct RuleAudit {
+  std::string rule;
+  std::int64_t pruned = 0;   ///< configurations of this problem that it dropped
+  std::int64_t audited = 0;  ///< of these, tried all the same
+  double saved_compile_s = 0.0;
+  double saved_measure_s = 0.0;
+  std::string best_config;  ///< fastest of those audited; empty: none has a time
+  /// By how much that one is faster than the winner of the ranking; negative: slower.
+  double gain_percent = 0.0;
 };
 
 struct ProblemReport {
@@ -50,6 +91,11 @@ struct ProblemReport {
   std::vector<Entry> failures;  ///< everything compiled or tried that has no rank
   std::int64_t pruned = 0;      ///< how many the space's rules dropped
   std::int64_t invalid = 0;     ///< how many the family cannot build
+  std::string device_uuid;      ///< of the GPU that measured it; empty: none
+  std::optional<MeasuringSummary> measuring;
+  std::optional<GpuConditions> conditions;  ///< absent: NVML told nothing
+  std::vector<Entry> audited;               ///< pruned ones that were tried; not in the ranking
+  std::vector<RuleAudit> audit;
 };
 
 struct Toolchain {
@@ -58,12 +104,25 @@ struct Toolchain {
   std::string driver_version;  ///< CUDA version of the driver; empty without one
 };
 
+enum class Strategy {
+  exhaustive,  ///< the same number of samples for each configuration
+  race,        ///< samples go to those that can still win
+};
+
+[[nodiscard]] std::string_view strategy_name(Strategy strategy);  ///< "exhaustive", "race"
+/// Error(usage) for anything else.
+[[nodiscard]] Strategy parse_strategy(std::string_view text);
+
 /// How the numbers came about; goes into every output.
 struct MeasurePolicy {
-  int warmup = 10;
-  int repeats = 64;
-  bool flush_l2 = true;     ///< write a buffer of twice the L2 before each sample
-  bool device_gate = true;  ///< hold the stream until the host has queued the sample
+  Strategy strategy = Strategy::race;
+  int warmup = 0;            ///< samples of each configuration that are thrown away
+  int repeats = 64;          ///< exhaustive: samples of each configuration
+  double target_ci = 0.005;  ///< race: half-width of a contender's interval, over its median
+  double budget_s = 0.0;     ///< race: seconds for the whole run; 0: no limit
+  bool flush_l2 = true;      ///< write a buffer of twice the L2 before each sample
+  bool device_gate = true;   ///< hold the stream until the host has queued the sample
+  bool cuda_graph = false;   ///< launch as a CUDA graph of one kernel
   double confidence = 0.95;
   std::uint64_t seed = 1;
 };
@@ -72,6 +131,8 @@ struct RunReport {
   std::string command_line;
   std::string started_at;  ///< ISO 8601, UTC
   double wall_s = 0.0;
+  double busy_s = 0.0;    ///< of wall_s, GPUs verifying or measuring: the sum over all of them
+  int gpus = 0;           ///< that measured
   bool measured = false;  ///< false: everything here is an estimate, nothing was timed
   bool complete = true;
   std::string space;

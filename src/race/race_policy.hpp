@@ -3,12 +3,9 @@
 #include <cstdint>
 #include <optional>
 
-namespace fatune {
+#include "core/report.hpp"
 
-enum class Strategy {
-  exhaustive,  ///< the same number of samples for each candidate
-  race,        ///< samples go to those that can still win
-};
+namespace fatune {
 
 /// What decides who is sampled, and when it is enough. Shares are fractions: 0.005 is 0.5 %.
 struct RacePolicy {

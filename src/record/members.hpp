@@ -15,6 +15,10 @@
 // no longer compiles here (the structured binding counts them), so that none is forgotten.
 namespace fatune::record {
 
+/// Marks a member that records of earlier versions lack: reading them leaves its default.
+struct Later {};
+inline constexpr Later kLater;
+
 template <typename Self, typename Struct>
 concept Is = std::same_as<std::remove_const_t<Self>, Struct>;
 
@@ -44,7 +48,7 @@ void visit_members(Self& self, Visit&& visit) {
 template <Is<Timing> Self, typename Visit>
 void visit_members(Self& self, Visit&& visit) {
   auto& [samples_us, median_us, mean_us, min_us, max_us, stddev_us, median_low_us, median_high_us,
-         confidence, stopped_because] = self;
+         confidence, stopped_because, warnings] = self;
   visit("samples_us", samples_us);
   visit("median_us", median_us);
   visit("mean_us", mean_us);
@@ -55,6 +59,7 @@ void visit_members(Self& self, Visit&& visit) {
   visit("median_high_us", median_high_us);
   visit("confidence", confidence);
   visit("stopped_because", stopped_because);
+  visit("warnings", warnings, kLater);
 }
 
 template <typename Self, typename Visit>
@@ -163,13 +168,59 @@ void visit_members(Self& self, Visit&& visit) {
 
 template <Is<MeasurePolicy> Self, typename Visit>
 void visit_members(Self& self, Visit&& visit) {
-  auto& [warmup, repeats, flush_l2, device_gate, confidence, seed] = self;
+  auto& [strategy, warmup, repeats, target_ci, budget_s, flush_l2, device_gate, cuda_graph,
+         confidence, seed] = self;
+  visit("strategy", strategy);
   visit("warmup", warmup);
   visit("repeats", repeats);
+  visit("target_ci", target_ci);
+  visit("budget_s", budget_s);
   visit("flush_l2", flush_l2);
   visit("device_gate", device_gate);
+  visit("cuda_graph", cuda_graph);
   visit("confidence", confidence);
   visit("seed", seed);
+}
+
+template <Is<MeasuringSummary> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [stopped_because, rounds, final_rounds, samples_taken, samples_retaken, sentinel,
+         drift_percent, elapsed_s, warnings] = self;
+  visit("stopped_because", stopped_because);
+  visit("rounds", rounds);
+  visit("final_rounds", final_rounds);
+  visit("samples_taken", samples_taken);
+  visit("samples_retaken", samples_retaken);
+  visit("sentinel", sentinel);
+  visit("drift_percent", drift_percent);
+  visit("elapsed_s", elapsed_s);
+  visit("warnings", warnings);
+}
+
+template <Is<GpuConditions> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [readings, sm_mhz_min, sm_mhz_median, sm_mhz_max, power_w_median, power_w_max,
+         temperature_c_max, throttle_reasons] = self;
+  visit("readings", readings);
+  visit("sm_mhz_min", sm_mhz_min);
+  visit("sm_mhz_median", sm_mhz_median);
+  visit("sm_mhz_max", sm_mhz_max);
+  visit("power_w_median", power_w_median);
+  visit("power_w_max", power_w_max);
+  visit("temperature_c_max", temperature_c_max);
+  visit("throttle_reasons", throttle_reasons);
+}
+
+template <Is<RuleAudit> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [rule, pruned, audited, saved_compile_s, saved_measure_s, best_config, gain_percent] = self;
+  visit("rule", rule);
+  visit("pruned", pruned);
+  visit("audited", audited);
+  visit("saved_compile_s", saved_compile_s);
+  visit("saved_measure_s", saved_measure_s);
+  visit("best_config", best_config);
+  visit("gain_percent", gain_percent);
 }
 
 template <Is<Toolchain> Self, typename Visit>

@@ -21,7 +21,7 @@ using Json = nlohmann::json;
 
 struct IgnoreMember {
   template <typename Member>
-  void operator()(const char*, Member&) const {}
+  void operator()(const char*, Member&, record::Later = {}) const {}
 };
 
 template <typename Value>
@@ -39,6 +39,7 @@ Json to_record(Integer value) {
 Json to_record(const std::string& value) { return value; }
 Json to_record(DType value) { return dtype_name(value); }
 Json to_record(Arch value) { return arch_name(value); }
+Json to_record(Strategy value) { return strategy_name(value); }
 
 Json to_record(double value) {
   if (std::isfinite(value)) {
@@ -71,8 +72,9 @@ Json to_record(const std::array<Item, kCount>& items) {
 template <HasMembers Struct>
 Json to_record(const Struct& value) {
   Json object = Json::object();
-  record::visit_members(
-      value, [&](const char* name, const auto& member) { object[name] = to_record(member); });
+  record::visit_members(value, [&](const char* name, const auto& member, auto...) {
+    object[name] = to_record(member);
+  });
   return object;
 }
 
@@ -137,6 +139,7 @@ void read_by(const Json& json, Parsed& value, Parse parse) {
 
 void read(const Json& json, DType& value) { read_by(json, value, parse_dtype); }
 void read(const Json& json, Arch& value) { read_by(json, value, parse_arch); }
+void read(const Json& json, Strategy& value) { read_by(json, value, parse_strategy); }
 
 template <HasMembers Struct>
 void read(const Json& json, Struct& value);
@@ -186,8 +189,11 @@ void read(const Json& json, Struct& value) {
   if (!json.is_object()) {
     refuse("not an object");
   }
-  record::visit_members(value,
-                        [&](const char* name, auto& member) { read_member(json, name, member); });
+  record::visit_members(value, [&](const char* name, auto& member, auto... later) {
+    if (sizeof...(later) == 0 || json.contains(name)) {
+      read_member(json, name, member);
+    }
+  });
 }
 
 template <std::size_t kIndex = 0>
@@ -240,6 +246,9 @@ FATUNE_RECORD(Problem)
 FATUNE_RECORD(Config)
 FATUNE_RECORD(DeviceLimits)
 FATUNE_RECORD(MeasurePolicy)
+FATUNE_RECORD(MeasuringSummary)
+FATUNE_RECORD(GpuConditions)
+FATUNE_RECORD(RuleAudit)
 FATUNE_RECORD(LaunchGeometry)
 FATUNE_RECORD(ResourceFacts)
 FATUNE_RECORD(Toolchain)
