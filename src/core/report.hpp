@@ -40,6 +40,7 @@ struct Entry {
   /// Short form of the configuration whose outcome this is, because both have the same machine code
   /// and launch; empty: its own.
   std::string same_code_as;
+  std::string pruned_by;  ///< rule that dropped it: it was tried for an audit; empty: kept
 
   // Filled by rank/.
   int rank = 0;       ///< 1 is best; 0: not ranked
