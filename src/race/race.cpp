@@ -12,8 +12,15 @@
 namespace fatune {
 namespace {
 
-// With fewer samples a median says little about who leads.
-constexpr std::size_t kLeastToLead = 3;
+// Rounds have seeds of their own, which depend on the samples so far and not on how often next()
+// was asked. Odd: no two rounds share one.
+constexpr std::uint64_t kSeedStep = 0x9e3779b97f4a7c15;
+
+void check_time(double time_us) {
+  if (!std::isfinite(time_us) || time_us <= 0.0) {
+    throw std::invalid_argument(fmt::format("a sample of {} us", time_us));
+  }
+}
 
 }  // namespace
 
@@ -22,48 +29,48 @@ Race::Race(RacePolicy policy)
   check_policy(policy_);
 }
 
-RunnerId Race::admit() {
+RunnerId Race::admit(std::optional<double> admission_us) {
   if (closed_) {
     throw std::logic_error("a candidate joins a race that has been closed");
   }
-  runners_.emplace_back();
+  if (admission_us) {
+    check_time(*admission_us);
+  }
+  Runner& runner = runners_.emplace_back();
+  runner.admission_us = admission_us;
+  runner.evidence = fresh_evidence();
+  compare_admissions();
   return runners_.size() - 1;
 }
 
 Step Race::next(double elapsed_s) {
   elapsed_s_ = elapsed_s;
-  if (round_ && may_abandon_round()) {
+  if (!in_round() || may_abandon_round()) {
     round_.reset();
+    begin_round();
   }
-  while (phase_ != Phase::done) {
-    if (!round_) {
-      begin_round();
-    }
-    if (!round_) {
-      return phase_ == Phase::done ? Step{} : Step{Step::Kind::wait, 0};
-    }
-    if (const auto candidate = round_->next()) {
-      return {Step::Kind::sample, *candidate};
-    }
-    end_round();
+  if (round_) {
+    return {Step::Kind::sample, round_->next().value()};
   }
-  return {};
+  return phase_ == Phase::done ? Step{} : Step{Step::Kind::wait, 0};
 }
 
+bool Race::in_round() const { return round_ && samples_taken_ > samples_before_round_; }
+
 void Race::record(double time_us, bool throttled) {
-  if (!std::isfinite(time_us) || time_us <= 0.0) {
-    throw std::invalid_argument(fmt::format("a sample of {} us", time_us));
-  }
-  if (!round_ || !round_->next()) {
+  check_time(time_us);
+  if (!round_) {
     throw std::logic_error("a sample that the race did not ask for");
   }
   ++samples_taken_;
   if (!round_->record(time_us, throttled)) {
     ++samples_retaken_;
   }
+  end_round_if_complete();
 }
 
 void Race::withdraw(RunnerId candidate) {
+  static_cast<void>(next(elapsed_s_));  // as if it had been asked, whether it was or not
   runners_.at(candidate).withdrawn = true;
   std::erase(finalists_, candidate);
   if (round_) {
@@ -74,40 +81,35 @@ void Race::withdraw(RunnerId candidate) {
     sentinel_samples_ = Sentinel(policy_.sentinel_tolerance);
   }
   const bool someone_returns = reinstate_opponents_of(candidate);
-  choose_leader();
   if (phase_ != Phase::racing && policy_.strategy == Strategy::race &&
       (someone_returns || finalists_.empty())) {
     back_to_racing();
   }
-}
-
-bool Race::reinstate_opponents_of(RunnerId withdrawn) {
-  bool someone_returns = false;
-  for (Runner& runner : runners_) {
-    if (runner.opponents.count(withdrawn) > 0) {
-      someone_returns = someone_returns || (runner.eliminated_in_round && !runner.withdrawn);
-      runner.opponents.clear();
-      runner.evidence = {};
-      runner.eliminated_in_round.reset();
-    }
-  }
-  return someone_returns;
+  choose_leader();
+  end_round_if_complete();
+  compare_admissions();
 }
 
 void Race::begin_round() {
   advance();
   std::vector<RunnerId> sampled = members();
   if (!sampled.empty()) {
+    random_.seed(policy_.seed + kSeedStep * static_cast<std::uint64_t>(samples_taken_));
     round_.emplace(std::move(sampled), policy_.most_sample_retakes, random_);
+    samples_before_round_ = samples_taken_;
+  }
+}
+
+void Race::end_round_if_complete() {
+  while (round_ && !round_->next()) {
+    end_round();
   }
 }
 
 void Race::end_round() {
-  // Of a round that is thrown away too: to bet on those alone in which the sentinel, perhaps the
-  // leader itself, was not slow, would favour it. The shuffled order protects all alike.
-  place_bets();
   const auto sentinel_us = sentinel_ ? round_->time_us_of(*sentinel_) : std::nullopt;
   const bool off = sentinel_us && sentinel_samples_.is_off(*sentinel_us);
+  place_bets(off);
   if (off && round_->times_restarted() < policy_.most_round_retakes &&
       retaken_rounds_ < policy_.most_retaken_rounds) {
     retake_round();
@@ -120,7 +122,7 @@ void Race::end_round() {
 void Race::retake_round() {
   ++retaken_rounds_;
   samples_retaken_ += static_cast<std::int64_t>(round_->samples().size());
-  for (const RunnerId loser : eliminate(rounds_ + 1)) {
+  for (const RunnerId loser : eliminate(rounds_ + final_rounds_ + 1)) {
     if (loser != sentinel_) {
       round_->drop(loser);
     }
@@ -136,11 +138,9 @@ void Race::accept(bool off) {
   for (const RoundSample& sample : round_->samples()) {
     keep(sample, off);
   }
-  eliminate(rounds_);
+  eliminate(rounds_ + final_rounds_);
   watch_sentinel();
-  if (phase_ == Phase::racing) {
-    choose_leader();
-  }
+  choose_leader();
 }
 
 bool Race::collects(RunnerId id) const {
@@ -164,50 +164,6 @@ void Race::keep(const RoundSample& sample, bool off) {
   runner.kept_off_rounds += static_cast<int>(off);
 }
 
-void Race::place_bets() {
-  if (phase_ == Phase::racing && policy_.strategy == Strategy::race) {
-    for (const RoundSample& sample : round_->samples()) {
-      bet(sample);
-    }
-  }
-}
-
-void Race::bet(const RoundSample& sample) {
-  // Chosen before the round: that is what the evidence's guarantee rests on.
-  const auto leader_us = leader_ ? round_->time_us_of(*leader_) : std::nullopt;
-  Runner& runner = runners_[sample.candidate];
-  if (!leader_us || sample.candidate == leader_ || !runner.in_contention()) {
-    return;
-  }
-  runner.opponents.insert(*leader_);
-  runner.evidence.add(sample.time_us > *leader_us * (1.0 + policy_.margin));
-}
-
-std::vector<RunnerId> Race::eliminate(int round) {
-  std::vector<RunnerId> losers = contenders();
-  std::erase_if(losers, [&](RunnerId id) {
-    const Runner& runner = runners_[id];
-    return runner.race.empty() || runner.evidence.stake() * policy_.false_elimination < 1.0;
-  });
-  for (const RunnerId loser : losers) {
-    runners_[loser].eliminated_in_round = round;
-  }
-  return losers;
-}
-
-void Race::choose_leader() {
-  std::vector<RunnerId> able = contenders();
-  const auto knows_enough = [&](RunnerId id) { return runners_[id].race.size() >= kLeastToLead; };
-  if (std::any_of(able.begin(), able.end(), knows_enough)) {
-    std::erase_if(able, [&](RunnerId id) { return !knows_enough(id); });
-  }
-  std::erase_if(able, [&](RunnerId id) { return runners_[id].race.empty(); });
-  const auto fastest = std::min_element(able.begin(), able.end(), [&](auto a, auto b) {
-    return runners_[a].race.median_us() < runners_[b].race.median_us();
-  });
-  leader_ = fastest == able.end() ? std::nullopt : std::optional(*fastest);
-}
-
 void Race::watch_sentinel() {
   if (!sentinel_) {
     sentinel_ = std::min_element(round_->samples().begin(), round_->samples().end(),
@@ -229,6 +185,11 @@ RaceResult Race::result() const {
       if (runner.race.empty()) {
         runner.race.add(rounds_ + 1, sample.time_us);
       }
+    }
+  }
+  for (Runner& runner : runners) {
+    if (runner.race.empty() && runner.admission_us) {
+      runner.race.add(0, *runner.admission_us);
     }
   }
   RaceResult result;

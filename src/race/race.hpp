@@ -32,23 +32,37 @@ struct Step {
 ///       sample: race.record(take one sample of step.candidate, throttled?)
 ///       wait:   race.admit() when a candidate has been verified, race.close() when none is left
 ///
+/// A killed caller can go on with a journal of its calls of admit(), record(), withdraw() and
+/// close(), each with the elapsed_s of the last next() before it. It repeats them in their order to
+/// a new race of the same policy, with next(elapsed_s) before each. Other calls of next() leave no
+/// trace, provided that none of admit(), withdraw() of another and close() comes between a next()
+/// that asks for a sample and its record(). Builds with another standard library may shuffle
+/// differently: then next() asks for another candidate than the journal has.
+///
 /// Rounds: each contender gives one sample, in shuffled order, so that a chip that changes speed
 /// hits all alike. The fastest of the first round becomes the sentinel and stays in every round,
 /// even when it cannot win. A round in which the sentinel is off, or a sample taken while the GPU
 /// throttled, is retaken a bounded number of times, and then kept with a warning.
 ///
-/// Racing: a candidate whose evidence (evidence.hpp) against the leader of its rounds reaches
-/// 1 / false_elimination is eliminated and keeps what samples it has. When the contenders'
-/// intervals are narrow enough and nobody is about to be eliminated, the best of them meet in the
-/// finals: rounds of fresh samples, which alone give their times. The race's own samples would
-/// flatter the winner, who was chosen for having lucky ones.
+/// Racing: a candidate whose evidence (evidence.hpp) against the leader of its rounds, and against
+/// the fastest at admission, reaches 1 / false_elimination is eliminated and keeps what samples it
+/// has. When the contenders are few enough for the finals, or the leading ones' intervals narrow
+/// enough to choose, those that can still win meet in the finals: rounds of fresh samples, which
+/// alone give their times. The race's own samples would flatter the winner, who was chosen for
+/// having lucky ones. The finals go on until the winner and those tied with it are known to
+/// target_ci; who is eliminated there leaves them.
+///
+/// While the contenders are few enough for the finals, only those with few samples are sampled,
+/// with the leader: one each while others may join, and least_race_samples in the end.
 class Race {
  public:
   /// Throws std::invalid_argument when the policy makes no sense.
   explicit Race(RacePolicy policy);
 
-  /// A candidate joins with the next round. Precondition: not closed.
-  RunnerId admit();
+  /// A candidate joins with the next round that begins. `admission_us`: one sample of it, taken
+  /// before; evidence, and its time if it is eliminated on it. Throws std::logic_error when closed,
+  /// std::invalid_argument unless the time is positive and finite.
+  RunnerId admit(std::optional<double> admission_us = {});
   /// No more will join: the race may end.
   void close() { closed_ = true; }
 
@@ -65,25 +79,35 @@ class Race {
   void withdraw(RunnerId candidate);
 
   /// Also before the end: then of what has been accepted so far, and for a candidate without an
-  /// accepted sample of what the unfinished round has.
+  /// accepted sample of what the unfinished round has, or its admission.
   [[nodiscard]] RaceResult result() const;
 
  private:
   enum class Phase { racing, finals, done };
 
   // race.cpp: the course of a round
+  [[nodiscard]] bool in_round() const;
   void begin_round();
+  void end_round_if_complete();
   void end_round();
   void retake_round();
   void accept(bool off);
   void keep(const RoundSample& sample, bool off);
   [[nodiscard]] bool collects(RunnerId id) const;
-  void place_bets();
-  void bet(const RoundSample& sample);
-  std::vector<RunnerId> eliminate(int round);
-  bool reinstate_opponents_of(RunnerId withdrawn);
-  void choose_leader();
   void watch_sentinel();
+
+  // race_bets.cpp: who leads, what is bet against the others, and who is out
+  [[nodiscard]] LosingEvidence fresh_evidence() const;
+  [[nodiscard]] std::optional<RunnerId> fastest_admission() const;
+  [[nodiscard]] AdmissionLoss admission_loss(double admission_us, double fastest_us) const;
+  void compare_admissions();
+  void place_bets(bool off);
+  void bet(const RoundSample& sample, bool off);
+  [[nodiscard]] bool is_beaten(RunnerId id) const;
+  std::vector<RunnerId> eliminate(int round);
+  [[nodiscard]] std::optional<double> leading_us(RunnerId id, std::size_t least) const;
+  void choose_leader();
+  bool reinstate_opponents_of(RunnerId withdrawn);
 
   // race_phases.cpp: who is in it, and when it ends
   [[nodiscard]] std::vector<RunnerId> members() const;
@@ -97,7 +121,12 @@ class Race {
   [[nodiscard]] bool noise_is_due() const;
   [[nodiscard]] std::size_t least_samples(const std::vector<RunnerId>& sampled) const;
   [[nodiscard]] bool has_repeats(RunnerId id) const;
-  [[nodiscard]] bool nobody_lags() const;
+  [[nodiscard]] std::vector<RunnerId> in_need_of_samples() const;
+  [[nodiscard]] bool fit_into_finals(const std::vector<RunnerId>& ids) const;
+  [[nodiscard]] bool is_needy(RunnerId id) const;
+  [[nodiscard]] bool few_are_left() const;
+  [[nodiscard]] std::vector<RunnerId> leader_and_tied(std::vector<RunnerId> ids) const;
+  [[nodiscard]] bool can_still_win(RunnerId id) const;
   [[nodiscard]] const Series& series_of(RunnerId id) const;
   void advance();
   void begin_finals(StopReason reason);
@@ -120,6 +149,7 @@ class Race {
   int final_rounds_ = 0;
   int retaken_rounds_ = 0;
   std::int64_t samples_taken_ = 0;
+  std::int64_t samples_before_round_ = 0;
   std::int64_t samples_retaken_ = 0;
   std::vector<std::string> warnings_;
 };

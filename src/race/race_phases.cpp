@@ -12,7 +12,7 @@ namespace fatune {
 namespace {
 
 // Looking at the noise only every so many rounds leaves few chances to stop by accident.
-constexpr int kNoiseStep = 64;
+constexpr int kNoiseStep = 32;
 // An interval at 95 % needs six samples; finals with fewer say less than the race.
 constexpr int kLeastUsefulFinals = 6;
 
@@ -52,12 +52,30 @@ std::vector<RunnerId> Race::members() const {
   }
   std::vector<RunnerId> ids = phase_ == Phase::finals ? finalists_
                               : over_budget()         ? unsampled()
-                                                      : contenders();
+                                                      : in_need_of_samples();
   std::erase_if(ids, [&](RunnerId id) { return !collects(id); });
   if (!ids.empty() && sentinel_ && std::find(ids.begin(), ids.end(), *sentinel_) == ids.end()) {
     ids.push_back(*sentinel_);
   }
   return ids;
+}
+
+std::vector<RunnerId> Race::in_need_of_samples() const {
+  std::vector<RunnerId> ids = contenders();
+  if (policy_.strategy == Strategy::race && fit_into_finals(ids)) {
+    std::erase_if(ids, [&](RunnerId id) { return id != leader_ && !is_needy(id); });
+  }
+  return ids;
+}
+
+bool Race::fit_into_finals(const std::vector<RunnerId>& ids) const {
+  return ids.size() <= static_cast<std::size_t>(policy_.most_finalists);
+}
+
+bool Race::is_needy(RunnerId id) const {
+  // Who joins yet may throw it out: until then one sample will do.
+  const int least = closed_ ? policy_.least_race_samples : 1;
+  return runners_[id].race.size() < static_cast<std::size_t>(least);
 }
 
 void Race::advance() {
@@ -91,20 +109,21 @@ StopReason Race::end_of_race() const {
     return std::all_of(ids.begin(), ids.end(), has_all) ? StopReason::fixed_count
                                                         : StopReason::not_yet;
   }
-  const StopReason reason = judge(ids);
-  if (reason != StopReason::target || nobody_lags()) {
-    return reason;
-  }
-  return least_samples(ids) >= static_cast<std::size_t>(policy_.most_rounds)
-             ? StopReason::round_limit
-             : StopReason::not_yet;
+  return few_are_left() ? StopReason::target : judge(leader_and_tied(ids));
+}
+
+bool Race::few_are_left() const {
+  const std::vector<RunnerId> ids = contenders();
+  return fit_into_finals(ids) &&
+         std::none_of(ids.begin(), ids.end(), [&](RunnerId id) { return is_needy(id); });
 }
 
 StopReason Race::end_of_finals() const {
   if (over_budget()) {
     return StopReason::budget;
   }
-  return final_rounds_ < policy_.least_final_rounds ? StopReason::not_yet : judge(finalists_);
+  return final_rounds_ < policy_.least_final_rounds ? StopReason::not_yet
+                                                    : judge(leader_and_tied(finalists_));
 }
 
 const Series& Race::series_of(RunnerId id) const {
@@ -129,12 +148,13 @@ bool Race::noise_is_due() const {
 }
 
 StopReason Race::judge(const std::vector<RunnerId>& sampled) const {
+  const double target_ci = phase_ == Phase::finals ? policy_.target_ci : policy_.race_ci;
   std::size_t vague = 0;
   std::size_t stuck = 0;
   for (const RunnerId id : sampled) {
     const Series& series = series_of(id);
     const auto width = relative_half_width(series, policy_.confidence);
-    if (!width || *width > policy_.target_ci) {
+    if (!width || *width > target_ci) {
       ++vague;
       stuck +=
           static_cast<std::size_t>(noise_is_due() && series.size() >= std::size_t{kNoiseStep} &&
@@ -152,15 +172,19 @@ StopReason Race::judge(const std::vector<RunnerId>& sampled) const {
              : StopReason::not_yet;
 }
 
-bool Race::nobody_lags() const {
-  const std::vector<RunnerId> ids = contenders();
-  return std::none_of(ids.begin(), ids.end(), [&](RunnerId id) {
-    if (id == leader_) {
-      return false;
-    }
-    const auto ratio = ratio_interval(runners_[id], runners_[*leader_], policy_.confidence);
-    return !ratio || ratio->low > 1.0 + policy_.margin;
+std::vector<RunnerId> Race::leader_and_tied(std::vector<RunnerId> ids) const {
+  std::erase_if(ids, [&](RunnerId id) {
+    const auto ratio = id == leader_
+                           ? std::nullopt
+                           : ratio_interval(runners_[id], runners_[*leader_], policy_.confidence);
+    return ratio && ratio->low > 1.0;
   });
+  return ids;
+}
+
+bool Race::can_still_win(RunnerId id) const {
+  const auto ratio = ratio_interval(runners_[id], runners_[*leader_], policy_.confidence);
+  return id == leader_ || !ratio || ratio->low <= 1.0 + policy_.margin;
 }
 
 void Race::begin_finals(StopReason reason) {
@@ -171,6 +195,7 @@ void Race::begin_finals(StopReason reason) {
     phase_ = Phase::done;
     return;
   }
+  std::erase_if(finalists_, [&](RunnerId id) { return !can_still_win(id); });
   std::stable_sort(finalists_.begin(), finalists_.end(), [&](RunnerId a, RunnerId b) {
     return runners_[a].race.median_us() < runners_[b].race.median_us();
   });

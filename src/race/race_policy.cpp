@@ -20,10 +20,23 @@ bool is_share(double value) { return value > 0.0 && value < 1.0; }
 void check_policy(const RacePolicy& policy) {
   require(policy.repeats >= 1, "repeats must be at least 1");
   require(is_share(policy.confidence), "confidence must be between 0 and 1");
-  require(is_share(policy.target_ci), "target_ci must be between 0 and 1");
+  require(is_share(policy.target_ci) && is_share(policy.race_ci),
+          "target_ci and race_ci must be between 0 and 1");
   require(is_share(policy.false_elimination), "false_elimination must be between 0 and 1");
   require(is_share(policy.sentinel_tolerance), "sentinel_tolerance must be between 0 and 1");
   require(policy.margin >= 0.0 && policy.margin < 1.0, "margin must be at least 0 and under 1");
+  require(policy.clear_margin > policy.margin && policy.admission_margin > policy.margin,
+          "clear_margin and admission_margin must be above margin");
+  require(policy.gross_margin > policy.clear_margin, "gross_margin must be above clear_margin");
+  require(policy.hopeless_margin >= policy.admission_margin,
+          "hopeless_margin must be at least admission_margin");
+  require(is_share(policy.clear_chance) && is_share(policy.gross_chance) &&
+              is_share(policy.hopeless_chance),
+          "clear_chance, gross_chance and hopeless_chance must be between 0 and 1");
+  require(policy.gross_chance <= policy.clear_chance,
+          "gross_chance must not be above clear_chance");
+  require(policy.hopeless_chance <= policy.gross_chance,
+          "hopeless_chance must not be above gross_chance");
   require(!policy.budget_s || (*policy.budget_s > 0.0 && std::isfinite(*policy.budget_s)),
           "budget_s must be positive");
   require(policy.finals_budget_share >= 0.0 && policy.finals_budget_share < 1.0,
@@ -31,8 +44,10 @@ void check_policy(const RacePolicy& policy) {
   require(policy.most_sample_retakes >= 0 && policy.most_round_retakes >= 0 &&
               policy.most_retaken_rounds >= 0,
           "numbers of retakes must not be negative");
-  require(policy.most_rounds >= 1 && policy.most_finalists >= 1 && policy.least_final_rounds >= 1,
-          "most_rounds, most_finalists and least_final_rounds must be at least 1");
+  require(policy.most_rounds >= 1 && policy.most_finalists >= 1 && policy.least_final_rounds >= 1 &&
+              policy.least_race_samples >= 1,
+          "most_rounds, most_finalists, least_final_rounds and least_race_samples must be at least "
+          "1");
 }
 
 }  // namespace fatune

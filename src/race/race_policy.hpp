@@ -13,18 +13,30 @@ struct RacePolicy {
   int repeats = 64;                ///< exhaustive: samples of each candidate
   std::uint64_t seed = 1;          ///< of the order within the rounds
   double confidence = 0.95;        ///< of the reported intervals
-  double target_ci = 0.005;        ///< half-width of a contender's interval, over its median
+  double target_ci = 0.005;        ///< half-width of the winner's interval, over its median
   std::optional<double> budget_s;  ///< for one problem: race and finals together
   /// Probability with which the best candidate may be dropped (evidence.hpp says what that means).
   double false_elimination = 0.01;
-  double margin = 0.002;             ///< by how much a sample must exceed the leader's to count
+  double margin = 0.002;        ///< by how much a sample must exceed the leader's to be a loss
+  double clear_margin = 0.015;  ///< and to be a clear loss
+  double gross_margin = 0.05;   ///< and to be a gross loss
+  /// With what probability, at most, the best candidate has a clear loss in a round. What one has
+  /// to believe of the noise: evidence.hpp.
+  double clear_chance = 1.0 / 5;
+  double gross_chance = 1.0 / 25;  ///< the same of a gross loss in a round, or of one at admission
+  double admission_margin = 0.10;  ///< gross_margin of admission samples, which share no round
+  double hopeless_margin = 0.50;   ///< the admission sample alone may eliminate from here on
+  double hopeless_chance = 1.0 / 1000;  ///< gross_chance of that
+  bool admission_may_eliminate = true;
   double sentinel_tolerance = 0.03;  ///< a round whose sentinel is further off is retaken
   int most_sample_retakes = 3;       ///< of one candidate in one round, because of throttling
   int most_round_retakes = 2;        ///< of one round, because of its sentinel
   int most_retaken_rounds = 16;      ///< in the whole race
   int most_rounds = 1000;            ///< of a race, and of its finals
+  int least_race_samples = 3;  ///< of each contender, before they may be few enough for the finals
+  double race_ci = 0.01;       ///< target_ci of the race, where contenders are more than finalists
   int most_finalists = 8;
-  int least_final_rounds = 16;
+  int least_final_rounds = 8;
   double finals_budget_share = 0.3;  ///< of budget_s, kept back for the finals
 };
 

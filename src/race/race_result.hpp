@@ -14,7 +14,7 @@ namespace fatune {
 enum class StopReason {
   not_yet,      ///< the caller gave up, or has not finished
   fixed_count,  ///< exhaustive: each candidate has its samples
-  target,       ///< each contender's interval is as narrow as asked for
+  target,       ///< intervals of the winner and of those tied with it: as narrow as asked for
   noise,        ///< more samples no longer make the intervals narrower
   budget,       ///< the time is used up
   round_limit,
@@ -27,12 +27,14 @@ enum class StopReason {
 
 struct CandidateResult {
   RunnerId candidate = 0;
-  /// A finalist's samples are those of the finals alone. No samples: it was withdrawn, or the
-  /// caller stopped before its first.
+  /// A finalist's samples are those of the finals alone. One that was eliminated at its admission,
+  /// or not yet sampled, has its admission sample. No samples: it was withdrawn, or the caller
+  /// stopped before its first.
   Timing timing;
   int place = 0;      ///< 1 is the fastest; 0: no samples
   int tie_group = 0;  ///< those of one group cannot be told apart from its first; from 1
   bool finalist = false;
+  /// 0: at its admission. The rounds of the finals count on from those of the race.
   std::optional<int> eliminated_in_round;
   std::vector<std::string> warnings;
 };

@@ -33,11 +33,12 @@ class Series {
 
 /// What a race knows of one candidate. Rounds count from 1, those of the finals anew.
 struct Runner {
+  std::optional<double> admission_us;
   Series race;
   Series finals;  ///< empty unless it is a finalist
-  LosingEvidence evidence;
-  std::set<RunnerId> opponents;  ///< the leaders that the evidence is about
-  std::optional<int> eliminated_in_round;
+  LosingEvidence evidence{};
+  std::set<RunnerId> opponents;            ///< the leaders that the evidence is about
+  std::optional<int> eliminated_in_round;  ///< 0: at its admission
   bool withdrawn = false;
   int kept_throttled = 0;   ///< samples kept although they were taken under throttling
   int kept_off_rounds = 0;  ///< samples kept although their round's sentinel was off

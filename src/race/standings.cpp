@@ -19,8 +19,9 @@ const Series& ranked_series(const Runner& runner) {
 
 bool is_placed(const Runner& runner) { return !runner.withdrawn && !ranked_series(runner).empty(); }
 
+// Those of the finals, those eliminated there, the other contenders, the others eliminated.
 auto sort_key(const Runner& runner) {
-  return std::tuple(runner.eliminated_in_round.has_value(), runner.finals.empty(),
+  return std::tuple(runner.finals.empty(), runner.eliminated_in_round.has_value(),
                     ranked_series(runner).median_us());
 }
 
@@ -34,12 +35,14 @@ std::vector<RunnerId> in_order(const std::vector<Runner>& runners) {
   return order;
 }
 
-bool tied(const Runner& runner, const Runner& fastest, double confidence) {
+bool tied(const Runner& runner, const Runner& fastest, const RacePolicy& policy) {
   if (runner.eliminated_in_round && !fastest.eliminated_in_round) {
     return false;
   }
-  const auto interval = ratio_interval(runner, fastest, confidence);
-  return !interval || interval->low <= 1.0;
+  const auto interval = ratio_interval(runner, fastest, policy.confidence);
+  return interval ? interval->low <= 1.0
+                  : ranked_series(runner).median_us() <=
+                        ranked_series(fastest).median_us() * (1.0 + policy.admission_margin);
 }
 
 std::vector<std::string> warnings_of(const Runner& runner) {
@@ -57,6 +60,9 @@ std::vector<std::string> warnings_of(const Runner& runner) {
 }
 
 std::string stop_text(const Runner& runner, StopReason stopped_because) {
+  if (runner.eliminated_in_round == 0) {
+    return "eliminated at admission";
+  }
   return runner.eliminated_in_round
              ? fmt::format("eliminated in round {}", *runner.eliminated_in_round)
              : std::string(stop_reason_name(stopped_because));
@@ -76,13 +82,13 @@ CandidateResult describe(const Runner& runner, RunnerId id, const RacePolicy& po
   return result;
 }
 
-void number(const std::vector<Runner>& runners, double confidence,
+void number(const std::vector<Runner>& runners, const RacePolicy& policy,
             std::vector<CandidateResult>& results) {
   int place = 0;
   int group = 0;
   const Runner* fastest = nullptr;
   for (const RunnerId id : in_order(runners)) {
-    if (fastest == nullptr || !tied(runners[id], *fastest, confidence)) {
+    if (fastest == nullptr || !tied(runners[id], *fastest, policy)) {
       fastest = &runners[id];
       ++group;
     }
@@ -119,7 +125,7 @@ std::vector<CandidateResult> make_standings(const std::vector<Runner>& runners,
   for (RunnerId id = 0; id < runners.size(); ++id) {
     results.push_back(describe(runners[id], id, policy, stopped_because));
   }
-  number(runners, policy.confidence, results);
+  number(runners, policy, results);
   return results;
 }
 

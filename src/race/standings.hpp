@@ -9,9 +9,11 @@
 namespace fatune {
 
 /// Results in the order of `runners`, with their places. Finalists come first, by the median of
-/// their finals; then the other contenders, then those eliminated, each by the median of the race.
-/// A runner belongs to the tie group of the fastest before it unless the interval of their paired
-/// ratios lies above 1; an eliminated one is never tied with one that is not.
+/// their finals, those eliminated there after the others; then the other contenders, then those
+/// eliminated, each by the median of the race. A runner belongs to the tie group of the fastest
+/// before it unless the interval of their paired ratios lies above 1, or, where there are too few
+/// pairs for one, their medians differ by more than the admission margin; an eliminated one is
+/// never tied with one that is not.
 [[nodiscard]] std::vector<CandidateResult> make_standings(const std::vector<Runner>& runners,
                                                           const RacePolicy& policy,
                                                           StopReason stopped_because);

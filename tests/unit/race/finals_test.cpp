@@ -20,12 +20,55 @@ TEST(Finals, AreOfTheBestFewAndOfFreshSamples) {
   for (const CandidateResult& candidate : result.candidates) {
     finalists += static_cast<int>(candidate.finalist);
     EXPECT_EQ(candidate.finalist, candidate.place <= 8);
-    if (candidate.finalist) {
+    if (candidate.finalist && !candidate.eliminated_in_round) {
       EXPECT_EQ(candidate.timing.samples_us.size(), static_cast<std::size_t>(result.final_rounds));
     }
   }
   EXPECT_EQ(finalists, 8);
-  EXPECT_GE(result.final_rounds, 16);
+  EXPECT_GE(result.final_rounds, 8);
+}
+
+// 2 % behind: it takes eleven losses in a row, and the three rounds of the race are not enough.
+TEST(Finals, AreLeftEarlyByWhoCannotWin) {
+  Chip chip;
+  chip.noise = normal_noise(0.004);
+  RacePolicy policy = racing_policy();
+  policy.target_ci = 0.001;
+  const RaceResult result = run(policy, {100, 102, 100}, chip, 5);
+  const CandidateResult& slow = result.candidates[1];
+  EXPECT_TRUE(slow.finalist);
+  ASSERT_TRUE(slow.eliminated_in_round);
+  EXPECT_EQ(slow.place, 3);
+  EXPECT_EQ(slow.timing.samples_us.size(),
+            static_cast<std::size_t>(*slow.eliminated_in_round - result.rounds));
+  EXPECT_LT(slow.timing.samples_us.size(), static_cast<std::size_t>(result.final_rounds));
+  EXPECT_FALSE(result.candidates[0].eliminated_in_round);
+}
+
+// Three equals, and seven that are 1.2 % behind and not yet eliminated when the race is precise
+// enough.
+TEST(Finals, AreOfThoseWhoCanStillWin) {
+  Chip chip;
+  chip.noise = normal_noise(0.002);
+  std::vector<double> true_us(10, 101.2);
+  std::fill_n(true_us.begin(), 3, 100.0);
+  Race race(racing_policy());
+  for (std::size_t i = 0; i < true_us.size(); ++i) {
+    race.admit();
+  }
+  race.close();
+  const RaceResult result = run(race, true_us, chip, 5);
+  for (const CandidateResult& candidate : result.candidates) {
+    EXPECT_EQ(candidate.finalist, candidate.candidate < 3);
+    EXPECT_FALSE(candidate.eliminated_in_round);
+    EXPECT_EQ(candidate.place <= 3, candidate.finalist);
+  }
+  for (const RunnerId broken : {0u, 1u, 2u}) {  // then the others have finals of their own
+    race.withdraw(broken);
+  }
+  const RaceResult second = run(race, true_us, chip, 6);
+  EXPECT_EQ(second.candidates[0].place, 0);
+  EXPECT_TRUE(second.candidates[3].finalist);
 }
 
 // Forty alike: the least of forty medians is too good to be true, with as many samples as the race

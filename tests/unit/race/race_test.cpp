@@ -75,8 +75,8 @@ TEST(Race, DropsLosersEarlyAndRanksThemBehind) {
   for (std::size_t i = 1; i < 40; ++i) {
     const CandidateResult& loser = result.candidates[i];
     ASSERT_TRUE(loser.eliminated_in_round) << i;
-    EXPECT_LE(*loser.eliminated_in_round, 15);
-    EXPECT_EQ(loser.timing.samples_us.size(), static_cast<std::size_t>(*loser.eliminated_in_round));
+    EXPECT_LE(*loser.eliminated_in_round, i == 1 ? 15 : 3);  // 1: on the gross margin
+    EXPECT_LE(loser.timing.samples_us.size(), static_cast<std::size_t>(*loser.eliminated_in_round));
     EXPECT_THAT(loser.timing.stopped_because, HasSubstr("eliminated in round"));
     EXPECT_EQ(loser.place, static_cast<int>(i) + 1);
     EXPECT_GT(loser.tie_group, 1);
@@ -94,7 +94,7 @@ TEST(Race, SavesMostOfTheSamplesOfAnExhaustiveRun) {
   RecordProperty("race_samples", std::to_string(raced));
   RecordProperty("exhaustive_samples", std::to_string(exhaustive));
   EXPECT_EQ(exhaustive, 40 * 64);
-  EXPECT_LT(raced, exhaustive / 3);
+  EXPECT_LT(raced, exhaustive / 8);
 }
 
 TEST(Race, TheSameSeedsGiveTheSameRace) {
@@ -162,6 +162,24 @@ TEST(Race, RefusesWhatMakesNoSense) {
   EXPECT_THROW(Race{policy}, std::invalid_argument);
   policy = {};
   policy.budget_s = -1.0;
+  EXPECT_THROW(Race{policy}, std::invalid_argument);
+  policy = {};
+  policy.gross_margin = policy.margin;
+  EXPECT_THROW(Race{policy}, std::invalid_argument);
+  policy = {};
+  policy.gross_chance = 0.0;
+  EXPECT_THROW(Race{policy}, std::invalid_argument);
+  policy = {};
+  policy.hopeless_margin = 0.05;
+  EXPECT_THROW(Race{policy}, std::invalid_argument);
+  policy = {};
+  policy.hopeless_chance = 0.1;
+  EXPECT_THROW(Race{policy}, std::invalid_argument);
+  policy = {};
+  policy.race_ci = 0.0;
+  EXPECT_THROW(Race{policy}, std::invalid_argument);
+  policy = {};
+  policy.least_race_samples = 0;
   EXPECT_THROW(Race{policy}, std::invalid_argument);
   Race race({});
   EXPECT_THROW(race.record(100, false), std::logic_error);

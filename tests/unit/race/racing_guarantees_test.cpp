@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
+#include <string>
 
 #include "unit/race/simulation.hpp"
 
@@ -45,6 +47,18 @@ Chip two_clocks() {
   chip.state = [slow = false](std::int64_t, Random& random) mutable {
     slow = std::bernoulli_distribution(1.0 / 30)(random) ? !slow : slow;
     return slow ? 1.08 : 1.0;
+  };
+  return chip;
+}
+
+// What is believed of a GPU of one's own: two samples in a hundred are slow, by some per cent.
+Chip rare_spikes() {
+  Chip chip;
+  chip.noise = [](Random& random) {
+    const double spike = std::bernoulli_distribution(0.02)(random)
+                             ? std::abs(std::cauchy_distribution<>(0.0, 0.03)(random))
+                             : 0.0;
+    return std::exp(std::normal_distribution<>(0.0, 0.005)(random)) + spike;
   };
   return chip;
 }
@@ -102,17 +116,63 @@ TEST_P(BadChips, NameAWinnerAsFastAsTheBest) {
   EXPECT_LE(tally.bad_winner, 10);
 }
 
+// 1 % is promised, and 2 % is what it is with heavy tails: they break what is assumed of admission
+// samples (1.3 % of them are 50 % slow).
+TEST_P(BadChips, RarelyDropTheBestAtItsAdmissionOrByAGrossLoss) {
+  int dropped = 0;
+  for (std::uint64_t seed = 1; seed <= 2 * kRaces; ++seed) {
+    const RaceResult result = simulation::run_admitted(
+        racing_policy(seed), std::vector<double>(6, 100.0), GetParam().make(), 7919 * seed);
+    dropped += static_cast<int>(result.candidates[0].eliminated_in_round.has_value());
+  }
+  RecordProperty("best_dropped_of_200", dropped);
+  EXPECT_LE(dropped, 10);  // a true rate of 2 % shows more in less than 0.5 % of cases
+}
+
 INSTANTIATE_TEST_SUITE_P(Race, BadChips,
                          ::testing::Values(BadChip{"heavy_tails", heavy_tails},
                                            BadChip{"drift", drift},
                                            BadChip{"two_clocks", two_clocks},
+                                           BadChip{"rare_spikes", rare_spikes},
                                            BadChip{"coarse_timer", coarse_timer}),
                          [](const auto& chip) { return std::string(chip.param.name); });
+
+// Forty configurations: six within 1 %, the others up to three times as slow.
+std::vector<double> realistic_field(std::uint64_t seed) {
+  Random random(seed);
+  std::uniform_real_distribution<> behind(0.01, 2.0);
+  std::vector<double> true_us{100, 100.2, 100.4, 100.6, 100.8, 101};
+  while (true_us.size() < 40) {
+    true_us.push_back(100.0 * (1.0 + behind(random)));
+  }
+  return true_us;
+}
+
+// In units of the best one's sample. A round of all is 74; 64 rounds are 4750.
+TEST(RacingGuarantees, ARealisticProblemCostsLessThanTwoRounds) {
+  constexpr int kProblems = 100;
+  double cost = 0.0;
+  double cost_of_rounds = 0.0;
+  int bad_winner = 0;
+  for (std::uint64_t seed = 1; seed <= kProblems; ++seed) {
+    const std::vector<double> true_us = realistic_field(seed);
+    const RaceResult result =
+        simulation::run_admitted(racing_policy(seed), true_us, rare_spikes(), 7919 * seed);
+    cost += 1e6 * result.elapsed_s / true_us[0] / kProblems;
+    cost_of_rounds +=
+        2 * std::accumulate(true_us.begin(), true_us.end(), 0.0) / true_us[0] / kProblems;
+    bad_winner += static_cast<int>(true_us[simulation::winner_of(result)] > 1.005 * true_us[0]);
+    EXPECT_FALSE(result.candidates[0].eliminated_in_round);
+  }
+  RecordProperty("cost", std::to_string(cost));
+  EXPECT_LT(cost, cost_of_rounds);
+  EXPECT_LE(bad_winner, 2);
+}
 
 // The interval of the times that are reported, finals and stopping rules included.
 TEST(RacingGuarantees, IntervalsOfTheWinnerHoldItsTrueMedian) {
   int held = 0;
-  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 800; ++seed) {
     Chip chip;
     chip.noise = simulation::normal_noise(0.01);
     const std::vector<double> true_us{100, 103, 106, 110};
@@ -121,8 +181,8 @@ TEST(RacingGuarantees, IntervalsOfTheWinnerHoldItsTrueMedian) {
     const double truth = true_us[simulation::winner_of(result)];
     held += static_cast<int>(timing.median_low_us <= truth && truth <= timing.median_high_us);
   }
-  RecordProperty("held_of_200", held);
-  EXPECT_GE(held, 178);  // 89 %: stopping as soon as the interval is narrow costs some of the 95 %
+  RecordProperty("held_of_800", held);
+  EXPECT_GE(held, 720);  // 90 %: stopping as soon as the interval is narrow costs some of the 95 %
 }
 
 }  // namespace

@@ -50,6 +50,17 @@ RaceResult run(const RacePolicy& policy, const std::vector<double>& true_us, con
   return run(race, true_us, chip, seed);
 }
 
+RaceResult run_admitted(const RacePolicy& policy, const std::vector<double>& true_us,
+                        const Chip& chip, std::uint64_t seed) {
+  Random random(seed + 1);
+  Race race(policy);
+  for (const double time_us : true_us) {
+    race.admit(time_us * chip.admission_state(random) * chip.noise(random));
+  }
+  race.close();
+  return run(race, true_us, chip, seed);
+}
+
 RacePolicy racing_policy(std::uint64_t seed) {
   RacePolicy policy;
   policy.strategy = Strategy::race;

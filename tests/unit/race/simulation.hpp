@@ -18,6 +18,8 @@ struct Chip {
   /// The state of the chip at the n-th sample of the race: a factor, drawn before it is known whose
   /// sample it will be.
   std::function<double(std::int64_t, Random&)> state = [](std::int64_t, Random&) { return 1.0; };
+  /// The state of the chip when a candidate was admitted: a factor again.
+  std::function<double(Random&)> admission_state = [](Random&) { return 1.0; };
   /// Whether the n-th sample is taken under throttling.
   std::function<bool(std::int64_t)> throttled = [](std::int64_t) { return false; };
 };
@@ -33,6 +35,10 @@ RaceResult run(Race& race, const std::vector<double>& true_us, const Chip& chip,
 /// All candidates from the start.
 RaceResult run(const RacePolicy& policy, const std::vector<double>& true_us, const Chip& chip,
                std::uint64_t seed);
+
+/// The same, each with an admission sample.
+RaceResult run_admitted(const RacePolicy& policy, const std::vector<double>& true_us,
+                        const Chip& chip, std::uint64_t seed);
 
 RacePolicy racing_policy(std::uint64_t seed = 1);
 RunnerId winner_of(const RaceResult& result);

@@ -1,0 +1,146 @@
+// Who leads, what is bet against the others, and who is out.
+#include <algorithm>
+#include <cstddef>
+
+#include "race/race.hpp"
+
+namespace fatune {
+namespace {
+
+// With fewer samples a median says little about who leads.
+constexpr std::size_t kLeastToLead = 3;
+
+}  // namespace
+
+LosingEvidence Race::fresh_evidence() const {
+  return LosingEvidence({policy_.clear_chance, policy_.gross_chance, policy_.hopeless_chance});
+}
+
+std::optional<RunnerId> Race::fastest_admission() const {
+  std::optional<RunnerId> fastest;
+  for (RunnerId id = 0; id < runners_.size(); ++id) {
+    const Runner& runner = runners_[id];
+    if (!runner.withdrawn && runner.admission_us &&
+        (!fastest || *runner.admission_us < *runners_[*fastest].admission_us)) {
+      fastest = id;
+    }
+  }
+  return fastest;
+}
+
+AdmissionLoss Race::admission_loss(double admission_us, double fastest_us) const {
+  if (admission_us > fastest_us * (1.0 + policy_.hopeless_margin) &&
+      policy_.admission_may_eliminate) {
+    return AdmissionLoss::hopeless;
+  }
+  return admission_us > fastest_us * (1.0 + policy_.admission_margin) ? AdmissionLoss::gross
+                                                                      : AdmissionLoss::none;
+}
+
+void Race::compare_admissions() {
+  const auto fastest = fastest_admission();
+  if (policy_.strategy != Strategy::race || phase_ != Phase::racing || !fastest) {
+    return;
+  }
+  const double fastest_us = *runners_[*fastest].admission_us;
+  for (Runner& runner : runners_) {
+    if (!runner.in_contention() || !runner.admission_us) {
+      continue;
+    }
+    const AdmissionLoss loss = admission_loss(*runner.admission_us, fastest_us);
+    runner.evidence.set_admission(loss);
+    if (loss != AdmissionLoss::none) {
+      runner.opponents.insert(*fastest);
+    }
+  }
+  if (!in_round()) {
+    eliminate(rounds_);
+    choose_leader();
+  }
+}
+
+void Race::place_bets(bool off) {
+  if (policy_.strategy == Strategy::race) {
+    for (const RoundSample& sample : round_->samples()) {
+      bet(sample, off);
+    }
+  }
+}
+
+void Race::bet(const RoundSample& sample, bool off) {
+  // Chosen before the round: that is what the evidence's guarantee rests on.
+  const auto leader_us = leader_ ? round_->time_us_of(*leader_) : std::nullopt;
+  Runner& runner = runners_[sample.candidate];
+  if (!leader_us || sample.candidate == leader_ || !runner.in_contention()) {
+    return;
+  }
+  runner.opponents.insert(*leader_);
+  const double ratio = sample.time_us / *leader_us;
+  // Coins are tossed in a round that is off, and even thrown away, too: to bet on those alone in
+  // which the sentinel, perhaps the leader itself, was not slow, would favour it. Clear and gross
+  // losses are rare by assumption, which is not made of such rounds.
+  runner.evidence.add(ratio > 1.0 + policy_.gross_margin   ? Loss::gross
+                      : ratio > 1.0 + policy_.clear_margin ? Loss::clear
+                      : ratio > 1.0 + policy_.margin       ? Loss::slight
+                                                           : Loss::none,
+                      !off);
+}
+
+bool Race::is_beaten(RunnerId id) const {
+  const Runner& runner = runners_[id];
+  const bool has_time =
+      !runner.race.empty() || (runner.admission_us && policy_.admission_may_eliminate);
+  return has_time && runner.evidence.stake() * policy_.false_elimination >= 1.0;
+}
+
+std::vector<RunnerId> Race::eliminate(int round) {
+  std::vector<RunnerId> losers = contenders();
+  std::erase_if(losers, [&](RunnerId id) { return !is_beaten(id); });
+  for (const RunnerId loser : losers) {
+    runners_[loser].eliminated_in_round = runners_[loser].race.empty() ? 0 : round;
+    std::erase(finalists_, loser);
+  }
+  return losers;
+}
+
+std::optional<double> Race::leading_us(RunnerId id, std::size_t least) const {
+  const Runner& runner = runners_[id];
+  const Series& series = runner.finals.size() >= least ? runner.finals : runner.race;
+  return series.size() < least ? std::nullopt : std::optional(series.median_us());
+}
+
+void Race::choose_leader() {
+  leader_.reset();
+  double fastest_us = 0.0;
+  const auto look = [&](const auto& time_of) {
+    for (const RunnerId id : phase_ == Phase::finals ? finalists_ : contenders()) {
+      const std::optional<double> time_us = time_of(id);
+      if (time_us && (!leader_ || *time_us < fastest_us)) {
+        leader_ = id;
+        fastest_us = *time_us;
+      }
+    }
+  };
+  look([&](RunnerId id) { return leading_us(id, kLeastToLead); });
+  if (!leader_) {
+    look([&](RunnerId id) { return leading_us(id, 1); });
+  }
+  if (!leader_) {
+    look([&](RunnerId id) { return runners_[id].admission_us; });
+  }
+}
+
+bool Race::reinstate_opponents_of(RunnerId withdrawn) {
+  bool someone_returns = false;
+  for (Runner& runner : runners_) {
+    if (runner.opponents.count(withdrawn) > 0) {
+      someone_returns = someone_returns || (runner.eliminated_in_round && !runner.withdrawn);
+      runner.opponents.clear();
+      runner.evidence = fresh_evidence();
+      runner.eliminated_in_round.reset();
+    }
+  }
+  return someone_returns;
+}
+
+}  // namespace fatune

@@ -1,0 +1,177 @@
+// A caller that was killed goes on: it tells a new race what its journal says.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "unit/race/simulation.hpp"
+
+namespace fatune {
+namespace {
+
+using simulation::Random;
+
+// What happened, and the elapsed_s of the last next() before it.
+struct Event {
+  enum class Kind { admit, record, withdraw, close };
+  Kind kind = Kind::close;
+  double elapsed_s = 0.0;
+  RunnerId candidate = 0;  // record: whose sample it is
+  double time_us = 0.0;
+  bool throttled = false;
+};
+
+void tell(Race& race, const Event& event) {
+  switch (event.kind) {
+    case Event::Kind::admit:
+      race.admit(event.time_us);
+      break;
+    case Event::Kind::record:
+      race.record(event.time_us, event.throttled);
+      break;
+    case Event::Kind::withdraw:
+      race.withdraw(event.candidate);
+      break;
+    case Event::Kind::close:
+      race.close();
+      break;
+  }
+}
+
+RacePolicy policy_of_replay() {
+  RacePolicy policy = simulation::racing_policy(11);
+  policy.budget_s = 0.02;  // it ends in the finals
+  policy.target_ci = 1e-4;
+  return policy;
+}
+
+// A race, what it was told, and what it was after each event.
+struct Journal {
+  Race race{policy_of_replay()};
+  double elapsed_s = 0.0;
+  std::vector<Event> events;
+  std::vector<RaceResult> results;
+
+  void happened(Event event) {
+    event.elapsed_s = elapsed_s;
+    events.push_back(event);
+    tell(race, event);
+    results.push_back(race.result());
+  }
+};
+
+double true_us(RunnerId id) { return 100.0 + 1.0 * static_cast<double>(id); }
+
+// Everything that can happen to a race: late candidates, throttling, a slow spell, a withdrawal;
+// and next() is asked more often than it needs to be, or not.
+Journal eventful_race(std::uint64_t seed) {
+  constexpr RunnerId kCandidates = 20;
+  using Kind = Event::Kind;
+  Random random(seed);
+  std::bernoulli_distribution coin(0.5);
+  const auto noise = simulation::normal_noise(0.01);
+  Journal journal;
+  RunnerId admitted = 0;
+  const int withdrawn_at = std::uniform_int_distribution(50, 350)(random);
+  double now_s = 0.0;
+  for (int n = 0; n < 2000; ++n) {
+    if (admitted < kCandidates && coin(random)) {
+      journal.happened({.kind = Kind::admit, .time_us = true_us(admitted) * noise(random)});
+      if (++admitted == kCandidates) {
+        journal.happened({.kind = Kind::close});
+      }
+    }
+    Step step;
+    do {
+      step = journal.race.next(journal.elapsed_s = now_s);
+    } while (coin(random));
+    if (step.kind == Step::Kind::finished) {
+      break;
+    }
+    if (step.kind == Step::Kind::sample && coin(random)) {
+      const double state = n > 150 && n < 200 ? 1.2 : 1.0;
+      const double time_us = true_us(step.candidate) * state * noise(random);
+      journal.happened({.kind = Kind::record,
+                        .candidate = step.candidate,
+                        .time_us = time_us,
+                        .throttled = n % 17 == 0});
+      now_s += 1e-6 * time_us;
+    }
+    if (n == withdrawn_at) {
+      journal.happened({.kind = Kind::withdraw, .candidate = 0});
+    }
+  }
+  return journal;
+}
+
+void expect_same(const RaceResult& a, const RaceResult& b) {
+  EXPECT_EQ(a.samples_taken, b.samples_taken);
+  EXPECT_EQ(a.samples_retaken, b.samples_retaken);
+  EXPECT_EQ(a.rounds, b.rounds);
+  EXPECT_EQ(a.final_rounds, b.final_rounds);
+  EXPECT_EQ(a.sentinel, b.sentinel);
+  EXPECT_EQ(a.drift_percent, b.drift_percent);
+  EXPECT_EQ(a.elapsed_s, b.elapsed_s);
+  EXPECT_EQ(a.stopped_because, b.stopped_because);
+  ASSERT_EQ(a.candidates.size(), b.candidates.size());
+  for (std::size_t i = 0; i < a.candidates.size(); ++i) {
+    EXPECT_EQ(a.candidates[i].timing.samples_us, b.candidates[i].timing.samples_us);
+    EXPECT_EQ(a.candidates[i].place, b.candidates[i].place);
+    EXPECT_EQ(a.candidates[i].tie_group, b.candidates[i].tie_group);
+    EXPECT_EQ(a.candidates[i].eliminated_in_round, b.candidates[i].eliminated_in_round);
+    EXPECT_EQ(a.candidates[i].warnings, b.candidates[i].warnings);
+  }
+}
+
+TEST(Replay, TheJournalHoldsWhatItIsMeantTo) {
+  const RaceResult result = eventful_race(3).race.result();
+  EXPECT_EQ(result.stopped_because, StopReason::budget);
+  EXPECT_GT(result.final_rounds, 0);
+  EXPECT_GT(result.samples_retaken, 10);
+  EXPECT_EQ(result.candidates[0].place, 0);
+}
+
+// The new race is after every event what the old one was, so that it goes on as that would have.
+TEST(Replay, TheEventsAloneGiveTheSameRace) {
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    const Journal journal = eventful_race(seed);
+    Race resumed(policy_of_replay());
+    for (std::size_t i = 0; i < journal.events.size(); ++i) {
+      const Event& event = journal.events[i];
+      const Step step = resumed.next(event.elapsed_s);
+      if (event.kind == Event::Kind::record) {
+        ASSERT_EQ(step.kind, Step::Kind::sample) << "seed " << seed << ", event " << i;
+        ASSERT_EQ(step.candidate, event.candidate) << "seed " << seed << ", event " << i;
+      }
+      tell(resumed, event);
+      expect_same(resumed.result(), journal.results[i]);
+      ASSERT_FALSE(HasFailure()) << "seed " << seed << ", event " << i;
+    }
+  }
+}
+
+// 0 is withdrawn when the race is about to go over to the finals, of 0 and 1: has it, or has it
+// not?
+TEST(Replay, AWithdrawalIsTheSameWhetherNextWasAskedBeforeItOrNot) {
+  RacePolicy policy = simulation::racing_policy();
+  policy.most_finalists = 2;
+  std::vector<RaceResult> results;
+  for (const bool asked : {false, true}) {
+    Race race(policy);
+    for (const double time_us : {100.0, 100.01, 100.02}) {
+      race.admit(time_us);
+    }
+    race.close();
+    while (race.result().rounds < 6) {
+      race.record(100.0 + 0.01 * static_cast<double>(race.next(0).candidate), false);
+    }
+    if (asked) {
+      static_cast<void>(race.next(0));
+    }
+    race.withdraw(0);
+    results.push_back(simulation::run(race, {100, 100.01, 100.02}, {}, 1));
+  }
+  expect_same(results[0], results[1]);
+}
+
+}  // namespace
+}  // namespace fatune
