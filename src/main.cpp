@@ -1,3 +1,4 @@
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
@@ -16,6 +17,8 @@ int report(fatune::ExitCode code, const char* message) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  // A write beyond `ulimit -f` fails then as on a full disk, and does not end the program.
+  std::signal(SIGXFSZ, SIG_IGN);
   try {
     return static_cast<int>(fatune::parse_command_line(argc, argv)());
   } catch (const fatune::Error& error) {

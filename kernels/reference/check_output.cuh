@@ -47,13 +47,14 @@ extern "C" __global__ void fatune_compare_output(const __grid_constant__ Compare
   const auto* const output = static_cast<const Element*>(args.output);
   const auto* const rounded = static_cast<const Element*>(args.rounded);
   float max_error = 0.0f, max_difference = 0.0f, max_reference_error = 0.0f, max_reference = 0.0f;
-  unsigned mismatched = 0, bad_reference = 0;
+  unsigned mismatched = 0, bad_reference = 0, compared = 0;
   const GridStride loop;
   for (unsigned long long i = loop.first; i < args.elements; i += loop.step) {
     const Element element = output[selected_offset(args, i)];
     const float value = element_value(element);
     const float exact = args.exact[i];
     const float reference = element_value(rounded[i]);
+    ++compared;
     bad_reference += !isfinite(exact) || !isfinite(reference);
     max_reference_error = fmaxf(max_reference_error, fabsf(reference - exact));
     max_reference = fmaxf(max_reference, fabsf(exact));
@@ -70,6 +71,7 @@ extern "C" __global__ void fatune_compare_output(const __grid_constant__ Compare
   max_over_warp(&args.counts->max_abs_reference_error_bits, max_reference_error);
   max_over_warp(&args.counts->max_abs_reference_bits, max_reference);
   add_over_warp(&args.counts->mismatched, mismatched);
+  add_over_warp(&args.counts->compared, compared);
   bad_reference = __reduce_add_sync(0xffffffffu, bad_reference);
   if (threadIdx.x % 32 == 0 && bad_reference != 0) {
     atomicAdd(&args.counts->bad_reference, bad_reference);
@@ -85,15 +87,51 @@ __device__ __forceinline__ unsigned count_not_finite(unsigned pair) {
 // shape:   grid (any); whole warps; `chunks` of 8 elements
 extern "C" __global__ void fatune_scan_output(const uint4* output, unsigned long long chunks,
                                               CheckCounts* counts) {
-  unsigned found = 0;
+  unsigned found = 0, scanned = 0;
   const GridStride loop;
   for (unsigned long long i = loop.first; i < chunks; i += loop.step) {
     const uint4 eight = output[i];
     found += count_not_finite(eight.x) + count_not_finite(eight.y) + count_not_finite(eight.z) +
              count_not_finite(eight.w);
+    scanned += 8;
   }
   __syncwarp();
   add_over_warp(&counts->not_finite, found);
+  add_over_warp(&counts->scanned, scanned);
+}
+
+// `position`: of the word among all words of Q, K and V.
+__device__ __forceinline__ void add_word(InputSum& sum, unsigned word,
+                                         unsigned long long position) {
+  constexpr unsigned kGoldenRatio = 0x9e3779b9u;
+  const auto index = static_cast<unsigned>(position ^ position >> 31);
+  sum.plain += word * (2 * index + 1);
+  sum.mixed += word * (index * kGoldenRatio | 1u);
+}
+
+// Adds up Q, K and V, of `elements` each.
+// shape:   grid (any, 3): y names the tensor; whole warps
+extern "C" __global__ void fatune_sum_inputs(const __grid_constant__ InputSumArgs args) {
+  const auto* const tensor =
+      static_cast<const uint4*>(blockIdx.y == 0 ? args.q : (blockIdx.y == 1 ? args.k : args.v));
+  const unsigned long long chunks = args.elements / 8;
+  InputSum sum{0, 0};
+  const GridStride loop;
+  for (unsigned long long i = loop.first; i < chunks; i += loop.step) {
+    const uint4 words = tensor[i];
+    const unsigned long long position = 4 * (blockIdx.y * chunks + i);
+    add_word(sum, words.x, position);
+    add_word(sum, words.y, position + 1);
+    add_word(sum, words.z, position + 2);
+    add_word(sum, words.w, position + 3);
+  }
+  __syncwarp();
+  const unsigned plain = __reduce_add_sync(0xffffffffu, sum.plain);
+  const unsigned mixed = __reduce_add_sync(0xffffffffu, sum.mixed);
+  if (threadIdx.x % 32 == 0) {
+    atomicAdd(&args.sum->plain, plain);
+    atomicAdd(&args.sum->mixed, mixed);
+  }
 }
 
 // Counts the bytes of the guard bands that no longer hold the poison.

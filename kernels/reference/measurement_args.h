@@ -34,6 +34,21 @@ struct ReferenceArgs {
   int causal;
 };
 
+// Checksum of Q, K and V: sums, modulo 2^32, of their 32-bit words, each times an odd number that
+// follows from its position, in two ways. A change of one word changes both.
+struct InputSum {
+  unsigned plain;
+  unsigned mixed;
+};
+
+struct InputSumArgs {
+  const void* q;
+  const void* k;
+  const void* v;
+  unsigned long long elements;  // of each tensor
+  InputSum* sum;                // is added to
+};
+
 // What comparing finds; all fields start at 0. Maxima are fp32 numbers >= 0 as bit patterns, whose
 // order as integers is that of the numbers.
 struct CheckCounts {
@@ -45,6 +60,9 @@ struct CheckCounts {
   unsigned long long mismatched;          // output elements beyond the tolerances, or not finite
   unsigned long long not_finite;          // in the whole output
   unsigned long long guard_bytes_changed;
+  unsigned long long compared;  // output elements that were compared ...
+  unsigned long long scanned;   // ... and looked at for NaN and infinity: proof that it was done
+  InputSum inputs;
 };
 
 // An output element mismatches when |output - rounded| > atol + rtol * |rounded|.

@@ -12,6 +12,8 @@ namespace fatune {
 [[nodiscard]] ExitCode sweep(const SweepOptions& options);
 /// The same for configurations that the user names.
 [[nodiscard]] ExitCode run(const RunOptions& options);
+/// Whether the winners of a best_configs.json are still the fastest, on this machine.
+[[nodiscard]] ExitCode verify_winner(const VerifyWinnerOptions& options);
 /// The stored runs.
 [[nodiscard]] ExitCode history(const HistoryOptions& options);
 /// A stored run, printed as it was.

@@ -6,16 +6,16 @@
 
 #include "app/commands.hpp"
 #include "app/console.hpp"
-#include "app/entries.hpp"
-#include "app/interrupt.hpp"
 #include "app/kernel_choice.hpp"
-#include "app/problem_plan.hpp"
+#include "app/plan_problems.hpp"
 #include "app/session.hpp"
 #include "app/target.hpp"
 #include "compile/compile_pool.hpp"
 #include "core/error.hpp"
 #include "emit/compile_report.hpp"
 #include "emit/output_file.hpp"
+#include "engine/entries.hpp"
+#include "engine/interrupt.hpp"
 #include "plan/planner.hpp"
 
 namespace fatune {

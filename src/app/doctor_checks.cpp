@@ -2,10 +2,12 @@
 
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
 #include <string>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -15,8 +17,11 @@
 #include "core/error.hpp"
 #include "gpu/devices.hpp"
 #include "gpu/driver.hpp"
+#include "gpu/nvml.hpp"
 #include "gpu/nvrtc.hpp"
 #include "plan/space.hpp"
+#include "store/open_store.hpp"
+#include "store/run_reader.hpp"
 
 namespace fatune {
 namespace {
@@ -131,6 +136,58 @@ std::vector<Check> check_cache(const DoctorOptions& options) {
              "choose another folder with --cache-dir or XDG_CACHE_HOME"}};
   }
   return {{"cubin cache", Health::fine, cache_contents(*cache), {}}};
+}
+
+std::vector<Check> check_store(const DoctorOptions&) {
+  const auto path = default_store_path();
+  if (!path) {
+    return {{"database of measurements", Health::limited,
+             "no place for it is known: neither XDG_DATA_HOME nor HOME is set",
+             "name a file with --db, or say --no-db"}};
+  }
+  std::error_code ignored;
+  if (!std::filesystem::exists(*path, ignored)) {
+    return {{"database of measurements",
+             Health::fine,
+             fmt::format("none yet; the first measurement makes {}", path->string()),
+             {}}};
+  }
+  try {
+    Database database = open_store(*path, Database::Mode::existing);
+    const std::size_t runs = list_runs(database).runs.size();
+    return {{"database of measurements",
+             Health::fine,
+             fmt::format("{}: {} runs", path->string(), runs),
+             {}}};
+  } catch (const Error& error) {
+    return {{"database of measurements", Health::limited,
+             fmt::format("{}; sweep and run measure, and store nothing", error.what()),
+             "choose another file with --db, or move this one away"}};
+  }
+}
+
+std::vector<Check> check_readings(const DoctorOptions&) {
+  if (!gpu::probe_driver().usable()) {
+    return {};
+  }
+  std::vector<Check> checks;
+  for (const gpu::Device& device : gpu::list_devices()) {
+    if (!device.usable()) {
+      continue;
+    }
+    const std::string subject = fmt::format("clocks of GPU {}", device.ordinal);
+    const gpu::Nvml nvml(device.limits.uuid);
+    const auto reading = nvml.available() ? nvml.read() : std::nullopt;
+    checks.push_back(reading ? Check{subject,
+                                     Health::fine,
+                                     fmt::format("{:.0f} MHz, {:.0f} W, {:.0f} C", reading->sm_mhz,
+                                                 reading->power_w, reading->temperature_c),
+                                     {}}
+                             : Check{subject, Health::limited,
+                                     fmt::format("NVML tells nothing: {}", nvml.problem()),
+                                     "measuring works; results do not say what the clocks were"});
+  }
+  return checks;
 }
 
 std::vector<Check> check_counters(const DoctorOptions&) {

@@ -16,6 +16,10 @@ namespace fatune {
 /// Loads every built-in family and space.
 [[nodiscard]] std::vector<Check> check_kernels(const DoctorOptions& options);
 [[nodiscard]] std::vector<Check> check_cache(const DoctorOptions& options);
+/// The database of measurements: whether it can be opened.
+[[nodiscard]] std::vector<Check> check_store(const DoctorOptions& options);
+/// Clocks, power and temperature by NVML, of each usable GPU.
+[[nodiscard]] std::vector<Check> check_readings(const DoctorOptions& options);
 /// Hardware performance counters: whether this user may read them.
 [[nodiscard]] std::vector<Check> check_counters(const DoctorOptions& options);
 

@@ -24,8 +24,8 @@ std::vector<Check> guarded(CheckFunction check, const DoctorOptions& options) {
 
 std::vector<Check> all_checks(const DoctorOptions& options) {
   std::vector<Check> checks;
-  for (const CheckFunction check :
-       {check_driver, check_gpus, check_nvrtc, check_kernels, check_cache, check_counters}) {
+  for (const CheckFunction check : {check_driver, check_gpus, check_nvrtc, check_kernels,
+                                    check_cache, check_store, check_readings, check_counters}) {
     const std::vector<Check> found = guarded(check, options);
     checks.insert(checks.end(), found.begin(), found.end());
   }

@@ -2,10 +2,10 @@
 
 #include "app/commands.hpp"
 #include "app/console.hpp"
-#include "app/entries.hpp"
 #include "app/kernel_choice.hpp"
-#include "app/problem_plan.hpp"
+#include "app/plan_problems.hpp"
 #include "emit/plan_report.hpp"
+#include "engine/entries.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
 

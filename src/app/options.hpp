@@ -35,9 +35,11 @@ struct ProblemOptions {
 
 /// On what.
 struct TargetOptions {
-  std::optional<int> device;  ///< ordinal; absent: the first usable GPU
-  bool no_gpu = false;        ///< estimate even if there is a GPU
-  std::optional<Arch> arch;   ///< absent: the GPU's, or sm_90 without one
+  std::vector<int> devices;  ///< ordinals; empty: the first usable GPU
+  bool all_devices = false;  ///< every usable GPU
+  bool no_gpu = false;       ///< estimate even if there is a GPU
+  bool no_wait = false;      ///< end with an error while another fatune measures on a GPU
+  std::optional<Arch> arch;  ///< absent: the GPU's, or sm_90 without one
   bool require_gpu = false;
 };
 
@@ -82,7 +84,20 @@ struct MeasureOptions {
   bool strict = false;
 };
 
-struct SweepOptions : MeasureOptions {};
+/// Which of the configurations that the rules dropped are tried all the same.
+struct AuditOptions {
+  std::int64_t count = 0;  ///< per problem, spread over the rules
+  bool all = false;
+};
+
+struct SweepOptions : MeasureOptions {
+  AuditOptions audit;
+};
+
+struct VerifyWinnerOptions : MeasureOptions {
+  std::filesystem::path file;      ///< best_configs.json
+  double tolerance_percent = 0.5;  ///< by how much a winner may be slower than the fastest
+};
 
 struct RunOptions : MeasureOptions {
   std::vector<std::string> configs;  ///< short forms or kernel names

@@ -57,17 +57,21 @@ void Progress::draw() {
   }
 }
 
-void Progress::begin_problem(const std::string& description) {
-  problem_ = description;
+void Progress::begin_problem(const Problem& problem) {
+  const std::lock_guard lock(mutex_);
+  problem_ = describe(problem);
   draw();
 }
 
 void Progress::step() {
+  const std::lock_guard lock(mutex_);
   ++done_;
   draw();
 }
 
 void Progress::end_problem(const ProblemReport& report) {
+  const std::lock_guard lock(mutex_);
+  problem_ = describe(report.problem);
   if (quiet_) {
     return;
   }

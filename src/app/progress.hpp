@@ -2,27 +2,28 @@
 
 #include <chrono>
 #include <cstddef>
+#include <mutex>
 #include <string>
 #include <string_view>
 
 #include "app/options.hpp"
 #include "core/report.hpp"
+#include "engine/run_observer.hpp"
 
 namespace fatune {
 
 /// Says on standard error how far a run is: one line that is redrawn on a terminal, a line per
 /// problem elsewhere, nothing when quiet.
-class Progress {
+class Progress : public RunObserver {
  public:
   using Clock = std::chrono::steady_clock;
 
   /// `total`: steps of the whole run.
   Progress(const OutputOptions& output, std::size_t total);
 
-  void begin_problem(const std::string& description);
-  /// One more configuration is done.
-  void step();
-  void end_problem(const ProblemReport& report);
+  void begin_problem(const Problem& problem) override;
+  void step() override;
+  void end_problem(const ProblemReport& report) override;
   /// Wipes the live line.
   void finish();
 
@@ -31,6 +32,7 @@ class Progress {
   [[nodiscard]] std::string status() const;
   [[nodiscard]] std::string remaining() const;
 
+  std::mutex mutex_;
   bool live_;
   bool quiet_;
   std::size_t total_;

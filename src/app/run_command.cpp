@@ -5,7 +5,7 @@
 #include "app/commands.hpp"
 #include "app/console.hpp"
 #include "app/kernel_choice.hpp"
-#include "app/problem_plan.hpp"
+#include "app/plan_problems.hpp"
 #include "app/session.hpp"
 #include "core/error.hpp"
 #include "plan/config_text.hpp"

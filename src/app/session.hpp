@@ -7,9 +7,9 @@
 
 #include "app/kernel_choice.hpp"
 #include "app/options.hpp"
-#include "app/problem_plan.hpp"
 #include "compile/cubin_cache.hpp"
 #include "core/exit_code.hpp"
+#include "engine/problem_plan.hpp"
 
 namespace fatune {
 
@@ -21,8 +21,9 @@ struct PlannedRun {
   std::optional<Config> baseline;
 };
 
-/// Carries it out on the GPU, or by estimate, and prints and writes the rankings.
-/// Error(no_gpu), Error(too_large) and Error(io) come before anything is compiled.
+/// Carries it out on the GPUs, or by estimate, and prints and writes the rankings; a separate one
+/// for each GPU model.
+/// Error(no_gpu), Error(gpu_busy), Error(too_large) and Error(io) come before anything is measured.
 [[nodiscard]] ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run);
 
 /// The cache that the options and the environment name; null with --no-cache.

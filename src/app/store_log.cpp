@@ -35,6 +35,7 @@ void StoreLog::attempt(Action action) {
     action();
   } catch (const Error& error) {
     spdlog::warn("results are not stored: {}", error.what());
+    journal_.reset();
     writer_.reset();
     database_.reset();
     reuse_ = false;
@@ -53,10 +54,61 @@ void StoreLog::open(const StoreOptions& options, const NewRun& run) {
   continues_ = !options.fresh && has_unfinished(*database_, identity_, writer_->run_id());
 }
 
+bool StoreLog::has_begun(const Problem& problem, int run) {
+  bool begun = false;
+  if (keeps() && continues_) {
+    attempt(
+        [&] { begun = fatune::has_begun(*database_, identity_, writer_->run_id(), problem, run); });
+  }
+  return begun;
+}
+
 void StoreLog::begin_problem(const ProblemReport& header) {
   problem_ = header;
   if (keeps()) {
-    attempt([&] { writer_->begin_problem(header); });
+    attempt([&] {
+      writer_->begin_problem(header);
+      journal_.emplace(*database_, writer_->run_problem());
+    });
+  }
+}
+
+std::optional<ProblemReport> StoreLog::recall_problem() {
+  std::optional<StoredProblem> found;
+  if (keeps() && continues_) {
+    attempt([&] {
+      found = fatune::recall_problem(*database_, identity_, writer_->run_id(), problem_.problem,
+                                     problem_.run);
+      if (found) {
+        writer_->repeat_problem(found->id);
+        found = load_problem(*database_, writer_->run_problem());
+      }
+    });
+  }
+  return found ? std::optional(std::move(found->report)) : std::nullopt;
+}
+
+std::vector<JournalEvent> StoreLog::take_over_journal() {
+  std::vector<JournalEvent> events;
+  if (keeps() && continues_) {
+    attempt([&] {
+      events =
+          recall_journal(*database_, identity_, writer_->run_id(), problem_.problem, problem_.run);
+      journal_->add_all(events);
+    });
+  }
+  return events;
+}
+
+void StoreLog::drop_journal() {
+  if (keeps()) {
+    attempt([&] { journal_->clear(); });
+  }
+}
+
+void StoreLog::journal(const JournalEvent& event) {
+  if (keeps()) {
+    attempt([&] { journal_->add(event); });
   }
 }
 
@@ -73,7 +125,7 @@ std::optional<Recalled> StoreLog::find(const StoredTrial& trial) {
 
 std::optional<Outcome> StoreLog::recall(const Entry& entry, const LaunchGeometry& launch) {
   std::optional<Recalled> found;
-  if (keeps() && may_recall() && !entry.artifact_key.empty()) {
+  if (keeps() && (reuse_ || continues_) && !entry.artifact_key.empty()) {
     attempt([&] { found = find({problem_.problem, problem_.run, entry.artifact_key, launch}); });
   }
   if (!found) {
@@ -91,15 +143,15 @@ void StoreLog::add(const Entry& entry, const TrialRecord& trial) {
   }
 }
 
-void StoreLog::end_problem(const ProblemReport& report) {
+void StoreLog::end_problem(const ProblemReport& report, bool finished) {
   if (keeps()) {
-    attempt([&] { writer_->end_problem(report); });
+    attempt([&] { writer_->end_problem(report, finished); });
   }
 }
 
 void StoreLog::end_run(const RunReport& report) {
   if (keeps()) {
-    attempt([&] { writer_->end_run(report.wall_s, report.complete); });
+    attempt([&] { writer_->end_run(report); });
   }
 }
 

@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "app/options.hpp"
-#include "app/run_log.hpp"
+#include "engine/run_log.hpp"
 #include "store/database.hpp"
+#include "store/journal.hpp"
 #include "store/recall.hpp"
 #include "store/run_writer.hpp"
 
@@ -19,12 +21,16 @@ class StoreLog : public RunLog {
   /// The GPU must be held already: what other runs on it left is then final.
   StoreLog(const StoreOptions& options, const NewRun& run);
 
+  [[nodiscard]] bool has_begun(const Problem& problem, int run) override;
   void begin_problem(const ProblemReport& header) override;
-  [[nodiscard]] bool may_recall() const override { return reuse_ || continues_; }
+  [[nodiscard]] std::optional<ProblemReport> recall_problem() override;
+  [[nodiscard]] std::vector<JournalEvent> take_over_journal() override;
+  void drop_journal() override;
+  void journal(const JournalEvent& event) override;
   [[nodiscard]] std::optional<Outcome> recall(const Entry& entry,
                                               const LaunchGeometry& launch) override;
   void add(const Entry& entry, const TrialRecord& trial) override;
-  void end_problem(const ProblemReport& report) override;
+  void end_problem(const ProblemReport& report, bool finished) override;
   void end_run(const RunReport& report);
 
   /// Whether everything so far is stored.
@@ -44,6 +50,7 @@ class StoreLog : public RunLog {
   bool continues_ = false;
   std::unique_ptr<Database> database_;
   std::unique_ptr<RunWriter> writer_;
+  std::optional<Journal> journal_;      ///< of the problem under way
   ProblemReport problem_;               ///< under way
   std::optional<std::int64_t> source_;  ///< of the entry that recall() has just answered
 };

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "core/error.hpp"
 #include "rank/ranking.hpp"
@@ -43,7 +44,14 @@ ProblemReport ranked_report(StoredProblem problem, const std::optional<Config>& 
 
 std::vector<RunSummary> stored_runs(const std::optional<fs::path>& file) {
   std::optional<Database> database = open_if_there(file);
-  return database ? list_runs(*database) : std::vector<RunSummary>();
+  if (!database) {
+    return {};
+  }
+  RunList list = list_runs(*database);
+  for (const std::int64_t run : list.damaged) {
+    spdlog::warn("run {} is damaged, and left out", run);
+  }
+  return std::move(list.runs);
 }
 
 RunReport stored_report(const std::optional<fs::path>& file, std::optional<std::int64_t> run) {

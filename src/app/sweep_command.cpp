@@ -3,7 +3,7 @@
 #include "app/commands.hpp"
 #include "app/console.hpp"
 #include "app/kernel_choice.hpp"
-#include "app/problem_plan.hpp"
+#include "app/plan_problems.hpp"
 #include "app/session.hpp"
 #include "core/error.hpp"
 #include "plan/config_text.hpp"
@@ -29,6 +29,8 @@ ExitCode sweep(const SweepOptions& options) {
                 "'fatune list --pruned' with the same options says why");
   }
   std::vector<ProblemPlan> problems = plan_problems(kernels.family, plan, options.problems);
+  choose_audited(kernels.family, plan, options.audit, options.problems, options.policy.seed,
+                 problems);
   std::optional<Config> baseline = read_baseline(kernels.family, options.baseline);
   return carry_out(options, {std::move(kernels), space.key, std::move(problems), baseline});
 }

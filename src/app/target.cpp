@@ -1,6 +1,8 @@
 #include "app/target.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,27 +20,27 @@ namespace {
 
 constexpr Arch kDefaultArch{90, '\0'};
 
-/// A GPU, or why there is none.
+/// GPUs, or why there are none.
 struct Search {
-  std::optional<gpu::Device> device;
+  std::vector<gpu::Device> devices;
   std::string problem;
   std::string remedy;
 };
 
-Search first_usable() {
+/// `most`: of those that are usable.
+Search search_usable(std::size_t most) {
   const gpu::DriverStatus& driver = gpu::probe_driver();
   if (!driver.usable()) {
-    return {std::nullopt, driver.problem, driver.remedy};
+    return {{}, driver.problem, driver.remedy};
   }
-  std::vector<gpu::Device> devices = gpu::list_devices();
-  const auto usable = std::find_if(devices.begin(), devices.end(),
-                                   [](const gpu::Device& device) { return device.usable(); });
-  if (usable != devices.end()) {
-    return {*usable, {}, {}};
+  Search search{gpu::list_devices(), "the driver shows no GPU", {}};
+  if (!search.devices.empty()) {
+    search.problem = search.devices.front().unusable_because;
+    search.remedy = search.devices.front().remedy;
   }
-  return devices.empty()
-             ? Search{std::nullopt, "the driver shows no GPU", {}}
-             : Search{std::nullopt, devices.front().unusable_because, devices.front().remedy};
+  std::erase_if(search.devices, [](const gpu::Device& device) { return !device.usable(); });
+  search.devices.resize(std::min(search.devices.size(), most));
+  return search;
 }
 
 gpu::Device usable_device(int ordinal) {
@@ -54,22 +56,48 @@ gpu::Device usable_device(int ordinal) {
 
 Search search(const TargetOptions& options) {
   if (options.no_gpu) {
-    return {std::nullopt, "no GPU was asked for (--device none)", "leave out --device none"};
+    return {{}, "no GPU was asked for (--device none)", "leave out --device none"};
   }
-  return options.device ? Search{usable_device(*options.device), {}, {}} : first_usable();
+  if (options.devices.empty()) {
+    return search_usable(options.all_devices ? std::numeric_limits<std::size_t>::max() : 1);
+  }
+  Search search;
+  for (const int ordinal : options.devices) {
+    search.devices.push_back(usable_device(ordinal));
+  }
+  return search;
 }
 
-Target gpu_target(const gpu::Device& device, std::optional<Arch> arch) {
-  Target target{device.limits, device.ordinal, {}};
-  target.limits.arch = arch.value_or(device.limits.arch);
-  check_arch_supported(target.limits.arch);
-  if (!runs_on(target.limits.arch, device.limits.arch)) {
+void check_arch(Arch code, const gpu::Device& device) {
+  check_arch_supported(code);
+  if (!runs_on(code, device.limits.arch)) {
     throw Error(ExitCode::usage,
-                fmt::format("code for {} does not run on {} ({})", arch_name(target.limits.arch),
+                fmt::format("code for {} does not run on {} ({})", arch_name(code),
                             device.limits.name, arch_name(device.limits.arch)),
                 "--arch", "leave it out, or estimate without the GPU: --device none");
   }
-  return target;
+}
+
+bool same_model(const DeviceLimits& a, const DeviceLimits& b) {
+  return a.name == b.name && a.sm_count == b.sm_count &&
+         a.total_memory_bytes == b.total_memory_bytes;
+}
+
+std::vector<Target> by_model(const std::vector<gpu::Device>& devices, std::optional<Arch> arch) {
+  std::vector<Target> targets;
+  for (const gpu::Device& device : devices) {
+    const Arch code = arch.value_or(device.limits.arch);
+    check_arch(code, device);
+    auto target = std::find_if(targets.begin(), targets.end(), [&](const Target& known) {
+      return same_model(known.limits, device.limits);
+    });
+    if (target == targets.end()) {
+      target = targets.insert(targets.end(), Target{device.limits, {}, {}});
+      target->limits.arch = code;
+    }
+    target->gpus.push_back({device.ordinal, device.limits.uuid});
+  }
+  return targets;
 }
 
 }  // namespace
@@ -84,25 +112,25 @@ bool runs_on(Arch code, Arch gpu) {
 Target offline_target(std::optional<Arch> arch, const FileTree& tree) {
   const Arch wanted = arch.value_or(kDefaultArch);
   check_arch_supported(wanted);
-  return {load_device_limits(tree, wanted), std::nullopt, {}};
+  return {load_device_limits(tree, wanted), {}, {}};
 }
 
-Target choose_target(const TargetOptions& options, const FileTree& tree) {
+std::vector<Target> choose_targets(const TargetOptions& options, const FileTree& tree) {
   const Search found = search(options);
-  if (found.device) {
-    return gpu_target(*found.device, options.arch);
+  if (!found.devices.empty()) {
+    return by_model(found.devices, options.arch);
   }
   if (options.require_gpu) {
     throw Error(ExitCode::no_gpu, "a GPU is required: " + found.problem, {}, found.remedy);
   }
   Target target = offline_target(options.arch, tree);
   target.why_not_measured = found.problem;
-  return target;
+  return {target};
 }
 
 Toolchain toolchain_in_use(const Target& target) {
   return {std::string(version()), gpu::nvrtc_version_text(),
-          target.device ? gpu::probe_driver().version_text() : std::string()};
+          target.measured() ? gpu::probe_driver().version_text() : std::string()};
 }
 
 }  // namespace fatune

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "app/options.hpp"
 #include "core/device_limits.hpp"
@@ -10,17 +11,26 @@
 
 namespace fatune {
 
-/// What a command compiles for and, with a GPU, measures on.
-struct Target {
-  DeviceLimits limits;           ///< limits.arch is what is compiled for
-  std::optional<int> device;     ///< ordinal; absent: nothing will be timed
-  std::string why_not_measured;  ///< one sentence; empty with a device
+struct TargetGpu {
+  int ordinal = 0;
+  std::string uuid;
 };
 
-/// The GPU asked for, or the first usable one; without one an architecture to estimate for.
+/// What a command compiles for and, with GPUs, measures on.
+struct Target {
+  DeviceLimits limits;           ///< of one of them; limits.arch is what is compiled for
+  std::vector<TargetGpu> gpus;   ///< of one model; empty: nothing will be timed
+  std::string why_not_measured;  ///< one sentence; empty with a GPU
+
+  [[nodiscard]] bool measured() const { return !gpus.empty(); }
+};
+
+/// The GPUs asked for, one target for each model, in the driver's order; else the first usable one;
+/// without one an architecture to estimate for. Never empty.
 /// Error(no_gpu) when a GPU is required or asked for and cannot be used; Error(usage) when the
 /// architecture asked for does not run on it, or NVRTC or fatune does not know it.
-[[nodiscard]] Target choose_target(const TargetOptions& options, const FileTree& tree);
+[[nodiscard]] std::vector<Target> choose_targets(const TargetOptions& options,
+                                                 const FileTree& tree);
 
 /// An architecture alone (absent: sm_90).
 [[nodiscard]] Target offline_target(std::optional<Arch> arch, const FileTree& tree);

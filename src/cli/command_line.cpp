@@ -35,6 +35,7 @@ CommandDefaults read_defaults(int argc, const char* const* argv) {
 void add_commands(CLI::App& app, const CommandDefaults& defaults, Command& command) {
   add_sweep_command(app, defaults, command);
   add_run_command(app, defaults, command);
+  add_verify_winner_command(app, defaults, command);
   add_history_command(app, defaults, command);
   add_show_command(app, defaults, command);
   add_list_command(app, defaults, command);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -67,14 +68,36 @@ std::int64_t parse_integer(std::string_view text, const std::string& option, std
   return value;
 }
 
-std::vector<std::int64_t> parse_positive_list(std::string_view text, const std::string& option,
-                                              std::int64_t greatest) {
+double parse_number(std::string_view text, const std::string& option, double least,
+                    double greatest) {
+  double value = 0.0;
+  const char* end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, value);
+  const bool is_whole = read.ec == std::errc() && read.ptr == end && std::isfinite(value);
+  if (!is_whole || value < least || value > greatest) {
+    throw Error(ExitCode::usage,
+                is_whole ? fmt::format("{} is out of range", text)
+                         : fmt::format("'{}' is not a number", text),
+                option, fmt::format("give a number from {} to {}", least, greatest));
+  }
+  return value;
+}
+
+std::vector<std::int64_t> parse_integer_list(std::string_view text, const std::string& option,
+                                             std::int64_t least, std::int64_t greatest) {
   std::vector<std::int64_t> values;
   for (const std::string_view part : split_at_commas(text)) {
-    check_not_empty(part, text, option, "give positive integers, as in 512,1024");
-    append_new(values, parse_integer(part, option, 1, greatest));
+    check_not_empty(part, text, option,
+                    least > 0 ? "give positive integers, as in 512,1024"
+                              : fmt::format("give integers from {}, as in 0,2", least));
+    append_new(values, parse_integer(part, option, least, greatest));
   }
   return values;
+}
+
+std::vector<std::int64_t> parse_positive_list(std::string_view text, const std::string& option,
+                                              std::int64_t greatest) {
+  return parse_integer_list(text, option, 1, greatest);
 }
 
 std::vector<DType> parse_dtype_list(std::string_view text, const std::string& option) {

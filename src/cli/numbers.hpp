@@ -14,6 +14,16 @@ namespace fatune {
 [[nodiscard]] std::int64_t parse_integer(std::string_view text, const std::string& option,
                                          std::int64_t least, std::int64_t greatest);
 
+/// A number from `least` to `greatest`: "20", "0.5". Error(usage) as parse_integer.
+[[nodiscard]] double parse_number(std::string_view text, const std::string& option, double least,
+                                  double greatest);
+
+/// "0,2": integers from `least` to `greatest`, else as parse_positive_list.
+[[nodiscard]] std::vector<std::int64_t> parse_integer_list(std::string_view text,
+                                                           const std::string& option,
+                                                           std::int64_t least,
+                                                           std::int64_t greatest);
+
 /// "512,1024": positive integers up to `greatest`, blanks around commas allowed, without
 /// duplicates, in the order given. Error(usage) also for an empty list or element.
 [[nodiscard]] std::vector<std::int64_t> parse_positive_list(std::string_view text,

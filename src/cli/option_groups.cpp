@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/numbers.hpp"
+#include "cli/text_option.hpp"
 
 namespace fatune {
 namespace {
@@ -12,25 +13,6 @@ constexpr std::int64_t kMostSeqLen = std::int64_t{1} << 24;
 constexpr std::int64_t kMostHeadDim = 1024;
 constexpr std::int64_t kMostHeads = 65535;
 constexpr std::int64_t kMostJobs = 1024;
-constexpr std::int64_t kMostSamples = 1000000;
-
-/// An option whose text our own reader takes apart: its errors say what would be right.
-template <typename Reader>
-CLI::Option* add_text_option(CLI::App& app, const std::string& name, const std::string& type,
-                             const std::string& doc, Reader reader) {
-  return app
-      .add_option_function<std::string>(
-          name, [reader](const std::string& text) { reader(text); }, doc)
-      ->type_name(type);
-}
-
-template <typename Integer>
-void add_integer(CLI::App& app, const std::string& name, const std::string& doc, std::int64_t least,
-                 std::int64_t greatest, Integer& value) {
-  add_text_option(app, name, "N", doc, [=, &value](const std::string& text) {
-    value = static_cast<Integer>(parse_integer(text, name, least, greatest));
-  });
-}
 
 OutputFormat parse_format(const std::string& text) {
   if (text == "json") {
@@ -42,10 +24,21 @@ OutputFormat parse_format(const std::string& text) {
   return text == "md" ? OutputFormat::markdown : OutputFormat::table;
 }
 
+constexpr std::int64_t kMostDevice = 1023;
+
 void read_device(const std::string& text, TargetOptions& target) {
   target.no_gpu = text == "none";
   if (!target.no_gpu) {
-    target.device = static_cast<int>(parse_integer(text, "--device", 0, 1023));
+    target.devices = {static_cast<int>(parse_integer(text, "--device", 0, kMostDevice))};
+  }
+}
+
+void read_devices(const std::string& text, TargetOptions& target) {
+  target.all_devices = text == "all";
+  if (!target.all_devices) {
+    for (const std::int64_t ordinal : parse_integer_list(text, "--devices", 0, kMostDevice)) {
+      target.devices.push_back(static_cast<int>(ordinal));
+    }
   }
 }
 
@@ -102,6 +95,11 @@ void add_target_options(CLI::App& app, TargetOptions& target) {
                   "GPU by number (see 'fatune devices'), or none: estimate (default: the first "
                   "usable one)",
                   [&](const std::string& text) { read_device(text, target); });
+  add_text_option(app, "--devices", "all|LIST",
+                  "several GPUs by number, or all usable ones: each problem on one of them",
+                  [&](const std::string& text) { read_devices(text, target); })
+      ->excludes("--device");
+  app.add_flag("--no-wait", target.no_wait, "fail while another fatune measures on the GPU");
   add_arch_option(app, target.arch);
   app.add_flag("--require-gpu", target.require_gpu, "fail instead of estimating");
 }
@@ -116,20 +114,6 @@ void add_cache_options(CLI::App& app, CompileSettings& compile) {
 void add_jobs_option(CLI::App& app, CompileSettings& compile) {
   add_integer(app, "--jobs", "compilations at a time (default: one per core)", 1, kMostJobs,
               compile.jobs);
-}
-
-void add_policy_options(CLI::App& app, MeasurePolicy& policy) {
-  add_integer(app, "--warmup", "launches before the first sample (default: 10)", 0, kMostSamples,
-              policy.warmup);
-  add_integer(app, "--repeats", "samples per configuration (default: 64)", 1, kMostSamples,
-              policy.repeats);
-  app.add_flag_callback(
-      "--no-flush", [&] { policy.flush_l2 = false; }, "leave the L2 cache warm between samples");
-  app.add_flag_callback(
-      "--no-gate", [&] { policy.device_gate = false; },
-      "do not hold the GPU until the host has queued a sample");
-  add_integer(app, "--seed", "of the random inputs (default: 1)", 0,
-              std::numeric_limits<std::int64_t>::max(), policy.seed);
 }
 
 void add_db_option(CLI::App& app, std::optional<std::filesystem::path>& file) {
@@ -148,11 +132,15 @@ void add_store_options(CLI::App& app, StoreOptions& store) {
       ->excludes("--no-db");
 }
 
-void add_result_options(CLI::App& app, MeasureOptions& options) {
+void add_file_options(CLI::App& app, MeasureOptions& options) {
   add_text_option(app, "--out", "DIR", "folder for results.json, results.csv and best_configs.json",
                   [&](const std::string& text) { options.out_dir = text; });
   add_text_option(app, "--best", "FILE", "file for the best configurations (best_configs.json)",
                   [&](const std::string& text) { options.best_file = text; });
+}
+
+void add_result_options(CLI::App& app, MeasureOptions& options) {
+  add_file_options(app, options);
   add_text_option(app, "--baseline", "CONFIG",
                   "configuration that counts as 100 % (default: the best)",
                   [&](const std::string& text) { options.baseline = text; });
@@ -178,13 +166,14 @@ void add_top_option(CLI::App& app, OutputOptions& output) {
               output.top);
 }
 
-void add_measure_options(CLI::App& app, MeasureOptions& options, SpaceOption space) {
+void add_measure_options(CLI::App& app, MeasureOptions& options, SpaceOption space,
+                         Strategy strategy) {
   add_problem_options(app, options.problems);
   add_kernel_options(app, options.kernels, space);
   add_target_options(app, options.target);
   add_jobs_option(app, options.compile);
   add_cache_options(app, options.compile);
-  add_policy_options(app, options.policy);
+  add_policy_options(app, options.policy, strategy);
   add_store_options(app, options.store);
   add_result_options(app, options);
   add_output_options(app, options.output);

@@ -18,11 +18,16 @@ void add_target_options(CLI::App& app, TargetOptions& target);
 void add_arch_option(CLI::App& app, std::optional<Arch>& arch);
 void add_cache_options(CLI::App& app, CompileSettings& compile);
 void add_jobs_option(CLI::App& app, CompileSettings& compile);
-void add_policy_options(CLI::App& app, MeasurePolicy& policy);
+/// --strategy --repeats --warmup --budget --target-ci --confidence --l2 --no-flush --graph
+/// --no-gate
+/// --seed. `otherwise`: the strategy of a command line that says nothing about it.
+void add_policy_options(CLI::App& app, MeasurePolicy& policy, Strategy otherwise);
 /// --db
 void add_db_option(CLI::App& app, std::optional<std::filesystem::path>& file);
 /// --db --no-db --fresh --reuse
 void add_store_options(CLI::App& app, StoreOptions& store);
+/// --out --best
+void add_file_options(CLI::App& app, MeasureOptions& options);
 /// --out --best --baseline --strict
 void add_result_options(CLI::App& app, MeasureOptions& options);
 /// --format --quiet -v
@@ -30,6 +35,7 @@ void add_output_options(CLI::App& app, OutputOptions& output);
 void add_top_option(CLI::App& app, OutputOptions& output);
 
 /// All groups of `sweep` and `run`.
-void add_measure_options(CLI::App& app, MeasureOptions& options, SpaceOption space);
+void add_measure_options(CLI::App& app, MeasureOptions& options, SpaceOption space,
+                         Strategy strategy);
 
 }  // namespace fatune

@@ -3,15 +3,30 @@
 #include "app/commands.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/subcommands.hpp"
+#include "cli/text_option.hpp"
 
 namespace fatune {
+namespace {
+
+void add_audit_option(CLI::App& app, AuditOptions& audit) {
+  add_text_option(app, "--audit", "N|all",
+                  "also try N configurations per problem that the rules dropped, and say what the "
+                  "rules saved and cost",
+                  [&](const std::string& text) {
+                    audit.all = text == "all";
+                    audit.count = audit.all ? 0 : parse_integer(text, "--audit", 1, kMostSamples);
+                  });
+}
+
+}  // namespace
 
 void add_sweep_command(CLI::App& app, const CommandDefaults& defaults, Command& command) {
   auto options = std::make_shared<SweepOptions>();
   options->output = defaults.output;
   options->kernels.kernels_variable = defaults.kernels_variable;
   CLI::App* sub = app.add_subcommand("sweep", "Find the fastest configuration for each problem");
-  add_measure_options(*sub, *options, SpaceOption::yes);
+  add_measure_options(*sub, *options, SpaceOption::yes, Strategy::race);
+  add_audit_option(*sub, options->audit);
   sub->footer(R"(Examples:
   fatune sweep --seq 4096 --dhead 128
   fatune sweep --seq 512,1024,2048,4096 --dhead 128 --dtype fp16,bf16 --out results

@@ -69,8 +69,9 @@ std::vector<ElfSection> read_elf_sections(std::span<const char> elf) {
   std::vector<ElfSection> sections;
   for (unsigned index = 0; index < header.e_shnum; ++index) {
     const Elf64_Shdr section = section_header(elf, header, index);
-    sections.push_back(
-        {text_at(names, section.sh_name), static_cast<std::int64_t>(section.sh_size)});
+    const bool in_file = section.sh_type != SHT_NOBITS && section.sh_type != SHT_NULL;
+    sections.push_back({text_at(names, section.sh_name), static_cast<std::int64_t>(section.sh_size),
+                        in_file ? contents(elf, section) : std::span<const char>()});
   }
   return sections;
 }

@@ -11,6 +11,7 @@ namespace fatune {
 struct ElfSection {
   std::string name;
   std::int64_t bytes = 0;
+  std::span<const char> contents;  ///< within the file; empty for a section that has only a size
 };
 
 /// The sections of a cubin (an ELF file of 64-bit, little-endian form), in file order. Throws

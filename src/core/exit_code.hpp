@@ -16,6 +16,8 @@ enum class ExitCode : int {
   io = 7,           ///< an output or cache file cannot be written
   too_large = 8,    ///< a problem does not fit the GPU (refused before anything is allocated)
   gpu_failure = 9,  ///< the driver failed in a way that ends the command
+  gpu_busy = 10,    ///< --no-wait: another fatune measures on the GPU
+  beaten = 11,      ///< verify-winner: a configuration is faster than the winner beyond doubt
   interrupted = 130,  ///< SIGINT; what was finished has been written
 };
 

@@ -9,33 +9,37 @@
 
 namespace fatune {
 
-/// What NVML said of the GPU at a sample.
+/// What the GPU's management library (NVML) said at a sample; what it did not say is 0.
 struct GpuReading {
   double sm_mhz = 0.0;
   double power_w = 0.0;
   double temperature_c = 0.0;
-  std::uint32_t clock_limits = 0;  ///< NVML's clocks event ("throttle") reasons, a bit each
+  /// Bits of NVML's clocks event ("throttle") reasons, of this reading and of all since the last
+  /// sample.
+  std::uint32_t clock_limits = 0;
+
+  auto operator<=>(const GpuReading&) const = default;
 };
 
-/// One thing that the race of a problem was told. All of them, in their order, told to a new race,
-/// bring it to the same state: that is how an interrupted run goes on (docs/store.md).
+/// One thing that the race of a problem was told. All of them in order, told to a new race of the
+/// same policy, bring it to where the former was (race/race.hpp).
 struct JournalEvent {
   enum class Kind {
-    admitted,  ///< verified: it races from now on. us, artifact_key, launch, verification
-    sample,    ///< us, throttled, elapsed_s, reading
-    failed,    ///< after it was admitted: it is out. outcome
-    closed,    ///< nobody else will be admitted. elapsed_s; no config
+    admitted,  ///< compiled and verified, with a first time
+    sample,    ///< one sample was taken
+    failed,    ///< withdrawn in mid-race
+    closed,    ///< no other configuration will be admitted
   };
   Kind kind = Kind::sample;
-  std::string config;  ///< short form
-  std::string artifact_key;
-  LaunchGeometry launch;
-  double us = 0.0;  ///< of the sample, or of the verified run
-  bool throttled = false;
-  double elapsed_s = 0.0;  ///< on the problem so far, before the event
-  std::optional<GpuReading> reading;
-  Verification verification;
-  std::optional<Outcome> outcome;
+  std::string config;                 ///< short form; empty: closed
+  std::string artifact_key;           ///< admitted
+  LaunchGeometry launch;              ///< admitted
+  double us = 0.0;                    ///< admitted: of the first launch; sample: the sample
+  bool throttled = false;             ///< sample
+  double elapsed_s = 0.0;             ///< spent on the problem when it happened
+  std::optional<GpuReading> reading;  ///< sample
+  Verification verification;          ///< admitted
+  std::optional<Outcome> outcome;     ///< failed: how
 };
 
 }  // namespace fatune

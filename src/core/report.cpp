@@ -20,4 +20,9 @@ Strategy parse_strategy(std::string_view text) {
               "strategies are race and exhaustive");
 }
 
+double busy_percent(const RunReport& report) {
+  const double available_s = report.wall_s * report.gpus;
+  return available_s > 0.0 ? 100.0 * report.busy_s / available_s : 0.0;
+}
+
 }  // namespace fatune

@@ -144,4 +144,7 @@ struct RunReport {
   std::vector<ProblemReport> problems;
 };
 
+/// Of the time that the run took, the part in which its GPUs verified or measured, in percent.
+[[nodiscard]] double busy_percent(const RunReport& report);
+
 }  // namespace fatune

@@ -116,6 +116,11 @@ Fields outcome_fields() {
        [](const Row& r) { return FieldValue{std::holds_alternative<Measured>(r.entry->outcome)}; }},
       {"reused", "reused", "true: an earlier run found this out, not this one (docs/store.md)", 0,
        kForPrograms, [](const Row& r) { return FieldValue{r.entry->reused}; }},
+      {"same_code_as", "same code as",
+       "configuration with the same machine code and launch, whose outcome this is", 0, kEverywhere,
+       [](const Row& r) { return text_or_none(r.entry->same_code_as); }},
+      {"pruned_by", "pruned by", "rule that dropped it: it was tried for an audit", 0, kEverywhere,
+       [](const Row& r) { return text_or_none(r.entry->pruned_by); }},
   };
 }
 
@@ -133,7 +138,7 @@ Fields timing_fields() {
        timing<&Timing::median_low_us>},
       {"median_high_us", "high", "upper end of the median's confidence interval", 1, kForPrograms,
        timing<&Timing::median_high_us>},
-      {"samples", "samples", "how many samples were timed", 0, kForPrograms, sample_count},
+      {"samples", "n", "how many samples were timed", 0, kInRanking, sample_count},
       {"relative_percent", "rel %", "100 * baseline time / this time", 1, kInRanking,
        [](const Row& r) {
          return r.entry->rank == 0 ? FieldValue{} : FieldValue{r.entry->relative_percent};

@@ -57,6 +57,7 @@ struct OutcomeDetails {
     entry["verification"] = json_verification(o.verification);
     entry["confidence"] = json_value(o.timing.confidence);
     entry["stopped_because"] = o.timing.stopped_because;
+    entry["warnings"] = o.timing.warnings;
     entry["samples_us"] = json_samples(o.timing);
   }
   void operator()(const WrongResult& o) const {
@@ -85,9 +86,16 @@ Json json_entries(const RunReport& run, const ProblemReport& problem,
 }
 
 Json json_policy(const MeasurePolicy& policy) {
-  return {{"warmup", policy.warmup},         {"repeats", policy.repeats},
-          {"flush_l2", policy.flush_l2},     {"device_gate", policy.device_gate},
-          {"confidence", policy.confidence}, {"seed", policy.seed}};
+  return {{"strategy", strategy_name(policy.strategy)},
+          {"warmup", policy.warmup},
+          {"repeats", policy.repeats},
+          {"target_ci", json_value(policy.target_ci)},
+          {"budget_s", policy.budget_s > 0.0 ? json_value(policy.budget_s) : Json(nullptr)},
+          {"flush_l2", policy.flush_l2},
+          {"device_gate", policy.device_gate},
+          {"cuda_graph", policy.cuda_graph},
+          {"confidence", policy.confidence},
+          {"seed", policy.seed}};
 }
 
 Json json_header(const RunReport& report, const char* format) {
@@ -98,15 +106,60 @@ Json json_header(const RunReport& report, const char* format) {
           {"command_line", report.command_line},
           {"started_at", report.started_at},
           {"wall_s", json_value(report.wall_s)},
+          {"gpus_used", report.gpus},
+          {"gpu_busy_percent", report.measured ? json_value(busy_percent(report)) : Json(nullptr)},
           {"family", report.family},
           {"space", report.space},
           {"toolchain", json_toolchain(report.toolchain)},
           {"policy", report.measured ? json_policy(report.policy) : Json(nullptr)}};
 }
 
+Json json_measuring(const MeasuringSummary& summary) {
+  return {{"stopped_because", summary.stopped_because},
+          {"rounds", summary.rounds},
+          {"final_rounds", summary.final_rounds},
+          {"samples_taken", summary.samples_taken},
+          {"samples_retaken", summary.samples_retaken},
+          {"sentinel", summary.sentinel},
+          {"drift_percent", json_value(summary.drift_percent)},
+          {"elapsed_s", json_value(summary.elapsed_s)},
+          {"warnings", summary.warnings}};
+}
+
+Json json_conditions(const GpuConditions& conditions) {
+  return {{"readings", conditions.readings},
+          {"sm_mhz_min", json_value(conditions.sm_mhz_min)},
+          {"sm_mhz_median", json_value(conditions.sm_mhz_median)},
+          {"sm_mhz_max", json_value(conditions.sm_mhz_max)},
+          {"power_w_median", json_value(conditions.power_w_median)},
+          {"power_w_max", json_value(conditions.power_w_max)},
+          {"temperature_c_max", json_value(conditions.temperature_c_max)},
+          {"throttle_reasons", conditions.throttle_reasons}};
+}
+
+Json json_audit(const std::vector<RuleAudit>& audit) {
+  Json list = Json::array();
+  for (const RuleAudit& rule : audit) {
+    Json item{{"rule", rule.rule},
+              {"pruned", rule.pruned},
+              {"audited", rule.audited},
+              {"saved_compile_s", json_value(rule.saved_compile_s)},
+              {"saved_measure_s", json_value(rule.saved_measure_s)}};
+    item["best_config"] = rule.best_config.empty() ? Json(nullptr) : Json(rule.best_config);
+    item["gain_percent"] = rule.best_config.empty() ? Json(nullptr) : json_value(rule.gain_percent);
+    list.push_back(std::move(item));
+  }
+  return list;
+}
+
 Json json_problem_report(const RunReport& run, const ProblemReport& problem) {
   return {{"problem", json_problem(problem.problem)},
           {"run", problem.run},
+          {"device_uuid", problem.device_uuid.empty() ? Json(nullptr) : Json(problem.device_uuid)},
+          {"measuring", problem.measuring ? json_measuring(*problem.measuring) : Json(nullptr)},
+          {"conditions", problem.conditions ? json_conditions(*problem.conditions) : Json(nullptr)},
+          {"audit", json_audit(problem.audit)},
+          {"audited", json_entries(run, problem, problem.audited)},
           {"pruned", problem.pruned},
           {"invalid", problem.invalid},
           {"ranking", json_entries(run, problem, problem.ranking)},

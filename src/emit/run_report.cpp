@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "emit/colour.hpp"
 #include "emit/entry_fields.hpp"
@@ -32,7 +33,7 @@ Rows rows_of(const RunReport& run, const ProblemReport& problem, const std::vect
 Rows all_rows(const RunReport& report) {
   Rows rows;
   for (const ProblemReport& problem : report.problems) {
-    for (const auto* entries : {&problem.ranking, &problem.failures}) {
+    for (const auto* entries : {&problem.ranking, &problem.failures, &problem.audited}) {
       for (const Entry& entry : *entries) {
         rows.push_back({&report, &problem, &entry});
       }
@@ -73,11 +74,56 @@ std::string device_line(const RunReport& report) {
                      device.sm_count, report.toolchain.nvrtc_version, report.family, space);
 }
 
+std::string strategy_text(const MeasurePolicy& policy) {
+  if (policy.strategy == Strategy::exhaustive) {
+    return fmt::format("{} warm-ups, {} samples each", policy.warmup, policy.repeats);
+  }
+  const std::string budget =
+      policy.budget_s > 0.0 ? fmt::format(", budget {} s", policy.budget_s) : std::string();
+  return fmt::format("race to +-{:.3g} %{}", 100.0 * policy.target_ci, budget);
+}
+
 std::string policy_line(const RunReport& report) {
   const MeasurePolicy& policy = report.policy;
-  return fmt::format("{} warm-ups, {} samples, L2 {}, gate {}, seed {}; ranked by the median",
-                     policy.warmup, policy.repeats, policy.flush_l2 ? "flushed" : "warm",
-                     policy.device_gate ? "on" : "off", policy.seed);
+  return fmt::format("{}, L2 {}, gate {}{}, seed {}; ranked by the median", strategy_text(policy),
+                     policy.flush_l2 ? "flushed" : "warm", policy.device_gate ? "on" : "off",
+                     policy.cuda_graph ? ", CUDA graph" : "", policy.seed);
+}
+
+std::string time_line(const RunReport& report) {
+  const std::string gpus =
+      report.gpus == 1 ? "the GPU was" : fmt::format("{} GPUs were", report.gpus);
+  return fmt::format("{:.1f} s; {} measuring or verifying {:.0f} % of it", report.wall_s, gpus,
+                     busy_percent(report));
+}
+
+/// How the samples came about, and what the chip did meanwhile.
+std::string measuring_text(const ProblemReport& problem) {
+  std::string text;
+  if (problem.measuring) {
+    const MeasuringSummary& m = *problem.measuring;
+    text += fmt::format("{} samples in {} + {} rounds, {:.1f} s: {}; {} retaken, drift {:+.1f} %",
+                        m.samples_taken, m.rounds, m.final_rounds, m.elapsed_s, m.stopped_because,
+                        m.samples_retaken, m.drift_percent);
+  }
+  if (problem.conditions) {
+    const GpuConditions& c = *problem.conditions;
+    text += fmt::format("; {:.0f} MHz ({:.0f} to {:.0f}), {:.0f} W, {:.0f} C", c.sm_mhz_median,
+                        c.sm_mhz_min, c.sm_mhz_max, c.power_w_median, c.temperature_c_max);
+    text +=
+        c.throttle_reasons.empty() ? "" : fmt::format(", {}", fmt::join(c.throttle_reasons, ", "));
+  }
+  return text.empty() ? text : text + "\n";
+}
+
+std::string warnings_text(const ProblemReport& problem) {
+  std::string text;
+  if (problem.measuring) {
+    for (const std::string& warning : problem.measuring->warnings) {
+      text += "warning: " + warning + "\n";
+    }
+  }
+  return text;
 }
 
 /// How a table is drawn, and what stands around it: a terminal's way, or Markdown's.
@@ -123,6 +169,37 @@ std::string failures_text(const RunReport& run, const ProblemReport& problem, co
          style.draw(table_for_people(entry_fields(), rows, Shown::in_failures));
 }
 
+std::string rule_text(const RuleAudit& rule) {
+  if (rule.audited == 0) {
+    return fmt::format(
+        "rule {}: none of its {} was tried; --audit all tries those that the family can build\n",
+        rule.rule, rule.pruned);
+  }
+  const std::string cost =
+      rule.best_config.empty() ? std::string("none of them has a time")
+      : rule.gain_percent > 0.0
+          ? fmt::format("COST {:.1f} %: {} is faster than the winner", rule.gain_percent,
+                        rule.best_config)
+          : fmt::format("cost nothing: the best of them is {:.1f} % behind", -rule.gain_percent);
+  return fmt::format(
+      "rule {}: {} of {} tried; saved {:.1f} s of compiling and {:.1f} s of samples; {}\n",
+      rule.rule, rule.audited, rule.pruned, rule.saved_compile_s, rule.saved_measure_s, cost);
+}
+
+std::string audit_text(const RunReport& run, const ProblemReport& problem, const Style& style) {
+  if (problem.audited.empty()) {
+    return {};
+  }
+  std::string text = "\n" + style.warning(fmt::format("{} pruned ones tried for the audit:",
+                                                      problem.audited.size()));
+  for (const RuleAudit& rule : problem.audit) {
+    text += rule_text(rule);
+  }
+  const Rows rows = rows_of(run, problem, problem.audited, problem.audited.size());
+  return text + (style.markdown ? "\n" : "") +
+         style.draw(table_for_people(entry_fields(), rows, Shown::in_ranking));
+}
+
 std::string run_text(const ProblemReport& problem) {
   return problem.run == 1 ? std::string() : fmt::format(", run {}", problem.run);
 }
@@ -143,7 +220,9 @@ std::string problem_text(const RunReport& run, const ProblemReport& problem,
                                    describe(problem.problem), run_text(problem),
                                    problem.ranking.size(), problem.failures.size(), problem.pruned,
                                    problem.invalid, reused_text(problem))) +
-         ranking_text(run, problem, options, style) + failures_text(run, problem, style);
+         measuring_text(problem) + warnings_text(problem) + (style.markdown ? "\n" : "") +
+         ranking_text(run, problem, options, style) + failures_text(run, problem, style) +
+         audit_text(run, problem, style);
 }
 
 std::string print_for_people(const RunReport& report, const PrintOptions& options) {
@@ -154,7 +233,7 @@ std::string print_for_people(const RunReport& report, const PrintOptions& option
   }
   text += device_line(report) + "\n";
   if (report.measured) {
-    text += "measured: true; " + policy_line(report) + "\n";
+    text += "measured: true; " + policy_line(report) + "\n" + time_line(report) + "\n";
   } else {
     text += "measured: false\n";
   }

@@ -13,10 +13,20 @@
 extern "C" CUresult CUDAAPI cuEventElapsedTime(float* ms, CUevent start, CUevent stop);
 
 // Null where the driver (or, for the list itself, the toolkit) is older than the function.
+#define FATUNE_GRAPH_FUNCTIONS(X) \
+  X(cuGraphCreate)                \
+  X(cuGraphAddKernelNode)         \
+  X(cuGraphInstantiateWithFlags)  \
+  X(cuGraphLaunch)                \
+  X(cuGraphExecDestroy)           \
+  X(cuGraphDestroy)
+
 #if CUDA_VERSION >= 12040
-#define FATUNE_OPTIONAL_DRIVER_FUNCTIONS(X) X(cuFuncLoad)
+#define FATUNE_OPTIONAL_DRIVER_FUNCTIONS(X) \
+  X(cuFuncLoad)                             \
+  FATUNE_GRAPH_FUNCTIONS(X)
 #else
-#define FATUNE_OPTIONAL_DRIVER_FUNCTIONS(X)
+#define FATUNE_OPTIONAL_DRIVER_FUNCTIONS(X) FATUNE_GRAPH_FUNCTIONS(X)
 #endif
 
 #define FATUNE_DRIVER_FUNCTIONS(X)               \

@@ -6,6 +6,7 @@
 
 #include "gpu/cuda_api.hpp"
 #include "gpu/driver.hpp"
+#include "gpu/narrow.hpp"
 
 namespace fatune::gpu {
 namespace {
@@ -38,6 +39,8 @@ void set_attribute(const Function& function, CUfunction_attribute which, std::in
         "cuFuncSetAttribute");
 }
 
+}  // namespace
+
 unsigned narrow(std::int64_t value, const char* what) {
   if (value < 0 || value > std::numeric_limits<std::int32_t>::max()) {
     throw Error(ExitCode::too_large, fmt::format("a launch with {} {}", what, value), {},
@@ -45,8 +48,6 @@ unsigned narrow(std::int64_t value, const char* what) {
   }
   return static_cast<unsigned>(value);
 }
-
-}  // namespace
 
 void unload_module(void* module) noexcept {
   log_failed_release(api().cuModuleUnload(static_cast<CUmodule>(module)), "cuModuleUnload");
@@ -66,8 +67,8 @@ FunctionAttributes Function::attributes() const {
 }
 
 void Function::allow_dynamic_smem(std::int64_t bytes) const {
-  narrow(bytes, "bytes of dynamic shared memory:");
-  set_attribute(*this, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, bytes);
+  set_attribute(*this, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                narrow(bytes, "bytes of dynamic shared memory:"));
   set_attribute(*this, CU_FUNC_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT,
                 CU_SHAREDMEM_CARVEOUT_MAX_SHARED);
 }

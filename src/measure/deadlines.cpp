@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "measure/input_kind.hpp"
+#include "measure/probe_problem.hpp"
 
 namespace fatune {
 namespace {
@@ -33,6 +35,7 @@ double positive_seconds(std::string_view text) {
 void Deadlines::begin_problem(const Problem& problem) {
   allowance_us_ = literature_flop(problem) / kSlowestFlopPerUs;
   best_us_ = 0.0;
+  probe_share_ = literature_flop(probe_problem(problem)) / literature_flop(problem);
 }
 
 void Deadlines::saw_sample(double sample_us) {
@@ -40,9 +43,15 @@ void Deadlines::saw_sample(double sample_us) {
   allowance_us_ = settings_.times_best * best_us_;
 }
 
-std::chrono::milliseconds Deadlines::runs(int count) const {
-  const std::chrono::duration<double, std::micro> allowed(allowance_us_ * std::max(1, count));
+std::chrono::milliseconds Deadlines::within(double runs) const {
+  const std::chrono::duration<double, std::micro> allowed(allowance_us_ * runs);
   return settings_.floor + std::chrono::ceil<std::chrono::milliseconds>(allowed);
+}
+
+std::chrono::milliseconds Deadlines::runs(int count) const { return within(std::max(1, count)); }
+
+std::chrono::milliseconds Deadlines::verification() const {
+  return within(1.0 + static_cast<double>(kProbeKinds.size()) * probe_share_);
 }
 
 DeadlineSettings deadline_settings_from_environment() {

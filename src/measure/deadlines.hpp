@@ -28,11 +28,16 @@ class Deadlines {
   [[nodiscard]] std::chrono::milliseconds start() const { return settings_.start; }
   [[nodiscard]] std::chrono::milliseconds problem() const { return settings_.problem; }
   [[nodiscard]] std::chrono::milliseconds runs(int count) const;
+  /// One run on the problem, and one on its probe problem for each kind of input.
+  [[nodiscard]] std::chrono::milliseconds verification() const;
 
  private:
+  [[nodiscard]] std::chrono::milliseconds within(double runs) const;
+
   DeadlineSettings settings_;
   double allowance_us_ = 0.0;  // for one run
   double best_us_ = 0.0;       // 0: none yet
+  double probe_share_ = 1.0;   // of a run on the probe problem, in one on the problem
 };
 
 /// The defaults, with all of them at least FATUNE_WATCHDOG_S seconds, and the floor exactly that,

@@ -2,15 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "core/error.hpp"
 #include "measure/loaded_kernel.hpp"
 #include "measure/measurement_module.hpp"
 #include "measure/memory_plan.hpp"
-#include "measure/tensors.hpp"
 #include "measure/timing.hpp"
 #include "measure/verification.hpp"
 
@@ -25,7 +27,15 @@ std::string describe(const gpu::DriverError& error) {
 bool refused(const gpu::DriverError& error) {
   return !error.sticky() &&
          (error.call() == "cuLaunchKernel" || error.call() == "cuFuncSetAttribute" ||
-          error.call() == "cuModuleLoadData");
+          error.call() == "cuModuleLoadData" || error.call() == "cuGraphAddKernelNode" ||
+          error.call() == "cuGraphInstantiateWithFlags" || error.call() == "cuGraphLaunch");
+}
+
+void check_has_graphs() {
+  if (!gpu::has_graphs()) {
+    throw Error(ExitCode::usage, "the driver has no CUDA graphs", {},
+                "update the NVIDIA driver, or measure without graphs");
+  }
 }
 
 }  // namespace
@@ -36,73 +46,134 @@ class GpuMeasurer::ProblemState {
   ProblemState(const Problem& problem, const Artifact& kernels, const MeasurePolicy& policy,
                const MemoryPlan& plan)
       : kernels_(kernels),
-        tensors_(problem, plan),
-        verifier_(problem, policy.seed, kernels_, tensors_, stream_),
-        timer_(policy, plan.flush_bytes, kernels_, stream_) {}
+        verifier_(problem, policy.seed, kernels_, stream_),
+        timer_(policy, plan.flush_bytes, kernels_, stream_),
+        mode_(policy.cuda_graph ? LaunchMode::graph : LaunchMode::plain) {}
 
   [[nodiscard]] Admission admit(CandidateId id, const Candidate& candidate,
                                 const DeviceLimits& limits) {
-    auto kernel = std::make_unique<LoadedKernel>(*candidate.artifact, candidate.geometry,
-                                                 tensors_.attention_args());
-    if (std::optional<std::string> limit = kernel->prepare(limits)) {
-      return {{}, Unlaunchable{*std::move(limit)}};
+    auto kernel = std::make_unique<LoadedKernel>(*candidate.artifact);
+    for (const LaunchGeometry& geometry : {candidate.probe_geometry, candidate.geometry}) {
+      if (std::optional<std::string> limit = kernel->prepare(geometry, limits)) {
+        return {{}, 0.0, Unlaunchable{*std::move(limit)}};
+      }
     }
-    inputs_are_normal_ = false;
-    Verdict verdict = verifier_.verify(*kernel);
+    KernelLaunch launch =
+        kernel->launch(candidate.geometry, verifier_.attention_args(InputKind::normal), mode_);
+    auto [verdict, first_us] = verify(id, *kernel, launch, candidate.probe_geometry);
     if (verdict.finding) {
-      return {{}, WrongResult{std::move(verdict.verification), *verdict.finding}};
+      return {{}, 0.0, WrongResult{std::move(verdict.verification), *verdict.finding}};
     }
-    admitted_.insert_or_assign(id, std::move(kernel));
-    return {std::move(verdict.verification), std::nullopt};
+    admitted_.insert_or_assign(id, Admitted{std::move(kernel), std::move(launch)});
+    return {std::move(verdict.verification), first_us, std::nullopt};
   }
 
   [[nodiscard]] double sample_us(CandidateId id) {
-    const LoadedKernel& kernel = *admitted_.at(id);
-    make_inputs_normal();
     last_run_ = id;
-    return timer_.take_sample(kernel);
+    unchecked_.insert(id);
+    return timer_.take_sample(admitted_.at(id).launch);
   }
 
   [[nodiscard]] std::optional<Outcome> recheck(CandidateId id) {
-    const LoadedKernel& kernel = *admitted_.at(id);
-    if (!inputs_are_normal_ || last_run_ != id) {
-      verifier_.fill(InputKind::normal);
-      inputs_are_normal_ = true;
-      last_run_ = id;
-      kernel.launch(stream_);
+    for (;;) {
+      if (last_run_ != id) {
+        verifier_.prepare(InputKind::normal);
+        last_run_ = id;
+        admitted_.at(id).launch.queue(stream_);
+      }
+      const bool others_ran = others_ran_unchecked(id);
+      Verdict last = check_normal();
+      if (!last.finding) {
+        return std::nullopt;
+      }
+      if (!last.damaged || !others_ran) {
+        return WrongResult{std::move(last.verification), "after timing: " + *last.finding};
+      }
     }
-    Verdict last = verifier_.check_output(InputKind::normal);
-    if (last.finding) {
-      inputs_are_normal_ = false;  // it may have written over them
-      return WrongResult{std::move(last.verification), "after timing: " + *last.finding};
-    }
-    return std::nullopt;
   }
 
   [[nodiscard]] bool gate_in_use() const { return timer_.gate_in_use(); }
 
-  void retire(CandidateId id) { admitted_.erase(id); }
+  void retire(CandidateId id) {
+    if (last_run_ == id) {
+      last_run_.reset();  // the next candidate may have its name
+    }
+    admitted_.erase(id);
+  }
 
  private:
-  void make_inputs_normal() {
-    if (!inputs_are_normal_) {
-      verifier_.fill(InputKind::normal);
-      inputs_are_normal_ = true;
+  struct Admitted {
+    std::unique_ptr<LoadedKernel> kernel;
+    KernelLaunch launch;  // on the problem itself
+  };
+  struct Verified {
+    Verdict verdict;
+    double first_us = 0.0;
+  };
+
+  [[nodiscard]] Verdict verify_probes(const LoadedKernel& kernel, const LaunchGeometry& geometry) {
+    std::vector<KernelLaunch> launches;  // live until check() has waited for them
+    for (const InputKind kind : kProbeKinds) {
+      verifier_.prepare(kind);
+      launches.push_back(kernel.launch(geometry, verifier_.attention_args(kind), mode_));
+      launches.back().queue(stream_);
+    }
+    return verifier_.check(kProbeKinds);
+  }
+
+  // Then damage that a check finds may be theirs, and it takes another run to tell.
+  [[nodiscard]] bool others_ran_unchecked(CandidateId id) const {
+    return unchecked_.size() > unchecked_.count(id);
+  }
+
+  [[nodiscard]] Verdict check_normal() {
+    unchecked_.clear();
+    constexpr std::array kNormal{InputKind::normal};
+    Verdict verdict = verifier_.check(kNormal);
+    if (verdict.damaged) {
+      last_run_.reset();
+    }
+    return verdict;
+  }
+
+  [[nodiscard]] Verified verify_whole(CandidateId id, const KernelLaunch& launch) {
+    last_run_ = id;
+    verifier_.prepare(InputKind::normal);
+    const double first_us = timer_.take_sample(launch);
+    return {check_normal(), first_us};
+  }
+
+  [[nodiscard]] Verified verify(CandidateId id, const LoadedKernel& kernel,
+                                const KernelLaunch& launch, const LaunchGeometry& probe_geometry) {
+    for (;;) {
+      const bool others_ran = others_ran_unchecked(id);
+      Verdict probes = verify_probes(kernel, probe_geometry);
+      if (probes.finding) {
+        return {std::move(probes), 0.0};
+      }
+      Verified whole = verify_whole(id, launch);
+      if (!whole.verdict.damaged || !others_ran) {
+        std::vector<ErrorStats>& inputs = whole.verdict.verification.inputs;
+        inputs.insert(inputs.end(), probes.verification.inputs.begin(),
+                      probes.verification.inputs.end());
+        return whole;
+      }
     }
   }
 
   gpu::Stream stream_;
   MeasurementModule kernels_;
-  Tensors tensors_;
   Verifier verifier_;
   SampleTimer timer_;
-  std::map<CandidateId, std::unique_ptr<LoadedKernel>> admitted_;
-  CandidateId last_run_ = 0;
-  bool inputs_are_normal_ = false;
+  LaunchMode mode_;
+  std::map<CandidateId, Admitted> admitted_;
+  std::optional<CandidateId> last_run_;  // whose output the normal inputs' output tensor holds
+  std::set<CandidateId> unchecked_;      // that were sampled since the last check
 };
 
-GpuMeasurer::GpuMeasurer(const gpu::Context& context, DeviceLimits limits, MeasurePolicy policy)
-    : Measurer(policy), context_(context), limits_(std::move(limits)) {}
+GpuMeasurer::GpuMeasurer(const gpu::Context& context, DeviceLimits limits, MeasurePolicy policy,
+                         GpuMonitor* monitor)
+    : Measurer(policy), context_(context), limits_(std::move(limits)), monitor_(monitor) {}
 
 GpuMeasurer::~GpuMeasurer() = default;
 
@@ -113,6 +184,9 @@ void GpuMeasurer::begin_problem(const Problem& problem, const Artifact& kernels)
   state_.reset();  // the last problem's memory is free before this one's is counted
   limits_.free_memory_bytes = context_.memory().free_bytes;
   check_fits(problem, policy(), limits_);
+  if (policy().cuda_graph) {
+    check_has_graphs();
+  }
   try {
     state_ = std::make_unique<ProblemState>(problem, kernels, policy(),
                                             plan_memory(problem, policy(), limits_));
@@ -130,18 +204,21 @@ GpuMeasurer::ProblemState& GpuMeasurer::state() const {
 }
 
 Admission GpuMeasurer::admit(CandidateId id, const Candidate& candidate) {
+  const GpuMonitor::Work work(monitor_);
   try {
     return state().admit(id, candidate, limits_);
   } catch (const gpu::DriverError& error) {
-    return {{}, failed(id, error)};
+    return {{}, 0.0, failed(id, error)};
   }
 }
 
 Samples GpuMeasurer::sample(CandidateId id, int count) {
+  const GpuMonitor::Work work(monitor_);
   Samples samples;
   try {
     for (int i = 0; i < count; ++i) {
       samples.samples_us.push_back(state().sample_us(id));
+      samples.readings.push_back(monitor_ == nullptr ? std::nullopt : monitor_->latest());
     }
   } catch (const gpu::DriverError& error) {
     samples.failure = failed(id, error);

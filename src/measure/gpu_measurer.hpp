@@ -7,6 +7,7 @@
 #include "core/report.hpp"
 #include "gpu/context.hpp"
 #include "gpu/driver.hpp"
+#include "measure/gpu_monitor.hpp"
 #include "measure/measurer.hpp"
 
 namespace fatune {
@@ -18,8 +19,10 @@ namespace fatune {
 /// RemoteMeasurer, with this in a worker process, lifts both.
 class GpuMeasurer : public Measurer {
  public:
-  /// `context` must outlive the measurer. `limits` are those of its device.
-  GpuMeasurer(const gpu::Context& context, DeviceLimits limits, MeasurePolicy policy);
+  /// `context` must outlive the measurer, and so must `monitor`, whose readings go with the samples
+  /// (null: they have none). `limits` are those of the context's device.
+  GpuMeasurer(const gpu::Context& context, DeviceLimits limits, MeasurePolicy policy,
+              GpuMonitor* monitor = nullptr);
   ~GpuMeasurer() override;
   GpuMeasurer(const GpuMeasurer&) = delete;
   GpuMeasurer& operator=(const GpuMeasurer&) = delete;
@@ -42,6 +45,7 @@ class GpuMeasurer : public Measurer {
 
   const gpu::Context& context_;
   DeviceLimits limits_;
+  GpuMonitor* monitor_;
   std::unique_ptr<ProblemState> state_;
   bool context_lost_ = false;
 };

@@ -4,10 +4,16 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
+#include <optional>
+
+#include <spdlog/spdlog.h>
+
 #include "core/error.hpp"
 #include "gpu/context.hpp"
 #include "gpu/devices.hpp"
+#include "gpu/nvml.hpp"
 #include "measure/gpu_measurer.hpp"
+#include "measure/gpu_monitor.hpp"
 #include "measure/worker_loop.hpp"
 #include "measure/worker_process.hpp"
 
@@ -19,7 +25,8 @@ class GpuDevice : public WorkerDevice {
   explicit GpuDevice(const Hello& hello)
       : context_(hello.device_ordinal),
         limits_(gpu::describe_device(hello.device_ordinal).limits),
-        measurer_(context_, limits_, hello.policy) {}
+        nvml_(limits_.uuid),
+        measurer_(context_, limits_, hello.policy, start_monitor()) {}
 
   [[nodiscard]] DeviceLimits limits() const override {
     DeviceLimits limits = limits_;
@@ -29,8 +36,26 @@ class GpuDevice : public WorkerDevice {
   [[nodiscard]] Measurer& measurer() override { return measurer_; }
 
  private:
+  // Null when there is nothing to be read.
+  GpuMonitor* start_monitor() {
+    if (!nvml_.available()) {
+      spdlog::debug("no GPU readings: {}", nvml_.problem());
+      return nullptr;
+    }
+    return &monitor_.emplace([this] { return read(); });
+  }
+
+  [[nodiscard]] std::optional<GpuReading> read() const {
+    const std::optional<gpu::NvmlReading> now = nvml_.read();
+    return !now ? std::nullopt
+                : std::optional(
+                      GpuReading{now->sm_mhz, now->power_w, now->temperature_c, now->clock_limits});
+  }
+
   gpu::Context context_;
   DeviceLimits limits_;
+  gpu::Nvml nvml_;
+  std::optional<GpuMonitor> monitor_;
   GpuMeasurer measurer_;
 };
 

@@ -17,6 +17,9 @@ enum class InputKind : int {
 inline constexpr std::array kInputKinds{InputKind::normal, InputKind::large_logits,
                                         InputKind::dominating_key};
 
+/// Those that are verified on the probe problem alone (probe_problem.hpp).
+inline constexpr std::array kProbeKinds{InputKind::large_logits, InputKind::dominating_key};
+
 [[nodiscard]] constexpr std::string_view input_kind_name(InputKind kind) {
   constexpr std::array<std::string_view, kInputKinds.size()> kNames{"normal", "large_logits",
                                                                     "dominating_key"};

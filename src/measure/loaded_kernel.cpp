@@ -31,23 +31,38 @@ std::optional<std::string> broken_limit(const LaunchGeometry& geometry,
   return std::nullopt;
 }
 
-LoadedKernel::LoadedKernel(const Artifact& artifact, const LaunchGeometry& geometry,
-                           const AttentionForwardArgs& args)
-    : module_(artifact.cubin),
-      function_(module_.function(artifact.lowered_name)),
-      geometry_(geometry),
-      args_(args) {}
+KernelLaunch::KernelLaunch(const gpu::Function& function, const LaunchGeometry& geometry,
+                           const AttentionForwardArgs& args, LaunchMode mode)
+    : function_(function), geometry_(geometry), args_(args) {
+  if (mode == LaunchMode::graph) {
+    graph_ = gpu::graph_with(function_, geometry_, args_);
+  }
+}
 
-std::optional<std::string> LoadedKernel::prepare(const DeviceLimits& limits) const {
-  std::optional<std::string> broken = broken_limit(geometry_, function_.attributes(), limits);
-  if (!broken) {
-    function_.allow_dynamic_smem(geometry_.dynamic_smem_bytes);
+void KernelLaunch::queue(const gpu::Stream& stream) const {
+  if (graph_) {
+    graph_->launch(stream);
+  } else {
+    gpu::launch_with(function_, geometry_, stream, args_);
+  }
+}
+
+LoadedKernel::LoadedKernel(const Artifact& artifact)
+    : module_(artifact.cubin), function_(module_.function(artifact.lowered_name)) {}
+
+std::optional<std::string> LoadedKernel::prepare(const LaunchGeometry& geometry,
+                                                 const DeviceLimits& limits) {
+  std::optional<std::string> broken = broken_limit(geometry, function_.attributes(), limits);
+  if (!broken && geometry.dynamic_smem_bytes > allowed_smem_bytes_) {
+    function_.allow_dynamic_smem(geometry.dynamic_smem_bytes);
+    allowed_smem_bytes_ = geometry.dynamic_smem_bytes;
   }
   return broken;
 }
 
-void LoadedKernel::launch(const gpu::Stream& stream) const {
-  gpu::launch_with(function_, geometry_, stream, args_);
+KernelLaunch LoadedKernel::launch(const LaunchGeometry& geometry, const AttentionForwardArgs& args,
+                                  LaunchMode mode) const {
+  return {function_, geometry, args, mode};
 }
 
 }  // namespace fatune

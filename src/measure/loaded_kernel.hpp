@@ -7,6 +7,7 @@
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
 #include "gpu/context.hpp"
+#include "gpu/graph.hpp"
 #include "gpu/module.hpp"
 
 namespace fatune {
@@ -17,23 +18,42 @@ namespace fatune {
                                                       const gpu::FunctionAttributes& attributes,
                                                       const DeviceLimits& limits);
 
-/// A candidate's kernel in the GPU's memory, with its geometry and argument. Throws
+/// How a kernel is launched: by itself, or as a CUDA graph of one kernel.
+enum class LaunchMode { plain, graph };
+
+/// A loaded kernel with geometry and argument: what can be queued again and again. Lives no longer
+/// than the kernel's module, and at least until its last run has finished. Throws
 /// gpu::DriverError.
+class KernelLaunch {
+ public:
+  KernelLaunch(const gpu::Function& function, const LaunchGeometry& geometry,
+               const AttentionForwardArgs& args, LaunchMode mode);
+
+  void queue(const gpu::Stream& stream) const;
+
+ private:
+  gpu::Function function_;
+  LaunchGeometry geometry_;
+  AttentionForwardArgs args_;
+  std::optional<gpu::KernelGraph> graph_;
+};
+
+/// A candidate's kernel in the GPU's memory. Throws gpu::DriverError.
 class LoadedKernel {
  public:
-  LoadedKernel(const Artifact& artifact, const LaunchGeometry& geometry,
-               const AttentionForwardArgs& args);
+  explicit LoadedKernel(const Artifact& artifact);
 
   /// As above. Opts into the shared memory that it needs when nothing is broken.
-  [[nodiscard]] std::optional<std::string> prepare(const DeviceLimits& limits) const;
-  /// Queues it. Precondition: prepare() found nothing.
-  void launch(const gpu::Stream& stream) const;
+  [[nodiscard]] std::optional<std::string> prepare(const LaunchGeometry& geometry,
+                                                   const DeviceLimits& limits);
+  /// Precondition: prepare() found nothing for this geometry.
+  [[nodiscard]] KernelLaunch launch(const LaunchGeometry& geometry,
+                                    const AttentionForwardArgs& args, LaunchMode mode) const;
 
  private:
   gpu::Module module_;
   gpu::Function function_;
-  LaunchGeometry geometry_;
-  AttentionForwardArgs args_;
+  std::int64_t allowed_smem_bytes_ = -1;  // nothing opted into
 };
 
 }  // namespace fatune

@@ -10,6 +10,7 @@ namespace {
 constexpr std::int64_t kBlockThreads = 256;
 // Loops stride over the grid; this many blocks fill any GPU.
 constexpr std::int64_t kMaxBlocks = 2048;
+constexpr std::int64_t kInputTensors = 3;  // Q, K, V
 
 // A block per 256 items, within reason; `y` independent parts.
 LaunchGeometry strided_grid(std::uint64_t items, std::int64_t y = 1) {
@@ -26,11 +27,11 @@ MeasurementModule::MeasurementModule(const Artifact& kernels)
       compare_output_(module_.function("fatune_compare_output")),
       scan_output_(module_.function("fatune_scan_output")),
       check_guards_(module_.function("fatune_check_guards")),
+      sum_inputs_(module_.function("fatune_sum_inputs")),
       device_gate_(module_.function("fatune_device_gate")) {}
 
 void MeasurementModule::fill_inputs(const FillInputsArgs& args, const gpu::Stream& stream) const {
-  constexpr std::int64_t kTensors = 3;
-  gpu::launch_with(fill_inputs_, strided_grid(args.elements / 4, kTensors), stream, args);
+  gpu::launch_with(fill_inputs_, strided_grid(args.elements / 4, kInputTensors), stream, args);
 }
 
 void MeasurementModule::compute_references(const ReferenceArgs& args, const Problem& problem,
@@ -56,6 +57,10 @@ void MeasurementModule::scan_output(const void* output, std::int64_t elements, C
 void MeasurementModule::check_guards(const GuardArgs& args, std::int64_t bands, CheckCounts* counts,
                                      const gpu::Stream& stream) const {
   gpu::launch_with(check_guards_, strided_grid(args.guard_bytes / 4, bands), stream, args, counts);
+}
+
+void MeasurementModule::sum_inputs(const InputSumArgs& args, const gpu::Stream& stream) const {
+  gpu::launch_with(sum_inputs_, strided_grid(args.elements / 8, kInputTensors), stream, args);
 }
 
 void MeasurementModule::hold(const GateArgs& args, const gpu::Stream& stream) const {

@@ -25,6 +25,7 @@ class MeasurementModule {
                    const gpu::Stream& stream) const;
   void check_guards(const GuardArgs& args, std::int64_t bands, CheckCounts* counts,
                     const gpu::Stream& stream) const;
+  void sum_inputs(const InputSumArgs& args, const gpu::Stream& stream) const;
   void hold(const GateArgs& args, const gpu::Stream& stream) const;
 
  private:
@@ -34,6 +35,7 @@ class MeasurementModule {
   gpu::Function compare_output_;
   gpu::Function scan_output_;
   gpu::Function check_guards_;
+  gpu::Function sum_inputs_;
   gpu::Function device_gate_;
 };
 

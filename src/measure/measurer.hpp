@@ -10,6 +10,7 @@
 #include "core/outcome.hpp"
 #include "core/problem.hpp"
 #include "core/report.hpp"
+#include "measure/gpu_reading.hpp"
 
 namespace fatune {
 
@@ -20,6 +21,7 @@ struct Candidate {
   std::string label;  ///< the configuration's short form: for messages
   std::shared_ptr<const Artifact> artifact;
   LaunchGeometry geometry;
+  LaunchGeometry probe_geometry;  ///< the launch on probe_problem(problem)
 };
 
 /// What a caller names an admitted candidate by.
@@ -28,6 +30,7 @@ using CandidateId = std::int64_t;
 /// What came of admitting a candidate.
 struct Admission {
   Verification verification;  ///< when it was admitted
+  double first_us = 0.0;      ///< a proper sample: that of the run that was verified
   std::optional<Outcome>
       failure;  ///< when it was not: WrongResult, Unlaunchable, Crashed, TimedOut
 };
@@ -35,7 +38,8 @@ struct Admission {
 /// Samples that were taken one after another.
 struct Samples {
   std::vector<double> samples_us;  ///< all that were asked for, or those before the failure
-  bool gate_in_use = false;        ///< the device gate held during all of them
+  std::vector<std::optional<GpuReading>> readings;  ///< one for each sample
+  bool gate_in_use = false;                         ///< the device gate held during all of them
   std::optional<Outcome> failure;  ///< Crashed or TimedOut; the candidate is retired with it
 };
 
@@ -60,7 +64,8 @@ class Measurer {
   /// is allocated when the problem does not fit, and Error(gpu_failure) when the driver fails.
   virtual void begin_problem(const Problem& problem, const Artifact& kernels) = 0;
 
-  /// Loads and verifies a candidate; only a right one is admitted. `id` must not be in use.
+  /// Loads and verifies a candidate; only a right one is admitted. `id` must not be in use. Runs it
+  /// twice on the probe problem, then once, as a sample, on the problem itself (verification.hpp).
   /// Precondition of all of these: begin_problem() has returned, and not context_lost().
   [[nodiscard]] virtual Admission admit(CandidateId id, const Candidate& candidate) = 0;
   /// Takes `count` timed samples, on normal inputs, of an admitted candidate.

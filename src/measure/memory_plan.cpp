@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/error.hpp"
 #include "measure/input_kind.hpp"
+#include "measure/probe_problem.hpp"
 #include "measure/row_sample.hpp"
 
 namespace fatune {
@@ -46,17 +48,28 @@ std::int64_t guard_band_bytes(const Problem& problem) {
 
 }  // namespace
 
-MemoryPlan plan_memory(const Problem& problem, const MeasurePolicy& policy,
-                       const DeviceLimits& limits) {
+std::int64_t MemoryPlan::tensors_bytes() const {
+  return whole.tensors_bytes() + std::ssize(kProbeKinds) * probe.tensors_bytes();
+}
+
+std::int64_t MemoryPlan::reference_bytes() const {
+  return whole.reference_bytes + std::ssize(kProbeKinds) * probe.reference_bytes;
+}
+
+StagePlan plan_stage(const Problem& problem) {
   check_no_overflow(problem);
   const std::int64_t rows = sampled_rows_per_head(problem) * problem.batch * problem.heads;
-  const auto kinds = static_cast<std::int64_t>(kInputKinds.size());
-  MemoryPlan plan;
+  StagePlan plan;
   plan.tensor_bytes = round_up(tensor_bytes(problem), kTensorAlignmentBytes);
   plan.guard_bytes = guard_band_bytes(problem);
-  plan.reference_bytes = rows * (kinds * problem.d_head * kReferenceElementBytes + 4);
-  plan.flush_bytes = policy.flush_l2 ? 2 * limits.l2_bytes : 0;
+  plan.reference_bytes = rows * (problem.d_head * kReferenceElementBytes + 4);
   return plan;
+}
+
+MemoryPlan plan_memory(const Problem& problem, const MeasurePolicy& policy,
+                       const DeviceLimits& limits) {
+  return {plan_stage(problem), plan_stage(probe_problem(problem)),
+          policy.flush_l2 ? 2 * limits.l2_bytes : 0};
 }
 
 std::int64_t required_bytes(const Problem& problem, const MeasurePolicy& policy,
@@ -75,7 +88,7 @@ void check_fits(const Problem& problem, const MeasurePolicy& policy, const Devic
       fmt::format("{} needs {:.2f} GiB of GPU memory (tensors {:.2f}, references {:.2f}, L2 flush "
                   "{:.2f}), but {} has {:.2f} GiB free, {:.2f} of it kept for the driver",
                   describe(problem), as_gib(plan.total_bytes()), as_gib(plan.tensors_bytes()),
-                  as_gib(plan.reference_bytes), as_gib(plan.flush_bytes), limits.name,
+                  as_gib(plan.reference_bytes()), as_gib(plan.flush_bytes), limits.name,
                   as_gib(limits.free_memory_bytes), as_gib(kReserveBytes)),
       {}, "use a smaller batch, sequence length or number of heads, or free memory on the GPU");
 }

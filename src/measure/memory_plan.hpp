@@ -8,22 +8,35 @@
 
 namespace fatune {
 
-/// Device memory that measuring a problem takes, by purpose; all in bytes.
-struct MemoryPlan {
+/// Device memory for one kind of input on one problem; all in bytes.
+struct StagePlan {
   std::int64_t tensor_bytes = 0;     ///< one of Q, K, V, O, rounded up to kTensorAlignmentBytes
   std::int64_t guard_bytes = 0;      ///< one guard band; there is one before, between and after
-  std::int64_t reference_bytes = 0;  ///< reference rows of every input kind, and their row numbers
-  std::int64_t flush_bytes = 0;  ///< written before a cold sample: twice the L2; 0 without flush
+  std::int64_t reference_bytes = 0;  ///< reference rows, and their row numbers
 
   [[nodiscard]] std::int64_t tensors_bytes() const { return 4 * tensor_bytes + 5 * guard_bytes; }
+  [[nodiscard]] std::int64_t total_bytes() const { return tensors_bytes() + reference_bytes; }
+};
+
+/// Device memory that measuring a problem takes, by purpose.
+struct MemoryPlan {
+  StagePlan whole;               ///< normal inputs on the problem itself
+  StagePlan probe;               ///< one kind of the others on the probe problem
+  std::int64_t flush_bytes = 0;  ///< written before a cold sample: twice the L2; 0 without flush
+
+  [[nodiscard]] std::int64_t tensors_bytes() const;
+  [[nodiscard]] std::int64_t reference_bytes() const;
   [[nodiscard]] std::int64_t total_bytes() const {
-    return tensors_bytes() + reference_bytes + flush_bytes;
+    return tensors_bytes() + reference_bytes() + flush_bytes;
   }
 };
 
 inline constexpr std::int64_t kTensorAlignmentBytes = 256;
 
 /// Precondition: check_problem(problem) passes. Throws Error(too_large) when the figures overflow.
+[[nodiscard]] StagePlan plan_stage(const Problem& problem);
+
+/// Precondition and errors as plan_stage().
 [[nodiscard]] MemoryPlan plan_memory(const Problem& problem, const MeasurePolicy& policy,
                                      const DeviceLimits& limits);
 

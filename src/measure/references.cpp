@@ -3,11 +3,6 @@
 #include "measure/row_sample.hpp"
 
 namespace fatune {
-namespace {
-
-std::size_t index_of(InputKind kind) { return static_cast<std::size_t>(kind); }
-
-}  // namespace
 
 References::References(const Problem& problem, std::uint64_t seed, const gpu::Stream& stream) {
   const RowSample sample = sample_rows(problem, seed);
@@ -15,21 +10,14 @@ References::References(const Problem& problem, std::uint64_t seed, const gpu::St
   rows_per_head_ = sample.rows_per_head;
   elements_ = row_count * problem.d_head;
   rows_ = gpu::DeviceBuffer(row_count * static_cast<std::int64_t>(sizeof(std::int32_t)));
+  exact_ = gpu::DeviceBuffer(elements_ * static_cast<std::int64_t>(sizeof(float)));
+  rounded_ = gpu::DeviceBuffer(elements_ * element_bytes(problem.dtype));
   gpu::copy_to_device_async(rows_.address(), sample.rows.data(), rows_.bytes(), stream);
-  for (const InputKind kind : kInputKinds) {
-    exact_.at(index_of(kind)) =
-        gpu::DeviceBuffer(elements_ * static_cast<std::int64_t>(sizeof(float)));
-    rounded_.at(index_of(kind)) = gpu::DeviceBuffer(elements_ * element_bytes(problem.dtype));
-  }
   stream.synchronize();  // the positions are copied from memory that ends here
 }
 
 RowSelection References::selection() const {
   return {rows_.as<const int>(), static_cast<int>(rows_per_head_)};
 }
-
-float* References::exact(InputKind kind) const { return exact_.at(index_of(kind)).as<float>(); }
-
-void* References::rounded(InputKind kind) const { return rounded_.at(index_of(kind)).as<void>(); }
 
 }  // namespace fatune

@@ -15,10 +15,13 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr int kStartAttempts = 3;
+constexpr int kKillsForgiven = 5;  // in a row
+constexpr int kMostCrashes = 3;    // of a candidate, when it runs well alone
 constexpr milliseconds kNoGrace{0};
-// A worker that closed its connection is about to end, and how it ends says what happened.
 constexpr milliseconds kEndGrace{2000};
-constexpr int kVerificationRuns = 3;
+// A worker that closed its connection is about to end, and how it ends says what happened; the
+// driver's tearing down takes its time.
+constexpr milliseconds kDeathGrace{10'000};
 
 bool is_crash(const Outcome& outcome) { return std::holds_alternative<Crashed>(outcome); }
 
@@ -37,12 +40,29 @@ std::string with_output(const std::string& what, const std::string& output) {
              : fmt::format("{}; it printed: {}", what, output.substr(first, last + 1 - first));
 }
 
+// Adds the time from its making to its end.
+class AddedSeconds {
+ public:
+  explicit AddedSeconds(double& total_s) : total_s_(total_s) {}
+  AddedSeconds(const AddedSeconds&) = delete;
+  AddedSeconds& operator=(const AddedSeconds&) = delete;
+  AddedSeconds(AddedSeconds&&) = delete;
+  AddedSeconds& operator=(AddedSeconds&&) = delete;
+  ~AddedSeconds() {
+    total_s_ += std::chrono::duration<double>(Channel::Clock::now() - start_).count();
+  }
+
+ private:
+  double& total_s_;
+  Channel::Clock::time_point start_ = Channel::Clock::now();
+};
+
 std::string text_of(const Outcome& outcome) { return std::get<Crashed>(outcome).error; }
 
-Outcome confirmed(const Outcome& outcome) {
-  return is_crash(outcome)
-             ? Outcome{Crashed{text_of(outcome) + " (again when run alone in a fresh process)"}}
-             : outcome;
+// A crash with how it was proved.
+Outcome with_proof(const Outcome& outcome, const std::string& proof) {
+  return is_crash(outcome) ? Outcome{Crashed{fmt::format("{} ({})", text_of(outcome), proof)}}
+                           : outcome;
 }
 
 }  // namespace
@@ -69,7 +89,9 @@ RemoteMeasurer::~RemoteMeasurer() {
 // Also begins the problem, if there is one. Nothing is known to be wrong with either: what fails is
 // the device, or the program.
 void RemoteMeasurer::ensure_worker() {
+  int kills = 0;
   for (int attempt = 1; worker_ == nullptr; ++attempt) {
+    killed_ = false;
     try {
       start_worker();
       if (problem_) {
@@ -77,6 +99,7 @@ void RemoteMeasurer::ensure_worker() {
       }
     } catch (const Error& error) {
       drop_worker();
+      attempt -= killed_ && ++kills <= kKillsForgiven ? 1 : 0;
       if (attempt == kStartAttempts || error.code() != ExitCode::gpu_failure) {
         throw;
       }
@@ -86,6 +109,7 @@ void RemoteMeasurer::ensure_worker() {
 }
 
 void RemoteMeasurer::start_worker() {
+  const AddedSeconds starting(start_s_);
   worker_ = std::make_unique<WorkerProcess>(settings_.program);
   ++workers_started_;
   admissions_here_ = 0;
@@ -102,13 +126,14 @@ void RemoteMeasurer::start_worker() {
   }
   try {
     const DeviceLimits limits = read_ready(message);
-    limits_ = workers_started_ == 1 ? limits : limits_;
+    limits_ = limits_.value_or(limits);
   } catch (const ProtocolError& error) {
     throw Error(ExitCode::gpu_failure, error.what(), settings_.program);
   }
 }
 
 void RemoteMeasurer::start_problem() {
+  const AddedSeconds busy(busy_s_);
   const Reply reply =
       ask(begin_problem_message(problem_->problem, problem_->kernels), deadlines_.problem());
   if (const auto* death = std::get_if<Death>(&reply)) {
@@ -129,8 +154,9 @@ void RemoteMeasurer::start_problem() {
 void RemoteMeasurer::drop_worker() { worker_.reset(); }
 
 RemoteMeasurer::Death RemoteMeasurer::died(const std::string& how, milliseconds grace) {
-  const std::string end = worker_->end(grace);
-  const std::string what = with_output(fmt::format("{}: {}", how, end), worker_->output());
+  const WorkerEnd end = worker_->end(grace);
+  const std::string what = with_output(fmt::format("{}: {}", how, end.text), worker_->output());
+  killed_ = end.killed_by_others;
   drop_worker();
   return {Crashed{what}};
 }
@@ -160,7 +186,7 @@ RemoteMeasurer::Reply RemoteMeasurer::await(milliseconds within) {
       case Exchange::closed:
         break;
     }
-    return died("the worker process died", kEndGrace);
+    return died("the worker process died", kDeathGrace);
   } catch (const ProtocolError& error) {
     return {Death{nonsense(error.what())}};
   }
@@ -197,13 +223,41 @@ Outcome RemoteMeasurer::failure_of(const Message& message) {
   }
 }
 
-// Whether the failure that has just been found may be another candidate's doing.
-bool RemoteMeasurer::must_confirm() { return std::exchange(crash_in_company_, false); }
+// The failure of a step that counts, after as many repetitions as it takes to know.
+std::optional<Outcome> RemoteMeasurer::judged(CandidateId id, const std::string& label,
+                                              const Step& step) {
+  bool suspected = false;
+  for (int kills = 0;;) {
+    const std::optional<Outcome> failure = step();
+    if (!failure) {
+      return std::nullopt;
+    }
+    spdlog::debug("{}: {}", label, outcome_summary(*failure));
+    if (blame_ == Blame::nobody && ++kills <= kKillsForgiven) {
+      continue;
+    }
+    if (blame_ == Blame::nobody) {
+      return with_proof(*failure, fmt::format("{} times in a row; the system kills processes when "
+                                              "memory runs out",
+                                              kills));
+    }
+    if (blame_ == Blame::perhaps_others && ++crashes_[id] >= kMostCrashes) {
+      return with_proof(*failure, fmt::format("its crash number {}, each time after others had "
+                                              "run",
+                                              kMostCrashes));
+    }
+    if (blame_ == Blame::candidate) {
+      return suspected ? with_proof(*failure, "again when run alone in a fresh process") : *failure;
+    }
+    suspected = true;
+  }
+}
 
 // --- Steps ---
 
 void RemoteMeasurer::begin_problem(const Problem& problem, const Artifact& kernels) {
   held_.clear();
+  crashes_.clear();
   deadlines_.begin_problem(problem);
   problem_ = ProblemStart{problem, kernels};
   try {
@@ -223,46 +277,61 @@ void RemoteMeasurer::begin_problem(const Problem& problem, const Artifact& kerne
 
 Admission RemoteMeasurer::admission_of(CandidateId id, const Candidate& candidate, Reply reply) {
   if (auto* death = std::get_if<Death>(&reply)) {
-    return {{}, std::move(death->outcome)};
+    return {{}, 0.0, std::move(death->outcome)};
   }
   const auto& message = std::get<Message>(reply);
   if (type_of(message) != "admitted") {
-    return {{}, failure_of(message)};
+    return {{}, 0.0, failure_of(message)};
   }
   try {
-    Verification verification = read_admitted(message);
+    Admission admission = read_admitted(message);
     held_.insert_or_assign(id, Held{candidate, workers_started_});
-    return {std::move(verification), std::nullopt};
+    deadlines_.saw_sample(admission.first_us);
+    return admission;
   } catch (const ProtocolError& error) {
-    return {{}, nonsense(error.what())};
+    return {{}, 0.0, nonsense(error.what())};
   }
 }
 
 // A crash that took a worker along which others had used may be theirs.
 void RemoteMeasurer::note(bool alone, const std::optional<Outcome>& failure) {
-  crash_in_company_ = !alone && worker_ == nullptr && failure.has_value() && is_crash(*failure);
+  const bool crash = worker_ == nullptr && failure.has_value() && is_crash(*failure);
+  blame_ = crash && !alone ? Blame::perhaps_others : Blame::candidate;
+  if (crash && killed_) {
+    blame_ = Blame::nobody;
+  }
 }
 
 Admission RemoteMeasurer::admit_once(CandidateId id, const Candidate& candidate) {
   ensure_worker();
+  killed_ = false;
   worker_->forget_output();
   const bool alone = ++admissions_here_ == 1;
-  Admission admission = admission_of(
-      id, candidate, ask(admit_message(id, candidate), deadlines_.runs(kVerificationRuns)));
+  const AddedSeconds busy(busy_s_);
+  Admission admission =
+      admission_of(id, candidate, ask(admit_message(id, candidate), deadlines_.verification()));
   note(alone, admission.failure);
   return admission;
 }
 
 Admission RemoteMeasurer::admit(CandidateId id, const Candidate& candidate) {
-  Admission admission = admit_once(id, candidate);
-  if (must_confirm()) {
-    spdlog::debug("{}: {}; running it alone", candidate.label, outcome_summary(*admission.failure));
+  Admission admission;
+  std::optional<Outcome> failure = judged(id, candidate.label, [&] {
     admission = admit_once(id, candidate);
-    if (admission.failure) {
-      admission.failure = confirmed(*admission.failure);
-    }
+    return admission.failure;
+  });
+  if (failure) {
+    forget(id);
   }
+  admission.failure = std::move(failure);
   return admission;
+}
+
+std::string RemoteMeasurer::label_of(CandidateId id) const { return held_.at(id).candidate.label; }
+
+void RemoteMeasurer::forget(CandidateId id) {
+  held_.erase(id);
+  crashes_.erase(id);
 }
 
 std::optional<Outcome> RemoteMeasurer::readmit(CandidateId id) {
@@ -274,11 +343,13 @@ void RemoteMeasurer::add(const OneSample& one, bool counts, Samples& samples) {
   samples.gate_in_use = samples.gate_in_use && one.gate_in_use;
   if (counts) {
     samples.samples_us.push_back(one.sample_us);
+    samples.readings.push_back(one.reading);
   }
 }
 
 std::optional<Outcome> RemoteMeasurer::take_samples(CandidateId id, int discarded, int count,
                                                     Samples& samples) {
+  const AddedSeconds busy(busy_s_);
   Reply reply = ask(sample_message(id, discarded + count), deadlines_.runs(1));
   for (int taken = 1;; ++taken) {
     if (auto* death = std::get_if<Death>(&reply)) {
@@ -315,17 +386,13 @@ void RemoteMeasurer::sample_once(CandidateId id, int count, Samples& samples) {
 Samples RemoteMeasurer::sample(CandidateId id, int count) {
   Samples samples;
   samples.gate_in_use = policy().device_gate;
-  sample_once(id, count, samples);
-  if (must_confirm()) {
-    spdlog::debug("{}: {}; running it alone", held_.at(id).candidate.label,
-                  outcome_summary(*samples.failure));
+  std::optional<Outcome> failure = judged(id, label_of(id), [&] {
     sample_once(id, count - static_cast<int>(samples.samples_us.size()), samples);
-    if (samples.failure) {
-      samples.failure = confirmed(*samples.failure);
-    }
-  }
+    return samples.failure;
+  });
+  samples.failure = std::move(failure);
   if (samples.failure) {
-    held_.erase(id);
+    forget(id);
   }
   return samples;
 }
@@ -337,6 +404,7 @@ std::optional<Outcome> RemoteMeasurer::recheck_once(CandidateId id) {
     }
   }
   const bool alone = admissions_here_ == 1;
+  const AddedSeconds busy(busy_s_);
   Reply reply = ask(candidate_message("recheck", id), deadlines_.runs(1));
   std::optional<Outcome> failure;
   if (auto* death = std::get_if<Death>(&reply)) {
@@ -349,13 +417,9 @@ std::optional<Outcome> RemoteMeasurer::recheck_once(CandidateId id) {
 }
 
 std::optional<Outcome> RemoteMeasurer::recheck(CandidateId id) {
-  std::optional<Outcome> failure = recheck_once(id);
-  if (must_confirm()) {
-    failure = recheck_once(id);
-    failure = failure ? std::optional(confirmed(*failure)) : std::nullopt;
-  }
+  std::optional<Outcome> failure = judged(id, label_of(id), [&] { return recheck_once(id); });
   if (failure) {
-    held_.erase(id);
+    forget(id);
   }
   return failure;
 }
@@ -364,7 +428,7 @@ void RemoteMeasurer::retire(CandidateId id) {
   const auto found = held_.find(id);
   const bool in_worker =
       found != held_.end() && worker_ != nullptr && found->second.worker == workers_started_;
-  held_.erase(id);
+  forget(id);
   if (in_worker) {
     // Whatever kills a worker here is nobody's fault that could be proved; the next step gets a
     // fresh one.

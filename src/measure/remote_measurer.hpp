@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,8 +27,10 @@ struct WorkerSettings {
 /// anew in the next one and admitted candidates are admitted again when they are next needed, so
 /// that callers see an Outcome and nothing more. Candidates are not blamed for what others did: a
 /// crash in a worker that others have used counts only when the suspect, alone in a fresh worker,
-/// crashes again; and a worker in which a kernel has written where it must not is replaced before
-/// the next candidate.
+/// crashes again, or has crashed its third worker; a worker in which a kernel has written where it
+/// must not is replaced before the next candidate; and one that somebody has killed (SIGKILL,
+/// SIGTERM: an operator, or the system when memory runs out) is nobody's fault, up to five times
+/// in a row.
 class RemoteMeasurer : public Measurer {
  public:
   /// Starts a worker. Throws Error(gpu_failure) when none can be started, or the Error with which
@@ -39,10 +42,14 @@ class RemoteMeasurer : public Measurer {
   RemoteMeasurer(RemoteMeasurer&&) = delete;
   RemoteMeasurer& operator=(RemoteMeasurer&&) = delete;
 
-  /// The device's, with the memory that was free in the first worker.
-  [[nodiscard]] const DeviceLimits& limits() const noexcept { return limits_; }
+  /// The device's, with the memory that was free in the first worker that said so.
+  [[nodiscard]] const DeviceLimits& limits() const { return limits_.value(); }
   /// Workers that were started so far.
   [[nodiscard]] int workers_started() const noexcept { return workers_started_; }
+  /// Seconds spent waiting for a worker to prepare problems, to verify and to take samples.
+  [[nodiscard]] double busy_s() const noexcept { return busy_s_; }
+  /// Seconds spent starting workers, replacements included.
+  [[nodiscard]] double start_s() const noexcept { return start_s_; }
 
   void begin_problem(const Problem& problem, const Artifact& kernels) override;
   [[nodiscard]] Admission admit(CandidateId id, const Candidate& candidate) override;
@@ -60,6 +67,8 @@ class RemoteMeasurer : public Measurer {
     Outcome outcome;  // Crashed or TimedOut
   };
   using Reply = std::variant<Message, Death>;
+  using Step = std::function<std::optional<Outcome>()>;  // gives its failure
+  enum class Blame { candidate, perhaps_others, nobody };
 
   void ensure_worker();
   void start_worker();
@@ -74,8 +83,11 @@ class RemoteMeasurer : public Measurer {
   [[nodiscard]] Admission admission_of(CandidateId id, const Candidate& candidate, Reply reply);
   void note(bool alone, const std::optional<Outcome>& failure);
   void add(const OneSample& one, bool counts, Samples& samples);
-  [[nodiscard]] bool must_confirm();
+  [[nodiscard]] std::optional<Outcome> judged(CandidateId id, const std::string& label,
+                                              const Step& step);
   void drop_worker();
+  [[nodiscard]] std::string label_of(CandidateId id) const;
+  void forget(CandidateId id);
 
   [[nodiscard]] Admission admit_once(CandidateId id, const Candidate& candidate);
   void sample_once(CandidateId id, int count, Samples& samples);
@@ -86,11 +98,15 @@ class RemoteMeasurer : public Measurer {
 
   WorkerSettings settings_;
   Deadlines deadlines_;
-  DeviceLimits limits_;
+  std::optional<DeviceLimits> limits_;
   std::unique_ptr<WorkerProcess> worker_;
   int workers_started_ = 0;
-  int admissions_here_ = 0;        // in the present worker
-  bool crash_in_company_ = false;  // the last failure was a crash of a worker that others had used
+  double busy_s_ = 0.0;
+  double start_s_ = 0.0;
+  int admissions_here_ = 0;             // in the present worker
+  bool killed_ = false;                 // the last worker that died was killed by others
+  Blame blame_ = Blame::candidate;      // whose the last failure is
+  std::map<CandidateId, int> crashes_;  // of workers that others had used
   std::optional<ProblemStart> problem_;
   std::map<CandidateId, Held> held_;
 };

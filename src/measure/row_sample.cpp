@@ -12,8 +12,12 @@ namespace {
 std::int64_t heads_of(const Problem& problem) { return problem.batch * problem.heads; }
 std::int64_t rows_of(const Problem& problem) { return heads_of(problem) * problem.seq_len; }
 
+bool affords_all_rows(const Problem& problem) {
+  return rows_of(problem) <= kAllRowsLimit && rows_of(problem) * problem.seq_len <= kAllScoresLimit;
+}
+
 bool takes_all_rows(const Problem& problem) {
-  return rows_of(problem) <= kAllRowsLimit || sampled_rows_per_head(problem) == problem.seq_len;
+  return sampled_rows_per_head(problem) == problem.seq_len;
 }
 
 // Picks rows of one head: strides of `positions` rows, each visited about equally often, and in
@@ -65,11 +69,12 @@ RowSample every_row(const Problem& problem) {
 }  // namespace
 
 std::int64_t sampled_rows_per_head(const Problem& problem) {
-  if (rows_of(problem) <= kAllRowsLimit) {
+  if (affords_all_rows(problem)) {
     return problem.seq_len;
   }
-  const std::int64_t spread = std::max<std::int64_t>(1, kSampledRows / heads_of(problem));
-  return std::min(problem.seq_len, spread + 2);
+  constexpr std::int64_t kFirstAndLast = 2;
+  const std::int64_t share = kSampledRows / heads_of(problem);
+  return std::min(problem.seq_len, std::max(share, kFirstAndLast + 1));
 }
 
 RowSample sample_rows(const Problem& problem, std::uint64_t seed) {
@@ -88,10 +93,10 @@ RowSample sample_rows(const Problem& problem, std::uint64_t seed) {
 
 std::string describe_rows(const Problem& problem) {
   if (takes_all_rows(problem)) {
-    return "gpu references, all rows";
+    return "all rows";
   }
-  return fmt::format("gpu references, {} of {} rows",
-                     sampled_rows_per_head(problem) * heads_of(problem), rows_of(problem));
+  return fmt::format("{} of {} rows", sampled_rows_per_head(problem) * heads_of(problem),
+                     rows_of(problem));
 }
 
 }  // namespace fatune

@@ -18,10 +18,14 @@ struct RowSample {
 
 /// Tile heights in use divide this, so that a residue modulo it is a position within every tile.
 inline constexpr std::int64_t kTilePositions = 256;
-/// Up to this many rows (batch * heads * seq_len), all are compared.
+/// Up to this many rows (batch * heads * seq_len), all are compared ...
 inline constexpr std::int64_t kAllRowsLimit = 65536;
-/// About how many are compared of more; two more for every head, its first and its last.
-inline constexpr std::int64_t kSampledRows = 16384;
+/// ... unless their references take more than this many scores (rows * seq_len): at d_head 128, 0.3
+/// TFLOP in plain fp32.
+inline constexpr std::int64_t kAllScoresLimit = std::int64_t{1} << 28;
+/// About how many are compared of more. A power of two, so that the heads' shares fill the
+/// reference kernel's blocks where the number of heads is one too.
+inline constexpr std::int64_t kSampledRows = 8192;
 
 /// How many rows sample_rows() takes from each head.
 [[nodiscard]] std::int64_t sampled_rows_per_head(const Problem& problem);
@@ -32,7 +36,7 @@ inline constexpr std::int64_t kSampledRows = 16384;
 /// some tile, at the position that its residue says, so residues hit the diagonals too.
 [[nodiscard]] RowSample sample_rows(const Problem& problem, std::uint64_t seed);
 
-/// "gpu references, all rows", "gpu references, 16512 of 1048576 rows".
+/// "all rows", "8192 of 1048576 rows".
 [[nodiscard]] std::string describe_rows(const Problem& problem);
 
 }  // namespace fatune

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "measure/memory_plan.hpp"
+
 namespace fatune {
 namespace {
 
@@ -13,7 +15,9 @@ T* as_pointer(gpu::DevicePtr address) {
 
 }  // namespace
 
-Tensors::Tensors(const Problem& problem, const MemoryPlan& plan)
+Tensors::Tensors(const Problem& problem) : Tensors(problem, plan_stage(problem)) {}
+
+Tensors::Tensors(const Problem& problem, const StagePlan& plan)
     : problem_(problem),
       guard_bytes_(plan.guard_bytes),
       stride_bytes_(plan.guard_bytes + plan.tensor_bytes),
@@ -46,6 +50,11 @@ GuardArgs Tensors::guard_args() const {
   return {arena_.as<const unsigned>(), static_cast<unsigned long long>(guard_bytes_),
           static_cast<unsigned long long>(tensor_bytes(problem_)),
           static_cast<unsigned long long>(stride_bytes_), kPoison};
+}
+
+InputSumArgs Tensors::input_sum_args(InputSum* sum) const {
+  const AttentionForwardArgs args = attention_args();
+  return {args.q, args.k, args.v, static_cast<unsigned long long>(tensor_elements(problem_)), sum};
 }
 
 }  // namespace fatune

@@ -5,10 +5,11 @@
 #include "common/attention_args.h"
 #include "core/problem.hpp"
 #include "gpu/memory.hpp"
-#include "measure/memory_plan.hpp"
 #include "reference/measurement_args.h"
 
 namespace fatune {
+
+struct StagePlan;
 
 /// Q, K, V and O of a problem in one allocation, guard bands before, between and after them:
 ///
@@ -22,7 +23,7 @@ class Tensors {
   static constexpr std::uint32_t kPoison = 0x7fa57fa5;
   static constexpr std::int64_t kGuardBands = 5;
 
-  Tensors(const Problem& problem, const MemoryPlan& plan);
+  explicit Tensors(const Problem& problem);
 
   [[nodiscard]] gpu::DevicePtr q() const noexcept { return tensor(0); }
   [[nodiscard]] gpu::DevicePtr k() const noexcept { return tensor(1); }
@@ -37,8 +38,11 @@ class Tensors {
   /// A kernel's argument, with the usual scale 1 / sqrt(d_head).
   [[nodiscard]] AttentionForwardArgs attention_args() const;
   [[nodiscard]] GuardArgs guard_args() const;
+  /// What sums up Q, K and V into `sum`.
+  [[nodiscard]] InputSumArgs input_sum_args(InputSum* sum) const;
 
  private:
+  Tensors(const Problem& problem, const StagePlan& plan);
   [[nodiscard]] gpu::DevicePtr tensor(std::int64_t index) const noexcept;
 
   Problem problem_;

@@ -47,20 +47,23 @@ SampleTimer::SampleTimer(const MeasurePolicy& policy, std::int64_t flush_bytes,
       stream_(stream),
       flush_buffer_(flush_bytes),
       gate_words_(kGateWordsBytes),
-      gate_in_use_(policy.device_gate) {}
+      gate_in_use_(policy.device_gate),
+      warm_(!policy.flush_l2) {}
 
-void SampleTimer::flush() {
-  if (flush_buffer_.bytes() > 0) {
+void SampleTimer::prepare_l2(const KernelLaunch& kernel) {
+  if (warm_) {
+    kernel.queue(stream_);
+  } else if (flush_buffer_.bytes() > 0) {
     gpu::fill_words_async(flush_buffer_.address(), ticket_, flush_buffer_.bytes() / 4, stream_);
   }
 }
 
-double SampleTimer::time_once(const LoadedKernel& kernel) {
-  flush();
+double SampleTimer::time_once(const KernelLaunch& kernel) {
+  prepare_l2(kernel);
   {
     const HeldStream held(*this);
     start_.record(stream_);
-    kernel.launch(stream_);
+    kernel.queue(stream_);
     stop_.record(stream_);
   }
   stop_.synchronize();
@@ -79,7 +82,7 @@ void SampleTimer::give_up_gate() {
       expired_in_a_row_);
 }
 
-double SampleTimer::take_sample(const LoadedKernel& kernel) {
+double SampleTimer::take_sample(const KernelLaunch& kernel) {
   double sample_us = time_once(kernel);
   while (gate_expired()) {
     if (++expired_in_a_row_ == kMaxExpiredInARow) {

@@ -14,11 +14,14 @@ namespace fatune {
 /// Takes timed samples of kernels, one at a time, so that a caller may interleave candidates.
 ///
 /// A sample: write the flush buffer (at least twice the L2, so that nothing of the last run is
-/// found there), hold the stream at the device gate, queue event, kernel, event, open the gate.
-/// Held back, the device finds all three queued and no launch cost falls between the events.
+/// found there) or, where samples are to be warm, run the kernel untimed (so that not another
+/// candidate's leavings are found there); hold the stream at the device gate, queue event, kernel,
+/// event, open the gate. Held back, the device finds all three queued and no launch cost falls
+/// between the events.
 class SampleTimer {
  public:
-  /// `flush_bytes` 0: samples are warm. All but `policy` must outlive the timer.
+  /// `flush_bytes`: of the flush buffer; none when samples are warm (policy). All but `policy` must
+  /// outlive the timer.
   SampleTimer(const MeasurePolicy& policy, std::int64_t flush_bytes,
               const MeasurementModule& kernels, const gpu::Stream& stream);
 
@@ -26,7 +29,7 @@ class SampleTimer {
   /// held up) is retaken; when that repeats, launches evidently wait for the device (a debugger, a
   /// sanitizer, CUDA_LAUNCH_BLOCKING), and the timer goes on without the gate, with a warning.
   /// Throws gpu::DriverError.
-  [[nodiscard]] double take_sample(const LoadedKernel& kernel);
+  [[nodiscard]] double take_sample(const KernelLaunch& kernel);
 
   /// Gate asked for, and still in use.
   [[nodiscard]] bool gate_in_use() const noexcept { return gate_in_use_; }
@@ -34,8 +37,8 @@ class SampleTimer {
  private:
   class HeldStream;
 
-  void flush();
-  [[nodiscard]] double time_once(const LoadedKernel& kernel);
+  void prepare_l2(const KernelLaunch& kernel);
+  [[nodiscard]] double time_once(const KernelLaunch& kernel);
   [[nodiscard]] bool gate_expired();
   void give_up_gate();
 
@@ -48,6 +51,7 @@ class SampleTimer {
   std::uint32_t ticket_ = 0;
   int expired_in_a_row_ = 0;
   bool gate_in_use_;
+  bool warm_;
 };
 
 }  // namespace fatune

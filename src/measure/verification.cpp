@@ -1,9 +1,12 @@
 #include "measure/verification.hpp"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <stdexcept>
 
 #include "measure/error_rule.hpp"
+#include "measure/probe_problem.hpp"
 #include "measure/row_sample.hpp"
 
 namespace fatune {
@@ -11,59 +14,85 @@ namespace {
 
 constexpr auto kCountsBytes = static_cast<std::int64_t>(sizeof(CheckCounts) * kInputKinds.size());
 
+std::size_t index_of(InputKind kind) { return static_cast<std::size_t>(kind); }
+
 double from_bits(unsigned bits) { return static_cast<double>(std::bit_cast<float>(bits)); }
+
+ErrorStats stats_of(const Stage& stage, const CheckCounts& counts) {
+  if (counts.bad_reference > 0) {
+    throw std::logic_error("a reference output is not finite: the reference kernel is wrong");
+  }
+  ErrorStats stats;
+  stats.input = input_kind_name(stage.kind());
+  stats.max_abs_error = from_bits(counts.max_abs_error_bits);
+  stats.max_abs_difference = from_bits(counts.max_abs_difference_bits);
+  stats.max_abs_reference_error = from_bits(counts.max_abs_reference_error_bits);
+  stats.limit = error_limit(stats.max_abs_reference_error, from_bits(counts.max_abs_reference_bits),
+                            stage.problem().dtype);
+  stats.elements = static_cast<std::int64_t>(counts.compared);
+  stats.mismatched = static_cast<std::int64_t>(counts.mismatched);
+  stats.not_finite = static_cast<std::int64_t>(counts.not_finite);
+  stats.guard_bytes_changed = static_cast<std::int64_t>(counts.guard_bytes_changed);
+  return stats;
+}
+
+// A driver that runs nothing finds no fault either.
+std::optional<std::string> find_missing_check(const Stage& stage, const CheckCounts& counts) {
+  const auto to_compare = static_cast<unsigned long long>(stage.references().elements());
+  const auto to_scan = static_cast<unsigned long long>(tensor_elements(stage.problem()));
+  if (counts.compared == to_compare && counts.scanned == to_scan) {
+    return std::nullopt;
+  }
+  return fmt::format(
+      "input {}: the check did not run: {} of {} values were compared, {} of {} scanned",
+      input_kind_name(stage.kind()), counts.compared, to_compare, counts.scanned, to_scan);
+}
+
+std::optional<std::string> find_write_to_inputs(const Stage& stage, const CheckCounts& counts) {
+  if (!stage.inputs_changed(counts)) {
+    return std::nullopt;
+  }
+  return fmt::format("input {}: wrote into its inputs", input_kind_name(stage.kind()));
+}
+
+std::optional<std::string> find_any_fault(const Stage& stage, const CheckCounts& counts,
+                                          const ErrorStats& stats) {
+  if (auto missing = find_missing_check(stage, counts)) {
+    return missing;
+  }
+  if (auto written = find_write_to_inputs(stage, counts)) {
+    return written;
+  }
+  return find_fault(stats);
+}
+
+void judge(const Stage& stage, const CheckCounts& counts, Verdict& verdict) {
+  verdict.verification.inputs.push_back(stats_of(stage, counts));
+  if (!verdict.finding) {
+    verdict.finding = find_any_fault(stage, counts, verdict.verification.inputs.back());
+  }
+  if (counts.guard_bytes_changed > 0 || stage.inputs_changed(counts)) {
+    verdict.damaged = true;
+    stage.restore();
+  }
+}
 
 }  // namespace
 
 Verifier::Verifier(const Problem& problem, std::uint64_t seed, const MeasurementModule& kernels,
-                   const Tensors& tensors, const gpu::Stream& stream)
-    : problem_(problem),
-      seed_(seed),
-      kernels_(kernels),
-      tensors_(tensors),
+                   const gpu::Stream& stream)
+    : seed_(seed),
       stream_(stream),
-      references_(problem, seed, stream),
+      stages_{Stage(problem, InputKind::normal, seed, kernels, stream),
+              Stage(probe_problem(problem), InputKind::large_logits, seed, kernels, stream),
+              Stage(probe_problem(problem), InputKind::dominating_key, seed, kernels, stream)},
       device_counts_(kCountsBytes),
-      host_counts_(kCountsBytes) {
-  for (const InputKind kind : kInputKinds) {
-    fill(kind);
-    compute_references(kind);
-  }
-  stream_.synchronize();
-}
+      host_counts_(kCountsBytes) {}
 
-void Verifier::fill(InputKind kind) const {
-  tensors_.poison(stream_);
-  const AttentionForwardArgs tensors = tensors_.attention_args();
-  kernels_.fill_inputs(
-      {const_cast<void*>(tensors.q), const_cast<void*>(tensors.k), const_cast<void*>(tensors.v),
-       static_cast<unsigned long long>(tensor_elements(problem_)), seed_, tensors.seq_len,
-       tensors.heads, static_cast<int>(kind)},
-      stream_);
-}
+const Stage& Verifier::stage(InputKind kind) const { return stages_.at(index_of(kind)); }
 
-void Verifier::compute_references(InputKind kind) const {
-  const AttentionForwardArgs tensors = tensors_.attention_args();
-  kernels_.compute_references({tensors.q, tensors.k, tensors.v, references_.selection(),
-                               references_.exact(kind), references_.rounded(kind), tensors.seq_len,
-                               tensors.heads, tensors.softmax_scale, problem_.causal ? 1 : 0},
-                              problem_, stream_);
-}
-
-void Verifier::clear_counts() const {
-  gpu::fill_words_async(device_counts_.address(), 0, kCountsBytes / 4, stream_);
-}
-
-void Verifier::queue_check(InputKind kind) const {
-  const AttentionForwardArgs tensors = tensors_.attention_args();
-  CheckCounts* const counts = device_counts_.as<CheckCounts>() + static_cast<std::ptrdiff_t>(kind);
-  kernels_.compare_output(
-      {tensors.o, references_.selection(), references_.exact(kind), references_.rounded(kind),
-       counts, static_cast<unsigned long long>(references_.elements()), tensors.seq_len,
-       tensors.heads, static_cast<float>(kMismatchAtol), static_cast<float>(kMismatchRtol)},
-      stream_);
-  kernels_.scan_output(tensors.o, tensor_elements(problem_), counts, stream_);
-  kernels_.check_guards(tensors_.guard_args(), Tensors::kGuardBands, counts, stream_);
+AttentionForwardArgs Verifier::attention_args(InputKind kind) const {
+  return stage(kind).tensors().attention_args();
 }
 
 const CheckCounts* Verifier::fetch_counts() const {
@@ -72,50 +101,29 @@ const CheckCounts* Verifier::fetch_counts() const {
   return host_counts_.host_as<const CheckCounts>();
 }
 
-ErrorStats Verifier::stats_of(InputKind kind, const CheckCounts& counts) const {
-  if (counts.bad_reference > 0) {
-    throw std::logic_error("a reference output is not finite: the reference kernel is wrong");
+std::string Verifier::method() const {
+  const Problem& whole = stage(InputKind::normal).problem();
+  const Problem probe = probe_problem(whole);
+  std::string text = "gpu references, " + describe_rows(whole);
+  if (probe != whole) {
+    text += fmt::format("; {} and {} on batch {}, heads {}: {}", input_kind_name(kProbeKinds[0]),
+                        input_kind_name(kProbeKinds[1]), probe.batch, probe.heads,
+                        describe_rows(probe));
   }
-  ErrorStats stats;
-  stats.input = input_kind_name(kind);
-  stats.max_abs_error = from_bits(counts.max_abs_error_bits);
-  stats.max_abs_difference = from_bits(counts.max_abs_difference_bits);
-  stats.max_abs_reference_error = from_bits(counts.max_abs_reference_error_bits);
-  stats.limit = error_limit(stats.max_abs_reference_error, from_bits(counts.max_abs_reference_bits),
-                            problem_.dtype);
-  stats.elements = references_.elements();
-  stats.mismatched = static_cast<std::int64_t>(counts.mismatched);
-  stats.not_finite = static_cast<std::int64_t>(counts.not_finite);
-  stats.guard_bytes_changed = static_cast<std::int64_t>(counts.guard_bytes_changed);
-  return stats;
+  return text;
 }
 
-Verdict Verifier::judge(std::span<const InputKind> kinds) const {
-  const CheckCounts* const counts = fetch_counts();
-  Verdict verdict{{describe_rows(problem_), seed_, {}}, std::nullopt};
+Verdict Verifier::check(std::span<const InputKind> kinds) const {
+  gpu::fill_words_async(device_counts_.address(), 0, kCountsBytes / 4, stream_);
   for (const InputKind kind : kinds) {
-    verdict.verification.inputs.push_back(stats_of(kind, counts[static_cast<std::size_t>(kind)]));
-    if (!verdict.finding) {
-      verdict.finding = find_fault(verdict.verification.inputs.back());
-    }
+    stage(kind).queue_check(device_counts_.as<CheckCounts>() + index_of(kind));
+  }
+  const CheckCounts* const counts = fetch_counts();
+  Verdict verdict{{method(), seed_, {}}, std::nullopt, false};
+  for (const InputKind kind : kinds) {
+    judge(stage(kind), counts[index_of(kind)], verdict);
   }
   return verdict;
-}
-
-Verdict Verifier::verify(const LoadedKernel& kernel) const {
-  clear_counts();
-  for (const InputKind kind : kInputKinds) {
-    fill(kind);
-    kernel.launch(stream_);
-    queue_check(kind);
-  }
-  return judge(kInputKinds);
-}
-
-Verdict Verifier::check_output(InputKind kind) const {
-  clear_counts();
-  queue_check(kind);
-  return judge(std::span(&kind, 1));
 }
 
 }  // namespace fatune

@@ -10,54 +10,47 @@
 #include "core/problem.hpp"
 #include "gpu/memory.hpp"
 #include "measure/input_kind.hpp"
-#include "measure/loaded_kernel.hpp"
 #include "measure/measurement_module.hpp"
-#include "measure/references.hpp"
-#include "measure/tensors.hpp"
+#include "measure/stage.hpp"
 
 namespace fatune {
 
 struct Verdict {
   Verification verification;
   std::optional<std::string> finding;  ///< what is wrong, in one sentence; nothing: it is right
+  /// Guard bands or inputs were not what they should be, and have been made anew, output included.
+  /// Earlier runs that were not checked may have done it.
+  bool damaged = false;
 };
 
-/// Decides whether kernels compute attention, for one problem. On each input kind the whole output
-/// is scanned for poison, NaN and infinity, the guard bands for writes, and the selected rows are
-/// compared with an fp32 and a 16-bit reference (error_rule.hpp). All throw gpu::DriverError.
+/// Decides whether kernels compute attention, for one problem: on normal inputs for the problem
+/// itself, on the others for its probe problem. On each kind the whole output is scanned for
+/// poison, NaN and infinity, guard bands and inputs for writes, and the selected rows are compared
+/// with an fp32 and a 16-bit reference (error_rule.hpp). All throw gpu::DriverError.
 ///
-/// References are computed once, in the constructor. Inputs are made again for every check, because
-/// a wrong kernel may have written over them; that costs less than keeping three sets.
+/// For each kind: prepare(), the caller's run of the kernel, check().
 class Verifier {
  public:
-  /// The references are those of `seed`. All but `problem` must outlive the verifier.
+  /// Inputs and references are those of `seed`. `kernels` and `stream` must outlive the verifier.
   Verifier(const Problem& problem, std::uint64_t seed, const MeasurementModule& kernels,
-           const Tensors& tensors, const gpu::Stream& stream);
+           const gpu::Stream& stream);
 
-  /// Runs the kernel once on every input kind. Waits for the device once.
-  [[nodiscard]] Verdict verify(const LoadedKernel& kernel) const;
+  /// What the kernel is to be run on.
+  [[nodiscard]] AttentionForwardArgs attention_args(InputKind kind) const;
 
-  /// Restores poison, guard bands and the inputs of `kind`. Does not wait.
-  void fill(InputKind kind) const;
-  /// Checks the output as it stands; the inputs must be those of `kind`. Waits for the device.
-  [[nodiscard]] Verdict check_output(InputKind kind) const;
-
-  [[nodiscard]] const References& references() const noexcept { return references_; }
+  /// Fills the output with poison. Does not wait.
+  void prepare(InputKind kind) const { stage(kind).poison_output(); }
+  /// Checks the outputs as they stand. Waits for the device once.
+  [[nodiscard]] Verdict check(std::span<const InputKind> kinds) const;
 
  private:
-  void queue_check(InputKind kind) const;
-  void clear_counts() const;
-  void compute_references(InputKind kind) const;
+  [[nodiscard]] const Stage& stage(InputKind kind) const;
   [[nodiscard]] const CheckCounts* fetch_counts() const;
-  [[nodiscard]] Verdict judge(std::span<const InputKind> kinds) const;
-  [[nodiscard]] ErrorStats stats_of(InputKind kind, const CheckCounts& counts) const;
+  [[nodiscard]] std::string method() const;
 
-  Problem problem_;
   std::uint64_t seed_;
-  const MeasurementModule& kernels_;
-  const Tensors& tensors_;
   const gpu::Stream& stream_;
-  References references_;
+  std::array<Stage, kInputKinds.size()> stages_;
   gpu::DeviceBuffer device_counts_;  // CheckCounts of every input kind
   gpu::PinnedBuffer host_counts_;
 };

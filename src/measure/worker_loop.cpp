@@ -51,7 +51,7 @@ class Worker {
   void admit(const Message& request) {
     const Admission admission = measurer().admit(read_id(request), read_candidate(request));
     send(admission.failure ? rejected_message(*admission.failure, measurer().context_lost())
-                           : admitted_message(admission.verification));
+                           : admitted_message(admission));
   }
 
   // Sample by sample, so that a worker that dies has told of all but the one in flight.
@@ -63,7 +63,7 @@ class Worker {
         send(rejected_message(*one.failure, measurer().context_lost()));
         return;
       }
-      send(sampled_message(one.samples_us.at(0), one.gate_in_use));
+      send(sampled_message({one.samples_us.at(0), one.readings.at(0), one.gate_in_use}));
     }
   }
 

@@ -39,6 +39,28 @@ Value plain(const Message& message, const char* name) {
   }
 }
 
+Json reading_json(const std::optional<GpuReading>& reading) {
+  return !reading ? Json()
+                  : Json{{"sm_mhz", reading->sm_mhz},
+                         {"power_w", reading->power_w},
+                         {"temperature_c", reading->temperature_c},
+                         {"clock_limits", reading->clock_limits}};
+}
+
+// `reading` is a member of `message`.
+std::optional<GpuReading> read_reading(const Json& reading, const Message& message) {
+  if (reading.is_null()) {
+    return std::nullopt;
+  }
+  try {
+    return GpuReading{reading.at("sm_mhz").get<double>(), reading.at("power_w").get<double>(),
+                      reading.at("temperature_c").get<double>(),
+                      reading.at("clock_limits").get<std::uint32_t>()};
+  } catch (const Json::exception& error) {
+    throw ProtocolError(fmt::format("message '{}', 'reading': {}", type_of(message), error.what()));
+  }
+}
+
 ExitCode read_exit_code(const Message& message) {
   const int number = plain<int>(message, "code");
   return number == static_cast<int>(ExitCode::too_large) ? ExitCode::too_large
@@ -114,7 +136,8 @@ Message admit_message(CandidateId id, const Candidate& candidate) {
            {"id", id},
            {"label", candidate.label},
            {"kernel", candidate.artifact->lowered_name},
-           {"geometry", record_json(candidate.geometry)}},
+           {"geometry", record_json(candidate.geometry)},
+           {"probe_geometry", record_json(candidate.probe_geometry)}},
           candidate.artifact->cubin};
 }
 
@@ -123,7 +146,8 @@ Candidate read_candidate(const Message& message) {
   artifact->lowered_name = plain<std::string>(message, "kernel");
   artifact->cubin = message.blob;
   return {plain<std::string>(message, "label"), std::move(artifact),
-          record_of<LaunchGeometry>(message, "geometry")};
+          record_of<LaunchGeometry>(message, "geometry"),
+          record_of<LaunchGeometry>(message, "probe_geometry")};
 }
 
 Message sample_message(CandidateId id, int count) {
@@ -138,20 +162,29 @@ Message candidate_message(const char* type, CandidateId id) {
 
 CandidateId read_id(const Message& message) { return plain<CandidateId>(message, "id"); }
 
-Message admitted_message(const Verification& verification) {
-  return {{{"type", "admitted"}, {"verification", record_json(verification)}}, {}};
+Message admitted_message(const Admission& admission) {
+  return {{{"type", "admitted"},
+           {"verification", record_json(admission.verification)},
+           {"first_us", admission.first_us}},
+          {}};
 }
 
-Verification read_admitted(const Message& message) {
-  return record_of<Verification>(message, "verification");
+Admission read_admitted(const Message& message) {
+  return {record_of<Verification>(message, "verification"), plain<double>(message, "first_us"),
+          std::nullopt};
 }
 
-Message sampled_message(double sample_us, bool gate_in_use) {
-  return {{{"type", "sampled"}, {"us", sample_us}, {"gate", gate_in_use}}, {}};
+Message sampled_message(const OneSample& one) {
+  return {{{"type", "sampled"},
+           {"us", one.sample_us},
+           {"gate", one.gate_in_use},
+           {"reading", reading_json(one.reading)}},
+          {}};
 }
 
 OneSample read_sampled(const Message& message) {
-  return {plain<double>(message, "us"), plain<bool>(message, "gate")};
+  return {plain<double>(message, "us"), read_reading(member(message, "reading"), message),
+          plain<bool>(message, "gate")};
 }
 
 Message rejected_message(const Outcome& outcome, bool lost) {

@@ -40,13 +40,15 @@ struct ProblemStart {
 [[nodiscard]] Message candidate_message(const char* type, CandidateId id);
 [[nodiscard]] CandidateId read_id(const Message& message);
 
-[[nodiscard]] Message admitted_message(const Verification& verification);
-[[nodiscard]] Verification read_admitted(const Message& message);
-[[nodiscard]] Message sampled_message(double sample_us, bool gate_in_use);
+/// An admission without failure.
+[[nodiscard]] Message admitted_message(const Admission& admission);
+[[nodiscard]] Admission read_admitted(const Message& message);
 struct OneSample {
   double sample_us = 0.0;
+  std::optional<GpuReading> reading;
   bool gate_in_use = false;
 };
+[[nodiscard]] Message sampled_message(const OneSample& one);
 [[nodiscard]] OneSample read_sampled(const Message& message);
 /// A candidate that failed; `lost`: and with it the GPU context, so that the worker ends.
 [[nodiscard]] Message rejected_message(const Outcome& outcome, bool lost);

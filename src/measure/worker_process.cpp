@@ -128,11 +128,13 @@ std::optional<int> wait_for(pid_t pid, std::chrono::milliseconds timeout) {
   }
 }
 
-std::string describe_status(int status) {
+WorkerEnd end_of(int status) {
   if (WIFSIGNALED(status)) {
-    return fmt::format("signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+    const int signal = WTERMSIG(status);
+    return {fmt::format("signal {} ({})", signal, ::strsignal(signal)),
+            signal == SIGKILL || signal == SIGTERM};
   }
-  return fmt::format("exit status {}", WEXITSTATUS(status));
+  return {fmt::format("exit status {}", WEXITSTATUS(status))};
 }
 
 }  // namespace
@@ -150,9 +152,9 @@ WorkerProcess::WorkerProcess(const std::string& program) {
 
 WorkerProcess::~WorkerProcess() { static_cast<void>(end(std::chrono::milliseconds(0))); }
 
-std::string WorkerProcess::end(std::chrono::milliseconds grace) {
+WorkerEnd WorkerProcess::end(std::chrono::milliseconds grace) {
   if (pid_ < 0) {
-    return "ended before";
+    return {"ended before"};
   }
   const std::optional<int> status = wait_for(pid_, grace);
   if (!status) {
@@ -161,7 +163,7 @@ std::string WorkerProcess::end(std::chrono::milliseconds grace) {
   }
   pid_ = -1;
   drain_output();
-  return status ? describe_status(*status) : "killed by fatune";
+  return status ? end_of(*status) : WorkerEnd{"killed by fatune"};
 }
 
 // False at the end of the stream.

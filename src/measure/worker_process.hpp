@@ -12,6 +12,12 @@ namespace fatune {
 /// Where a worker finds its end of the connection.
 inline constexpr int kWorkerDescriptor = 3;
 
+/// How a worker ended.
+struct WorkerEnd {
+  std::string text;  ///< "signal 11 (Segmentation fault)", "exit status 3", "killed by fatune"
+  bool killed_by_others = false;  ///< by SIGKILL or SIGTERM, which no fault of a program raises
+};
+
 /// A worker process: started by the constructor, killed by the destructor if it still runs.
 ///
 /// It is in a process group of its own, so that the terminal's Ctrl-C reaches fatune alone; its
@@ -30,9 +36,8 @@ class WorkerProcess {
   [[nodiscard]] Channel& channel() { return *channel_; }
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
-  /// Ends it (SIGKILL) unless it ends by itself within `grace`, waits, and says how it ended:
-  /// "signal 11 (Segmentation fault)", "exit status 3", "killed by fatune".
-  std::string end(std::chrono::milliseconds grace);
+  /// Ends it (SIGKILL) unless it ends by itself within `grace`, waits, and says how it ended.
+  WorkerEnd end(std::chrono::milliseconds grace);
 
   /// The last lines that it has written, without those before forget_output(); may be empty.
   [[nodiscard]] const std::string& output() const noexcept { return output_; }

@@ -57,6 +57,32 @@ void number_groups(std::vector<Entry>& entries) {
   }
 }
 
+bool was_raced(const std::vector<Entry>& entries) {
+  return std::all_of(entries.begin(), entries.end(),
+                     [](const Entry& entry) { return entry.rank > 0 && entry.tie_group > 0; });
+}
+
+bool is_ahead(const Entry& a, const Entry& b) {
+  return a.rank != b.rank ? a.rank < b.rank : a.config < b.config;
+}
+
+/// Precondition: ordered. Groups keep their borders.
+void renumber_groups(std::vector<Entry>& entries) {
+  int group = 0;
+  int former = 0;
+  for (Entry& entry : entries) {
+    group += static_cast<int>(std::exchange(former, entry.tie_group) != entry.tie_group);
+    entry.tie_group = group;
+  }
+}
+
+void number_ranks(std::vector<Entry>& entries) {
+  int rank = 0;
+  for (Entry& entry : entries) {
+    entry.rank = ++rank;
+  }
+}
+
 double baseline_us(const std::vector<Entry>& entries, const std::optional<Config>& baseline) {
   const auto chosen = std::find_if(entries.begin(), entries.end(), [&](const Entry& entry) {
     return baseline && entry.config == *baseline;
@@ -78,12 +104,10 @@ void rank_entries(std::vector<Entry>& entries, const std::optional<Config>& base
   if (entries.empty()) {
     return;
   }
-  std::stable_sort(entries.begin(), entries.end(), is_better);
-  int rank = 0;
-  for (Entry& entry : entries) {
-    entry.rank = ++rank;
-  }
-  number_groups(entries);
+  const bool raced = was_raced(entries);
+  std::stable_sort(entries.begin(), entries.end(), raced ? is_ahead : is_better);
+  number_ranks(entries);
+  raced ? renumber_groups(entries) : number_groups(entries);
   fill_relative(entries, baseline_us(entries, baseline));
 }
 

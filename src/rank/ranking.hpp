@@ -15,10 +15,14 @@ namespace fatune {
 void sort_into_report(std::vector<Entry> entries, const std::optional<Config>& baseline,
                       ProblemReport& report);
 
-/// Orders by ranked_us, ties by configuration order, and fills rank, tie_group and
-/// relative_percent (100 * baseline / this). Precondition: every entry's outcome is_ranked.
+/// Orders entries, and fills rank, tie_group and relative_percent (100 * baseline / this).
+/// Precondition: every entry's outcome is_ranked.
 ///
-/// Tie groups: an entry belongs to the group of the fastest entry before it whose confidence
+/// Entries that all come with a rank and a tie group, those of a race that compared them in pairs,
+/// keep that order and those groups, and are numbered anew from 1. Others are ordered by ranked_us,
+/// ties by configuration order.
+///
+/// Tie groups then: an entry belongs to the group of the fastest entry before it whose confidence
 /// interval overlaps its own; group numbers count from 1. An estimate has no interval: only equal
 /// estimates tie.
 /// A time of zero or one that is not finite sorts last and gets relative_percent 0.

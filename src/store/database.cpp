@@ -92,8 +92,19 @@ std::string Statement::text(int column) const {
   return bytes == nullptr ? std::string() : std::string(bytes, static_cast<std::size_t>(count));
 }
 
-bool Statement::is_null(int column) const {
-  return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+int Statement::columns() const { return sqlite3_column_count(statement_.get()); }
+
+Statement::Type Statement::type(int column) const {
+  switch (sqlite3_column_type(statement_.get(), column)) {
+    case SQLITE_NULL:
+      return Type::null;
+    case SQLITE_INTEGER:
+      return Type::integer;
+    case SQLITE_FLOAT:
+      return Type::real;
+    default:  // fatune writes no blobs, and reads one as it reads a text
+      return Type::text;
+  }
 }
 
 void Statement::bind_integer(int index, std::int64_t value) {

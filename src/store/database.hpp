@@ -32,12 +32,15 @@ class Statement {
   void run();
 
   // The current row's columns, from 0. NULL reads as 0 and as an empty text.
+  enum class Type { null, integer, real, text };
+  [[nodiscard]] int columns() const;  ///< how many
+  [[nodiscard]] Type type(int column) const;
   [[nodiscard]] std::int64_t integer(int column) const;
   [[nodiscard]] int small_integer(int column) const { return static_cast<int>(integer(column)); }
   [[nodiscard]] bool flag(int column) const { return integer(column) != 0; }
   [[nodiscard]] double real(int column) const;
   [[nodiscard]] std::string text(int column) const;
-  [[nodiscard]] bool is_null(int column) const;
+  [[nodiscard]] bool is_null(int column) const { return type(column) == Type::null; }
 
  private:
   friend class Database;

@@ -1,6 +1,8 @@
 #include "store/recall.hpp"
 
 #include "core/error.hpp"
+#include "store/earlier_runs.hpp"
+#include "store/seal.hpp"
 #include "store/stored_outcome.hpp"
 
 namespace fatune {
@@ -8,48 +10,61 @@ namespace {
 
 /// An outcome with its samples, of the trial, not itself repeated, of another run.
 const std::string kOfTrial =
-    "SELECT o.id, o.outcome, o.digest FROM artifacts a "
+    "SELECT o.id, o.outcome, o.digest, o.run_problem FROM artifacts a "
     "JOIN outcomes o ON o.artifact = a.id "
     "JOIN run_problems rp ON rp.id = o.run_problem "
     "JOIN problems p ON p.id = rp.problem "
     "JOIN runs r ON r.id = rp.run "
-    "WHERE a.key = ? AND o.launch = ? AND o.tried = 1 AND o.source IS NULL AND rp.repetition = ? "
-    "AND p.batch = ? AND p.seq_len = ? AND p.heads = ? AND p.d_head = ? AND p.dtype = ? "
-    "AND p.causal = ? AND r.conditions = ? AND r.id <> ? ";
-
-/// Runs of a plan that a new one continues. Parameters: the run under way, the plan three times.
-const std::string kUnfinishedRuns =
-    "SELECT id FROM runs WHERE id <> ? AND plan = ? AND complete = 0 "
-    "AND id > coalesce((SELECT max(id) FROM runs WHERE plan = ? AND complete = 1), 0) "
-    "AND id >= coalesce((SELECT max(id) FROM runs WHERE plan = ? AND anew = 1), 0)";
+    "WHERE " +
+    std::string(kOfProblem) +
+    " AND a.key = ? AND o.launch = ? AND o.tried = 1 AND o.source IS NULL "
+    "AND r.conditions = ? AND r.id <> ? ";
 
 const std::string kLatest = " ORDER BY o.id DESC LIMIT 1";
 
-/// What cannot be read counts as not there: it is measured again.
-std::optional<Outcome> readable(const OutcomeColumns& columns) {
+/// What `read` reads; what is damaged counts as not there: it is measured again. A database that
+/// cannot be read at all is an Error.
+template <typename Read>
+auto readable(const Database& database, Read read) -> std::optional<decltype(read())> {
   try {
-    return read_outcome(columns);
-  } catch (const Error&) {
+    return read();
+  } catch (const Error& error) {
+    if (error.where() == database.path().string()) {
+      throw;
+    }
     return std::nullopt;
   }
 }
 
-std::optional<Recalled> first(Database& database, Statement& found) {
-  if (!found.step()) {
+/// Whether the row that was found is what was looked for; see is_of_problem().
+bool is_of_trial(Database& database, std::int64_t id, const StoredTrial& trial) {
+  Statement row = database.prepare(
+      "SELECT a.key, o.launch FROM outcomes o NOT INDEXED "
+      "JOIN artifacts a NOT INDEXED ON a.id = o.artifact WHERE o.id = ?");
+  row.bind(id);
+  return row.step() && row.text(0) == trial.artifact_key &&
+         row.text(1) == launch_column(trial.launch);
+}
+
+std::optional<Recalled> first(Database& database, Statement& found, const RunIdentity& identity,
+                              const StoredTrial& trial) {
+  if (!found.step() || !is_of_trial(database, found.integer(0), trial) ||
+      !is_of_problem(database, found.integer(3), identity, trial.problem, trial.run)) {
     return std::nullopt;
   }
+
   const std::int64_t id = found.integer(0);
-  auto outcome = readable({found.text(1), load_samples(database, id), found.text(2)});
-  return outcome ? std::optional(Recalled{*std::move(outcome), id}) : std::nullopt;
+  return readable(database, [&] {
+    check_outcome_seal(database, id);
+    return Recalled{read_outcome({found.text(1), load_samples(database, id), found.text(2)}), id};
+  });
 }
 
 template <typename... More>
 void bind_trial(Statement& statement, const StoredTrial& trial, const std::string& conditions,
                 std::int64_t except_run, const More&... more) {
-  const Problem& p = trial.problem;
-  statement.bind(trial.artifact_key, launch_column(trial.launch), trial.run, p.batch, p.seq_len,
-                 p.heads, p.d_head, static_cast<int>(p.dtype), p.causal, conditions, except_run,
-                 more...);
+  bind_problem(statement, trial.problem, trial.run, trial.artifact_key, launch_column(trial.launch),
+               conditions, except_run, more...);
 }
 
 }  // namespace
@@ -58,8 +73,9 @@ std::optional<Recalled> recall_unfinished(Database& database, const RunIdentity&
                                           std::int64_t except_run, const StoredTrial& trial) {
   Statement found = database.prepare(kOfTrial + "AND r.id IN (" + kUnfinishedRuns + ")" + kLatest);
   bind_trial(found, trial, identity.conditions, except_run, except_run, identity.plan,
+
              identity.plan, identity.plan);
-  return first(database, found);
+  return first(database, found, identity, trial);
 }
 
 std::optional<Recalled> recall_measurement(Database& database, const std::string& conditions,
@@ -67,7 +83,31 @@ std::optional<Recalled> recall_measurement(Database& database, const std::string
   Statement found =
       database.prepare(kOfTrial + "AND o.kind IN ('measured', 'wrong_result')" + kLatest);
   bind_trial(found, trial, conditions, except_run);
-  return first(database, found);
+  return first(database, found, {conditions, {}}, trial);
+}
+
+std::optional<StoredProblem> recall_problem(Database& database, const RunIdentity& identity,
+                                            std::int64_t except_run, const Problem& problem,
+                                            int repetition) {
+  Statement found = database.prepare(
+      std::string("SELECT rp.id FROM run_problems rp JOIN problems p ON p.id = rp.problem WHERE ") +
+      kOfProblem + " AND rp.finished = 1 AND rp.run IN (" + kUnfinishedRuns +
+      ") ORDER BY rp.id DESC LIMIT 1");
+  bind_problem(found, problem, repetition, except_run, identity.plan, identity.plan, identity.plan);
+
+  if (!found.step() || !is_of_problem(database, found.integer(0), identity, problem, repetition)) {
+    return std::nullopt;
+  }
+  return readable(database, [&] { return load_problem(database, found.integer(0)); });
+}
+
+bool has_begun(Database& database, const RunIdentity& identity, std::int64_t except_run,
+               const Problem& problem, int repetition) {
+  Statement found = database.prepare(
+      std::string("SELECT rp.id FROM run_problems rp JOIN problems p ON p.id = rp.problem WHERE ") +
+      kOfProblem + " AND rp.run IN (" + kUnfinishedRuns + ") LIMIT 1");
+  bind_problem(found, problem, repetition, except_run, identity.plan, identity.plan, identity.plan);
+  return found.step();
 }
 
 bool has_unfinished(Database& database, const RunIdentity& identity, std::int64_t except_run) {

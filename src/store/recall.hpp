@@ -8,6 +8,7 @@
 #include "core/outcome.hpp"
 #include "core/problem.hpp"
 #include "store/database.hpp"
+#include "store/run_reader.hpp"
 #include "store/run_writer.hpp"
 
 namespace fatune {
@@ -40,6 +41,17 @@ struct Recalled {
                                                          const std::string& conditions,
                                                          std::int64_t except_run,
                                                          const StoredTrial& trial);
+
+/// What the latest unfinished run of the same plan (as above) that finished the problem and its
+/// repetition has of it: the whole ranked report. Nothing when that is damaged.
+[[nodiscard]] std::optional<StoredProblem> recall_problem(Database& database,
+                                                          const RunIdentity& identity,
+                                                          std::int64_t except_run,
+                                                          const Problem& problem, int repetition);
+
+/// Whether an unfinished run of the same plan (as above) has begun the problem and its repetition.
+[[nodiscard]] bool has_begun(Database& database, const RunIdentity& identity,
+                             std::int64_t except_run, const Problem& problem, int repetition);
 
 /// Whether recall_unfinished may find something; recall_measurement asks each time.
 [[nodiscard]] bool has_unfinished(Database& database, const RunIdentity& identity,

@@ -4,6 +4,8 @@
 
 #include "core/error.hpp"
 #include "record/record_json.hpp"
+#include "store/problem_details.hpp"
+#include "store/seal.hpp"
 #include "store/stored_outcome.hpp"
 
 namespace fatune {
@@ -29,12 +31,13 @@ const char* const kProblemColumns = "p.batch, p.seq_len, p.heads, p.d_head, p.dt
 std::optional<StoredRun> load_header(Database& database, std::int64_t run_id) {
   Statement row = database.prepare(
       "SELECT r.command_line, r.started_at, r.wall_s, r.complete, r.space, r.family, r.baseline, "
-      "d.limits, r.free_memory_bytes, r.policy, r.toolchain "
+      "d.limits, r.free_memory_bytes, r.policy, r.toolchain, r.busy_s, r.gpus "
       "FROM runs r JOIN devices d ON d.id = r.device WHERE r.id = ?");
   row.bind(run_id);
   if (!row.step()) {
     return std::nullopt;
   }
+  check_run_seal(database, run_id);
   StoredRun run;
   RunReport& header = run.header;
   header.measured = true;
@@ -51,14 +54,17 @@ std::optional<StoredRun> load_header(Database& database, std::int64_t run_id) {
   header.device.free_memory_bytes = row.integer(8);
   header.policy = read_column<MeasurePolicy>(row, 9);
   header.toolchain = read_column<Toolchain>(row, 10);
+  header.busy_s = row.real(11);
+  header.gpus = row.small_integer(12);
   return run;
 }
 
 const char* const kEntryColumns =
     "SELECT c.config, c.short_form, c.kernel_name, c.parameters, a.facts, a.key, "
     "o.dynamic_smem_bytes, o.threads_per_block, o.blocks_per_sm, o.compile_ms, o.from_cache, "
-    "o.total_flop, o.rank, o.tie_group, o.relative_percent, o.source, o.id, o.outcome, o.digest "
-    "FROM outcomes o JOIN configurations c ON c.id = o.configuration "
+    "o.total_flop, o.rank, o.tie_group, o.relative_percent, o.source, o.id, o.outcome, o.digest, "
+    "o.same_code_as, o.pruned_by "
+    "FROM outcomes o LEFT JOIN configurations c ON c.id = o.configuration "
     "LEFT JOIN artifacts a ON a.id = o.artifact WHERE o.run_problem = ? ORDER BY o.place, o.id";
 
 Outcome read_entry_outcome(Database& database, const Statement& row) {
@@ -88,35 +94,35 @@ Entry read_entry(Database& database, const Statement& row) {
   entry.tie_group = row.small_integer(13);
   entry.relative_percent = row.real(14);
   entry.reused = !row.is_null(15);
+  entry.same_code_as = row.text(19);
+  entry.pruned_by = row.text(20);
   entry.outcome = read_entry_outcome(database, row);
   return entry;
 }
 
-void load_entries(Database& database, std::int64_t run_problem, StoredProblem& problem) {
+std::vector<Entry>& list_for(const Entry& entry, StoredProblem& problem) {
+  const bool audited = !entry.pruned_by.empty();
+  const bool failed = problem.ranked && entry.rank == 0;
+  return audited  ? problem.report.audited
+         : failed ? problem.report.failures
+                  : problem.report.ranking;
+}
+
+void load_entries(Database& database, StoredProblem& problem) {
   Statement rows = database.prepare(kEntryColumns);
-  rows.bind(run_problem);
+  rows.bind(problem.id);
   while (rows.step()) {
+    check_outcome_seal(database, rows.integer(16));
     Entry entry = read_entry(database, rows);
-    const bool failed = problem.ranked && entry.rank == 0;
-    (failed ? problem.report.failures : problem.report.ranking).push_back(std::move(entry));
+    list_for(entry, problem).push_back(std::move(entry));
   }
 }
 
 void load_problems(Database& database, std::int64_t run_id, StoredRun& run) {
-  Statement rows = database.prepare(
-      fmt::format("SELECT {}, rp.repetition, rp.pruned, rp.invalid, rp.ranked, rp.id "
-                  "FROM run_problems rp JOIN problems p ON p.id = rp.problem "
-                  "WHERE rp.run = ? ORDER BY rp.id",
-                  kProblemColumns));
+  Statement rows = database.prepare("SELECT id FROM run_problems WHERE run = ? ORDER BY id");
   rows.bind(run_id);
   while (rows.step()) {
-    StoredProblem& problem = run.problems.emplace_back();
-    problem.report.problem = read_problem(rows, 0);
-    problem.report.run = rows.small_integer(6);
-    problem.report.pruned = rows.integer(7);
-    problem.report.invalid = rows.integer(8);
-    problem.ranked = rows.flag(9);
-    load_entries(database, rows.integer(10), problem);
+    run.problems.push_back(load_problem(database, rows.integer(0)));
   }
 }
 
@@ -125,14 +131,15 @@ double flop_per_us(const RunBest& best) { return literature_flop(best.problem) /
 /// min() takes the other columns from the row that it finds: a documented property of SQLite.
 std::optional<RunBest> best_of(Database& database, std::int64_t run_id) {
   Statement rows = database.prepare(
-      fmt::format("SELECT {}, c.short_form, min(o.time_us) FROM run_problems rp "
+      fmt::format("SELECT {}, c.short_form, min(o.time_us), o.id FROM run_problems rp "
                   "JOIN problems p ON p.id = rp.problem JOIN outcomes o ON o.run_problem = rp.id "
-                  "JOIN configurations c ON c.id = o.configuration "
-                  "WHERE rp.run = ? AND o.time_us > 0 GROUP BY rp.id",
+                  "LEFT JOIN configurations c ON c.id = o.configuration "
+                  "WHERE rp.run = ? AND o.time_us > 0 AND o.pruned_by = '' GROUP BY rp.id",
                   kProblemColumns));
   rows.bind(run_id);
   std::optional<RunBest> best;
   while (rows.step()) {
+    check_outcome_seal(database, rows.integer(8));
     RunBest candidate{read_problem(rows, 0), rows.text(6), rows.real(7)};
     if (!best || flop_per_us(candidate) > flop_per_us(*best)) {
       best = std::move(candidate);
@@ -141,9 +148,38 @@ std::optional<RunBest> best_of(Database& database, std::int64_t run_id) {
   return best;
 }
 
+void check_problem_seals(Database& database, std::int64_t run_id) {
+  Statement rows = database.prepare("SELECT id FROM run_problems WHERE run = ?");
+  rows.bind(run_id);
+  while (rows.step()) {
+    check_problem_seal(database, rows.integer(0));
+  }
+}
+
+RunSummary read_summary(Database& database, const Statement& row) {
+  const std::int64_t id = row.integer(0);
+
+  check_run_seal(database, id);
+  check_problem_seals(database, id);
+  return {id,
+          row.text(1),
+          row.text(2),
+          row.text(3),
+          row.flag(4),
+          row.integer(5),
+          row.integer(6),
+          row.integer(7),
+          best_of(database, id)};
+}
+
+/// Not just of some rows: the database cannot be used.
+bool is_of_whole(const Database& database, const Error& error) {
+  return error.where() == database.path().string();
+}
+
 }  // namespace
 
-std::vector<RunSummary> list_runs(Database& database) {
+RunList list_runs(Database& database) {
   Statement rows = database.prepare(
       "SELECT r.id, r.started_at, d.name, r.command_line, r.complete, "
       "(SELECT count(*) FROM run_problems rp WHERE rp.run = r.id), "
@@ -152,13 +188,18 @@ std::vector<RunSummary> list_runs(Database& database) {
       "(SELECT count(o.source) FROM outcomes o JOIN run_problems rp ON rp.id = o.run_problem "
       " WHERE rp.run = r.id) "
       "FROM runs r JOIN devices d ON d.id = r.device ORDER BY r.id DESC");
-  std::vector<RunSummary> runs;
+  RunList list;
   while (rows.step()) {
-    runs.push_back({rows.integer(0), rows.text(1), rows.text(2), rows.text(3), rows.flag(4),
-                    rows.integer(5), rows.integer(6), rows.integer(7),
-                    best_of(database, rows.integer(0))});
+    try {
+      list.runs.push_back(read_summary(database, rows));
+    } catch (const Error& error) {
+      if (is_of_whole(database, error)) {
+        throw;
+      }
+      list.damaged.push_back(rows.integer(0));
+    }
   }
-  return runs;
+  return list;
 }
 
 std::optional<StoredRun> load_run(Database& database, std::int64_t run_id) {
@@ -169,7 +210,7 @@ std::optional<StoredRun> load_run(Database& database, std::int64_t run_id) {
     }
     return run;
   } catch (const Error& error) {
-    if (error.where() == database.path().string()) {
+    if (is_of_whole(database, error)) {
       throw;
     }
     throw Error(
@@ -177,6 +218,30 @@ std::optional<StoredRun> load_run(Database& database, std::int64_t run_id) {
         fmt::format("run {} cannot be read: {} {}", run_id, error.what_was_wrong(), error.where()),
         database.path().string(), "other runs may be readable: see 'fatune history'");
   }
+}
+
+StoredProblem load_problem(Database& database, std::int64_t run_problem) {
+  check_problem_seal(database, run_problem);
+  Statement row = database.prepare(
+      fmt::format("SELECT {}, rp.repetition, rp.pruned, rp.invalid, rp.ranked, rp.details "
+                  "FROM run_problems rp JOIN problems p ON p.id = rp.problem WHERE rp.id = ?",
+                  kProblemColumns));
+  row.bind(run_problem);
+  StoredProblem problem;
+  if (!row.step()) {
+    database.fail_damaged("a problem is gone");
+  }
+  problem.id = run_problem;
+  problem.report.problem = read_problem(row, 0);
+  problem.report.run = row.small_integer(6);
+  problem.report.pruned = row.integer(7);
+  problem.report.invalid = row.integer(8);
+  problem.ranked = row.flag(9);
+  if (!row.is_null(10)) {
+    read_details(row.text(10), problem.report);
+  }
+  load_entries(database, problem);
+  return problem;
 }
 
 std::optional<std::int64_t> last_run(Database& database) {

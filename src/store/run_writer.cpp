@@ -2,6 +2,8 @@
 
 #include "core/error.hpp"
 #include "record/record_json.hpp"
+#include "store/problem_details.hpp"
+#include "store/seal.hpp"
 #include "store/stored_outcome.hpp"
 
 namespace fatune {
@@ -46,12 +48,13 @@ std::int64_t insert_run(Database& database, const NewRun& run) {
   database
       .prepare(
           "INSERT INTO runs (command_line, started_at, wall_s, anew, space, family, baseline, "
-          "device, free_memory_bytes, policy, toolchain, conditions, plan) "
-          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+          "device, free_memory_bytes, policy, toolchain, conditions, plan, gpus) "
+          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .bind(header.command_line, header.started_at, header.wall_s, run.anew, header.space,
             header.family, baseline, device_id(database, header.device),
             header.device.free_memory_bytes, record_text(record_json(header.policy)),
-            record_text(record_json(header.toolchain)), run.identity.conditions, run.identity.plan)
+            record_text(record_json(header.toolchain)), run.identity.conditions, run.identity.plan,
+            header.gpus)
       .run();
   return database.last_id();
 }
@@ -66,6 +69,7 @@ RunWriter::RunWriter(Database& database, const NewRun& run)
     : database_(database), source_hash_(run.source_hash) {
   Transaction transaction(database_);
   run_id_ = insert_run(database_, run);
+  seal_run(database_, run_id_);
   transaction.commit();
 }
 
@@ -79,6 +83,8 @@ void RunWriter::begin_problem(const ProblemReport& problem) {
             problem.invalid)
       .run();
   problem_id_ = database_.last_id();
+  seal_problem(database_, problem_id_);
+  seal_run(database_, run_id_);
   transaction.commit();
 }
 
@@ -109,16 +115,19 @@ void RunWriter::add(const Entry& entry, const OutcomeOrigin& origin) {
       .prepare(
           "INSERT INTO outcomes (run_problem, configuration, artifact, launch, tried, source, "
           "kind, time_us, outcome, digest, dynamic_smem_bytes, threads_per_block, "
-          "blocks_per_sm, compile_ms, from_cache, total_flop) "
-          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+          "blocks_per_sm, compile_ms, from_cache, total_flop, same_code_as, pruned_by) "
+          "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .bind(problem_id_, configuration_id(entry), artifact_id(entry, origin.code_hash),
             launch_column(origin.launch), origin.tried, origin.source,
             std::string(outcome_name(entry.outcome)), time_of(entry.outcome), columns.text,
             columns.digest, entry.dynamic_smem_bytes, entry.threads_per_block, entry.blocks_per_sm,
-            entry.compile_ms, entry.from_cache, entry.total_flop)
+            entry.compile_ms, entry.from_cache, entry.total_flop, entry.same_code_as,
+            entry.pruned_by)
       .run();
+  const std::int64_t id = database_.last_id();
+  seal_outcome(database_, id);
   if (!origin.source) {
-    save_samples(database_, database_.last_id(), columns.samples_us);
+    save_samples(database_, id, columns.samples_us);
   }
   transaction.commit();
 }
@@ -136,19 +145,58 @@ void RunWriter::place(const std::vector<Entry>& entries) {
   }
 }
 
-void RunWriter::end_problem(const ProblemReport& problem) {
+void RunWriter::end_problem(const ProblemReport& problem, bool finished) {
   Transaction transaction(database_);
   place(problem.ranking);
   place(problem.failures);
-  database_.prepare("UPDATE run_problems SET ranked = 1 WHERE id = ?").bind(problem_id_).run();
+  place(problem.audited);
+  database_.prepare("UPDATE run_problems SET ranked = 1, finished = ?, details = ? WHERE id = ?")
+      .bind(finished, details_column(problem), problem_id_)
+      .run();
+  seal_problem(database_, problem_id_);
   transaction.commit();
 }
 
-void RunWriter::end_run(double wall_s, bool complete) {
-  Transaction transaction(database_);
-  database_.prepare("UPDATE runs SET wall_s = ?, complete = ? WHERE id = ?")
-      .bind(wall_s, complete, run_id_)
+void RunWriter::repeat_outcomes(std::int64_t source) {
+  database_
+      .prepare(
+          "INSERT INTO outcomes (run_problem, source, configuration, artifact, launch, tried, "
+          "kind, time_us, outcome, digest, dynamic_smem_bytes, threads_per_block, "
+          "blocks_per_sm, compile_ms, from_cache, total_flop, same_code_as, pruned_by, rank, "
+          "tie_group, relative_percent, place) "
+          "SELECT ?, coalesce(source, id), configuration, artifact, launch, tried, "
+          "kind, time_us, outcome, digest, dynamic_smem_bytes, threads_per_block, "
+          "blocks_per_sm, compile_ms, from_cache, total_flop, same_code_as, pruned_by, rank, "
+          "tie_group, relative_percent, place FROM outcomes WHERE run_problem = ? ORDER BY id")
+      .bind(problem_id_, source)
       .run();
+  Statement ids = database_.prepare("SELECT id FROM outcomes WHERE run_problem = ?");
+  ids.bind(problem_id_);
+  while (ids.step()) {
+    seal_outcome(database_, ids.integer(0));
+  }
+}
+
+void RunWriter::repeat_problem(std::int64_t source) {
+  Transaction transaction(database_);
+  repeat_outcomes(source);
+  database_
+      .prepare(
+          "UPDATE run_problems SET (pruned, invalid, ranked, finished, details) = "
+          "(SELECT pruned, invalid, ranked, finished, details FROM run_problems WHERE id = ?) "
+          "WHERE id = ?")
+      .bind(source, problem_id_)
+      .run();
+  seal_problem(database_, problem_id_);
+  transaction.commit();
+}
+
+void RunWriter::end_run(const RunReport& report) {
+  Transaction transaction(database_);
+  database_.prepare("UPDATE runs SET wall_s = ?, busy_s = ?, gpus = ?, complete = ? WHERE id = ?")
+      .bind(report.wall_s, report.busy_s, report.gpus, report.complete, run_id_)
+      .run();
+  seal_run(database_, run_id_);
   transaction.commit();
 }
 

@@ -30,7 +30,7 @@ struct NewRun {
 struct OutcomeOrigin {
   std::string code_hash;  ///< of the machine code; unused without facts
   LaunchGeometry launch;
-  bool tried = false;                  ///< the evaluator made it: worth keeping for a later run
+  bool tried = false;  ///< the evaluator made it, and it is final: a later run may take it
   std::optional<std::int64_t> source;  ///< the stored outcome that this one repeats
 };
 
@@ -45,16 +45,22 @@ class RunWriter {
   void begin_problem(const ProblemReport& problem);
   /// Precondition: the entry is the problem's, and has no rank yet.
   void add(const Entry& entry, const OutcomeOrigin& origin);
-  /// Adds rank and order to what was added.
-  void end_problem(const ProblemReport& problem);
-  void end_run(double wall_s, bool complete);
+  /// Adds rank and order to what was added, and what the report says of the whole problem.
+  /// `finished`: nothing of it is missing, so that a later run may take it whole.
+  void end_problem(const ProblemReport& problem, bool finished);
+  /// In place of the other calls for the problem under way: all of it is as `source`, a row of
+  /// run_problems, has it; its outcomes are repeated from there.
+  void repeat_problem(std::int64_t source);
+  void end_run(const RunReport& report);  ///< durations, GPUs, completeness
 
   [[nodiscard]] std::int64_t run_id() const { return run_id_; }
+  [[nodiscard]] std::int64_t run_problem() const { return problem_id_; }  ///< under way
 
  private:
   std::int64_t configuration_id(const Entry& entry);
   std::optional<std::int64_t> artifact_id(const Entry& entry, const std::string& code_hash);
   void place(const std::vector<Entry>& entries);
+  void repeat_outcomes(std::int64_t source);
 
   Database& database_;
   std::string source_hash_;

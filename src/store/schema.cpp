@@ -107,7 +107,47 @@ CREATE TABLE samples (
 ) WITHOUT ROWID;
 )sql";
 
-constexpr std::array<std::string_view, 1> kSteps{kVersion1};
+/// Runs of version 1 were exhaustive, each on one GPU.
+constexpr std::string_view kVersion2 = R"sql(
+ALTER TABLE runs ADD COLUMN busy_s REAL NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN gpus INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN seal TEXT;
+ALTER TABLE run_problems ADD COLUMN finished INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE run_problems ADD COLUMN details TEXT;
+ALTER TABLE run_problems ADD COLUMN seal TEXT;
+ALTER TABLE outcomes ADD COLUMN same_code_as TEXT NOT NULL DEFAULT '';
+ALTER TABLE outcomes ADD COLUMN pruned_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE outcomes ADD COLUMN seal TEXT;
+UPDATE runs SET gpus = 1;
+UPDATE runs SET policy = json_insert(policy, '$.strategy', 'exhaustive', '$.target_ci', 0.005,
+                                     '$.budget_s', 0, '$.cuda_graph', json('false'))
+  WHERE json_valid(policy);
+UPDATE run_problems SET details =
+  (SELECT json_object('device_uuid', d.uuid, 'measuring', NULL, 'conditions', NULL,
+                      'audit', json_array())
+   FROM runs r JOIN devices d ON d.id = r.device WHERE r.id = run_problems.run);
+CREATE TABLE journal (
+  run_problem INTEGER NOT NULL REFERENCES run_problems,
+  seq INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  config TEXT NOT NULL,
+  artifact_key TEXT,
+  launch TEXT,
+  us REAL,
+  throttled INTEGER,
+  elapsed_s REAL NOT NULL,
+  sm_mhz REAL,
+  power_w REAL,
+  temperature_c REAL,
+  clock_limits INTEGER,
+  verification TEXT,
+  outcome TEXT,
+  digest TEXT NOT NULL,
+  PRIMARY KEY (run_problem, seq)
+) WITHOUT ROWID;
+)sql";
+
+constexpr std::array kSteps{kVersion1, kVersion2};
 
 constexpr std::int64_t kApplicationId = 0x46415455;  // "FATU"; PRAGMA application_id
 

@@ -1,35 +1,18 @@
 #include "store/stored_outcome.hpp"
 
-#include <cstring>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/error.hpp"
 #include "record/record_json.hpp"
+#include "store/digest.hpp"
 
 namespace fatune {
 namespace {
 
-/// FNV-1a of 64 bits: against damage, not against people.
-/// Source: http://www.isthe.com/chongo/tech/comp/fnv/
-class Fnv1a {
- public:
-  void update(std::string_view bytes) {
-    constexpr std::uint64_t kPrime = 0x100000001b3;
-    for (const char byte : bytes) {
-      hash_ = (hash_ ^ static_cast<unsigned char>(byte)) * kPrime;
-    }
-  }
-  [[nodiscard]] std::string hex() const { return fmt::format("{:016x}", hash_); }
-
- private:
-  std::uint64_t hash_ = 0xcbf29ce484222325;
-};
-
 std::string digest_of(const std::string& text, const std::vector<double>& samples_us) {
-  Fnv1a hash;
+  Digest hash;
   hash.update(text);
   for (const double us : samples_us) {
     hash.update(fmt::format(",{}", us));

@@ -9,7 +9,8 @@ class Arguments : public ProgramTest {};
 TEST_F(Arguments, UnknownCommandSuggestsTheClosest) {
   expect_error(fatune({"swep"}), ExitCode::usage, {"no command 'swep'", "did you mean 'sweep'?"});
   expect_error(fatune({"dev"}), ExitCode::usage, {"did you mean 'devices'?"});
-  expect_error(fatune({"frobnicate"}), ExitCode::usage, {"the commands are sweep, run, history"});
+  expect_error(fatune({"frobnicate"}), ExitCode::usage,
+               {"the commands are sweep, run, verify-winner, history"});
 }
 
 TEST_F(Arguments, UnknownOptionNamesTheHelp) {

@@ -67,6 +67,21 @@ TEST_F(Doctor, AnUnwritableCacheIsFoundWithItsRemedy) {
   FAIL() << "no check of the cache: " << report;
 }
 
+TEST_F(Doctor, ADamagedDatabaseIsFoundAndNoneIsMade) {
+  process_.environment["XDG_DATA_HOME"] = path("data");
+  EXPECT_THAT(fatune({"doctor"}).out, HasSubstr("fine     database of measurements: none yet"));
+  EXPECT_FALSE(std::filesystem::exists(path("data")));
+  std::filesystem::create_directories(path("data/fatune"));
+  write("data/fatune/fatune.db", "no database");
+  EXPECT_THAT(fatune({"doctor"}).out, HasSubstr("limited  database of measurements"));
+}
+
+TEST_F(Doctor, SaysWhenClocksAreNotKnown) {
+  use_fake_gpu();
+  process_.environment["FATUNE_LIBNVML"] = path("no library");
+  EXPECT_THAT(fatune({"doctor"}).out, HasSubstr("limited  clocks of GPU 0: NVML tells nothing"));
+}
+
 TEST_F(Doctor, ADriverThatDoesNotStartIsNamed) {
   use_fake_gpu();
   process_.environment["FATUNE_FAKE_FAIL"] = "cuInit=999";

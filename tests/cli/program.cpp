@@ -35,6 +35,11 @@ ProgramTest::ProgramTest() : folder_(own_folder()) {
                           {"TMPDIR", folder_.string()},
                           {"PATH", "/usr/bin:/bin"},
                           {"FATUNE_LIBCUDA", "/nonexistent/libcuda.so.1"}};
+  for (const char* name : {"ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"}) {
+    if (const char* options = std::getenv(name)) {
+      process_.environment[name] = options;
+    }
+  }
 }
 
 ProgramTest::~ProgramTest() { fs::remove_all(folder_); }
@@ -55,6 +60,12 @@ nlohmann::json ProgramTest::fatune_json(const std::vector<std::string>& argument
 }
 
 void ProgramTest::use_fake_gpu() { process_.environment["FATUNE_LIBCUDA"] = FATUNE_FAKE_CUDA; }
+
+void ProgramTest::use_fake_worker(const nlohmann::json& script) {
+  use_fake_gpu();
+  process_.environment["FATUNE_WORKER"] = FATUNE_FAKE_WORKER;
+  process_.environment["FATUNE_FAKE_WORKER"] = script.dump();
+}
 
 void ProgramTest::write(const std::string& name, std::string_view text) const {
   fs::create_directories((folder_ / name).parent_path());

@@ -14,7 +14,7 @@
 namespace fatune::testing_cli {
 
 /// Runs fatune in a folder of its own, in an environment that holds nothing of the tester's: no
-/// GPU, no KERNELS, the tests' shared cache.
+/// GPU, no KERNELS, the tests' shared cache; but the sanitizers' options.
 class ProgramTest : public testing::Test {
  protected:
   ProgramTest();
@@ -30,6 +30,8 @@ class ProgramTest : public testing::Test {
                              ExitCode expected = ExitCode::ok);
 
   void use_fake_gpu();  ///< tests/fake_cuda, whose kernels do nothing and take 100 us
+  /// Samples come from tests/fake_worker, by this script; the driver is use_fake_gpu()'s.
+  void use_fake_worker(const nlohmann::json& script);
   void write(const std::string& name, std::string_view text) const;
   [[nodiscard]] std::string read(const std::string& name) const;
   [[nodiscard]] std::string path(const std::string& name) const;

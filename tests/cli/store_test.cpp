@@ -12,6 +12,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
+constexpr const char* kDefaultFile = ".local/share/fatune/fatune.db";
 constexpr const char* kOther =
     "(FP16, 128, 64, 32, 4): async+eager+swizzled+load_2_2_2_tiles+buffer+opt_softmax";
 
@@ -169,6 +170,99 @@ TEST_F(Storing, AFolderThatCannotBeMadeIsAWarning) {
   const ProcessResult result = fatune(run_of({"--seq", "128", "--db", path("plain/x.db")}));
   expect_ok(result);
   EXPECT_THAT(result.err, HasSubstr("results are not stored"));
+}
+
+TEST_F(Storing, ADeviceThatIsFullIsAWarning) {
+  const ProcessResult result = fatune(run_of({"--seq", "128", "--db", "/dev/full"}));
+  expect_ok(result);
+  EXPECT_THAT(result.err, HasSubstr("results are not stored: /dev/full"));
+}
+
+TEST_F(Storing, AFolderInItsPlaceIsAWarning) {
+  const ProcessResult result = fatune(run_of({"--seq", "128", "--db", path(".")}));
+  expect_ok(result);
+  EXPECT_THAT(result.err, HasSubstr("results are not stored"));
+  expect_error(fatune({"history", "--db", path(".")}), ExitCode::io, {"cannot use the database"});
+}
+
+TEST_F(Storing, ADiskThatFillsUpUnderWayLeavesWhatWasStored) {
+  // Files up to 192 KiB: enough to begin, and for the first few outcomes.
+  std::vector<std::string> command{"/bin/sh", "-c", "ulimit -f 384; exec \"$0\" \"$@\"",
+                                   FATUNE_PROGRAM};
+  const auto arguments = run_of({"--seq", "128", "--runs", "9", "--format", "json"});
+  command.insert(command.end(), arguments.begin(), arguments.end());
+  const ProcessResult result = run_process(command, process_);
+  expect_ok(result);
+  EXPECT_THAT(result.err, HasSubstr("results are not stored"));
+  EXPECT_EQ(counts(json::parse(result.out)), std::pair(9, 0));
+  const int stored = stored_counts("1").first;
+  EXPECT_GT(stored, 0);
+  EXPECT_LT(stored, 9);
+  const ProcessResult resumed = fatune(arguments);
+  expect_ok(resumed);
+  EXPECT_EQ(counts(json::parse(resumed.out)), std::pair(9, stored));
+}
+
+TEST_F(Storing, ADatabaseOfANewerFatuneOrAnotherProgramIsLeftAlone) {
+  expect_ok(fatune(run_of({"--seq", "128"})));
+  const std::string whole = read(kDefaultFile);
+  constexpr std::size_t kUserVersion = 63;    // in SQLite's header: the last byte of four
+  constexpr std::size_t kApplicationId = 71;  // likewise
+  for (const auto& [at, reason] :
+       {std::pair(kUserVersion, "schema version"), std::pair(kApplicationId, "another program")}) {
+    std::string other = whole;
+    other[at] = 'x';
+    write("other.db", other);
+    const ProcessResult result =
+        fatune(run_of({"--seq", "128", "--db", path("other.db"), "--format", "json"}));
+    expect_ok(result);
+    EXPECT_THAT(result.err, HasSubstr(reason));
+    EXPECT_EQ(counts(json::parse(result.out)), std::pair(1, 0));
+    EXPECT_EQ(read("other.db"), other);
+    expect_error(fatune({"show", "1", "--db", path("other.db")}), ExitCode::bad_file, {reason});
+  }
+}
+
+TEST_F(Storing, ADatabaseCutOffAnywhereIsAWarning) {
+  expect_ok(fatune(run_of({"--seq", "128"})));
+  const std::string whole = read(kDefaultFile);
+  for (const std::size_t length : {whole.size() - 1, whole.size() / 2, std::size_t{1000}}) {
+    write("cut.db", whole.substr(0, length));
+    const ProcessResult result = fatune(run_of({"--seq", "128", "--db", path("cut.db")}));
+    expect_ok(result);
+    EXPECT_THAT(result.err, HasSubstr("results are not stored")) << length;
+    expect_error(fatune({"history", "--db", path("cut.db")}), ExitCode::bad_file, {"cut.db"});
+  }
+}
+
+TEST_F(Storing, ADamagedRunIsNamedAndMeasuredAnew) {
+  const auto arguments = run_of({"--seq", "128", "--runs", "1"});
+  expect_ok(fatune(arguments));
+  std::string damaged = read(kDefaultFile);
+  const std::size_t at = damaged.find("\"median_us\":100");
+  ASSERT_NE(at, std::string::npos);
+  damaged[at + std::string("\"median_us\":").size()] = '2';
+  write(kDefaultFile, damaged);
+  expect_error(fatune({"show", "1"}), ExitCode::bad_file, {"run 1 cannot be read"});
+  auto reuse = arguments;
+  reuse.insert(reuse.end(), {"--reuse", "--format", "json"});
+  const ProcessResult again = fatune(reuse);
+  expect_ok(again);
+  EXPECT_EQ(counts(json::parse(again.out)), std::pair(1, 0));
+}
+
+TEST_F(Storing, ADamagedHeaderIsLeftOutOfTheList) {
+  expect_ok(fatune(run_of({"--seq", "128"})));
+  expect_ok(fatune(run_of({"--seq", "256"})));
+  std::string damaged = read(kDefaultFile);
+  const std::size_t at = damaged.find("--seq 256");
+  ASSERT_NE(at, std::string::npos);
+  damaged[at + 6] = '9';
+  write(kDefaultFile, damaged);
+  const ProcessResult result = fatune({"history", "--format", "json"});
+  expect_ok(result);
+  EXPECT_EQ(json::parse(result.out)["runs"].size(), 1U);
+  EXPECT_THAT(result.err, HasSubstr("run 2 is damaged"));
 }
 
 TEST_F(Storing, WrongArgumentsAreNamed) {

@@ -45,27 +45,35 @@ TEST_F(WithGpu, OptionsOfTheMeasurementAreRecorded) {
   EXPECT_EQ(report["policy"]["seed"], 42);
 }
 
-TEST_F(WithGpu, ACrashEndsTheMeasuringAndKeepsWhatWasDone) {
-  // A problem takes some 35 launches with this policy: the context dies in one of the middle.
-  process_.environment["FATUNE_FAKE_KERNEL_ERROR"] = "700@100";
-  const ProcessResult result =
-      fatune(small_run({"--seq", "32,64,96,128,160,192,224,256", "--warmup", "1", "--repeats", "2",
-                        "--out", path("out")}));
-  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::gpu_failure)) << result.err;
-  EXPECT_THAT(result.out, HasSubstr("INCOMPLETE"));
-  const json report = json::parse(read("out/results.json"));
-  EXPECT_FALSE(report["complete"]);
-  const std::size_t tried = report["problems"].size();
-  ASSERT_GE(tried, 2U);
-  ASSERT_LT(tried, 8U);
-  EXPECT_THAT(result.err, HasSubstr("crashed the GPU context"));
-  EXPECT_THAT(result.err, HasSubstr(std::to_string(8 - tried) + " of 8 measurements are missing"));
-  for (std::size_t i = 0; i + 1 < tried; ++i) {
-    EXPECT_EQ(report["problems"][i]["ranking"].size(), 1U) << i;
+TEST_F(WithGpu, ACrashCostsAProcessAndItsNeighboursAreMeasured) {
+  const std::string crashing =
+      "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_2_2_2_tiles+opt_softmax";
+  process_.environment["FATUNE_FAKE_KERNEL_ERROR"] = "700@name:Li64ELi64E";  // B_r and B_c
+  const auto arguments =
+      small_run({"--config", crashing, "--seq", "128,256", "--repeats", "2", "--format", "json"});
+  const ProcessResult result = fatune(arguments);
+  expect_ok(result);
+  expect_schema(result.out, "results");
+  const json report = json::parse(result.out);
+  EXPECT_TRUE(report["complete"]);
+  ASSERT_EQ(report["problems"].size(), 2U);
+  for (const json& problem : report["problems"]) {
+    ASSERT_EQ(problem["ranking"].size(), 1U);
+    EXPECT_EQ(problem["ranking"][0]["config"], kConfig);
+    EXPECT_EQ(problem["ranking"][0]["samples"], 2);
+    ASSERT_EQ(problem["failures"].size(), 1U);
+    EXPECT_EQ(problem["failures"][0]["config"], crashing);
+    EXPECT_EQ(problem["failures"][0]["outcome"], "crashed");
+    EXPECT_THAT(std::string(problem["failures"][0]["detail"]),
+                HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS"));
   }
-  const json& crashed = report["problems"][tried - 1]["failures"][0];
-  EXPECT_EQ(crashed["outcome"], "crashed");
-  EXPECT_THAT(std::string(crashed["detail"]), HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS"));
+  auto strict = arguments;
+  strict.emplace_back("--strict");
+  EXPECT_EQ(fatune(strict).exit_code, static_cast<int>(ExitCode::failed_outcomes));
+}
+
+TEST_F(WithGpu, TheWorkerIsNotForUsers) {
+  expect_error(fatune({"worker"}), ExitCode::usage, {"not for users", "fatune sweep"});
 }
 
 TEST_F(WithGpu, AProblemThatDoesNotFitIsRefusedBeforeAnythingIsAllocated) {

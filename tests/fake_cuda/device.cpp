@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <sstream>
+#include <string>
 
 #include "fake_cuda/script.hpp"
 #include "fake_cuda/state.hpp"
@@ -35,6 +37,18 @@ int device_count() { return static_cast<int>(integer_setting("FATUNE_FAKE_DEVICE
 
 std::size_t memory_bytes() {
   return static_cast<std::size_t>(integer_setting("FATUNE_FAKE_MEMORY_MIB", 1024)) << 20;
+}
+
+/// The ordinal's in FATUNE_FAKE_NAMES, where it has one; else FATUNE_FAKE_NAME.
+std::string device_name(CUdevice device) {
+  std::istringstream names(text_setting("FATUNE_FAKE_NAMES", ""));
+  std::string name;
+  for (CUdevice i = 0; std::getline(names, name, ','); ++i) {
+    if (i == device) {
+      return name;
+    }
+  }
+  return text_setting("FATUNE_FAKE_NAME", "Fake H200");
 }
 
 /// An H200's, but for what the variables change.
@@ -145,7 +159,7 @@ CUresult cuDeviceGetName(char* name, int length, CUdevice device) {
   if (!known_device(device)) {
     return CUDA_ERROR_INVALID_DEVICE;
   }
-  const std::string text = text_setting("FATUNE_FAKE_NAME", "Fake H200");
+  const std::string text = device_name(device);
   std::strncpy(name, text.c_str(), static_cast<std::size_t>(length) - 1);
   name[length - 1] = '\0';
   return CUDA_SUCCESS;
@@ -223,6 +237,7 @@ void fatune_fake_reset() {
 
 long long fatune_fake_live_objects() { return state().live_objects; }
 long long fatune_fake_launches() { return state().launches; }
+const unsigned* fatune_fake_grid() { return state().grid; }
 void fatune_fake_on_launch(LaunchHook hook) { launch_hook() = hook; }
 
 }  // extern "C"

@@ -1,13 +1,17 @@
 // Streams, events, modules, launches. Work is done when it is queued.
 #include <cuda.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "common/attention_args.h"
 #include "fake_cuda/script.hpp"
 #include "fake_cuda/state.hpp"
+#include "reference/measurement_args.h"
 
 #undef cuEventElapsedTime  // the name that every driver has, as in src/gpu/cuda_api.hpp
 extern "C" CUresult CUDAAPI cuEventElapsedTime(float* ms, CUevent start, CUevent stop);
@@ -48,6 +52,23 @@ bool has_kernel(const FakeModule& module, const std::string& name) {
   return module.image.find(".text." + name + '\0') != std::string::npos;
 }
 
+template <typename T>
+const T& argument(void** arguments, int index) {
+  return *static_cast<const T*>(arguments[index]);
+}
+
+/// What fatune's kernels that check an output say when they find no fault.
+void pretend_to_check(const std::string& kernel, void** arguments) {
+  if (kernel == "fatune_compare_output") {
+    const auto& args = argument<CompareArgs>(arguments, 0);
+    args.counts->compared += args.elements;
+  } else if (kernel == "fatune_scan_output") {
+    constexpr unsigned long long kChunkElements = 8;
+    argument<CheckCounts*>(arguments, 2)->scanned +=
+        kChunkElements * argument<unsigned long long>(arguments, 1);
+  }
+}
+
 template <typename Object, typename Raw>
 CUresult create(Raw* raw) {
   ++state().live_objects;
@@ -65,6 +86,38 @@ template <typename Object, typename Raw>
 Object& object(Raw raw) {
   return *reinterpret_cast<Object*>(raw);
 }
+
+struct Launch {
+  FakeFunction* function = nullptr;
+  unsigned grid[3] = {};
+  unsigned block[3] = {};
+  unsigned smem_bytes = 0;
+};
+
+bool can_launch(const Launch& launch) {
+  return launch.smem_bytes <= static_cast<unsigned>(launch.function->max_dynamic_smem) &&
+         launch.block[0] * launch.block[1] * launch.block[2] <= 1024;
+}
+
+void run(const Launch& launch, void** arguments) {
+  const std::string& kernel = launch.function->name;
+  const long long number = ++state().launches;
+  state().clock_us =
+      state().clock_us + static_cast<double>(integer_setting("FATUNE_FAKE_KERNEL_US", 100));
+  std::copy(std::begin(launch.grid), std::end(launch.grid), state().grid);
+  if (launch_hook() != nullptr) {
+    launch_hook()(kernel.c_str(), arguments);
+  } else if (integer_setting("FATUNE_FAKE_CHECKS", 1) != 0) {
+    pretend_to_check(kernel, arguments);
+  }
+  state().context_error = scripted_kernel_error(number, kernel);
+}
+
+/// Of one kernel, whose one argument is an AttentionForwardArgs.
+struct FakeGraph {
+  Launch launch;
+  AttentionForwardArgs argument{};
+};
 
 }  // namespace
 
@@ -207,23 +260,67 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, CUfunction, in
   return CUDA_SUCCESS;
 }
 
-CUresult cuLaunchKernel(CUfunction function, unsigned, unsigned, unsigned, unsigned block_x,
-                        unsigned block_y, unsigned block_z, unsigned smem_bytes, CUstream,
-                        void** arguments, void**) {
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned smem_bytes,
+                        CUstream, void** arguments, void**) {
   FAKE_GATE("cuLaunchKernel");
-  const auto& kernel = object<FakeFunction>(function);
-  if (smem_bytes > static_cast<unsigned>(kernel.max_dynamic_smem) ||
-      block_x * block_y * block_z > 1024) {
+  const Launch launch{&object<FakeFunction>(function),
+                      {grid_x, grid_y, grid_z},
+                      {block_x, block_y, block_z},
+                      smem_bytes};
+  if (!can_launch(launch)) {
     return CUDA_ERROR_INVALID_VALUE;
   }
-  const long long number = ++state().launches;
-  state().clock_us =
-      state().clock_us + static_cast<double>(integer_setting("FATUNE_FAKE_KERNEL_US", 100));
-  if (launch_hook() != nullptr) {
-    launch_hook()(kernel.name.c_str(), arguments);
-  }
-  state().context_error = scripted_kernel_error(number);
+  run(launch, arguments);
   return CUDA_SUCCESS;
 }
+
+#ifndef FAKE_CUDA_OLD
+CUresult cuGraphCreate(CUgraph* graph, unsigned) {
+  FAKE_GATE("cuGraphCreate");
+  return create<FakeGraph>(graph);
+}
+
+CUresult cuGraphDestroy(CUgraph graph) {
+  destroy<FakeGraph>(graph);
+  FAKE_GATE("cuGraphDestroy");
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGraphAddKernelNode(CUgraphNode*, CUgraph graph, const CUgraphNode*, std::size_t,
+                              const CUDA_KERNEL_NODE_PARAMS* params) {
+  FAKE_GATE("cuGraphAddKernelNode");
+  const Launch launch{&object<FakeFunction>(params->func),
+                      {params->gridDimX, params->gridDimY, params->gridDimZ},
+                      {params->blockDimX, params->blockDimY, params->blockDimZ},
+                      params->sharedMemBytes};
+  if (!can_launch(launch)) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  object<FakeGraph>(graph) = {launch, argument<AttentionForwardArgs>(params->kernelParams, 0)};
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGraphInstantiateWithFlags(CUgraphExec* executable, CUgraph graph, unsigned long long) {
+  FAKE_GATE("cuGraphInstantiateWithFlags");
+  create<FakeGraph>(executable);
+  object<FakeGraph>(*executable) = object<FakeGraph>(graph);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec executable) {
+  destroy<FakeGraph>(executable);
+  FAKE_GATE("cuGraphExecDestroy");
+  return CUDA_SUCCESS;
+}
+
+CUresult cuGraphLaunch(CUgraphExec executable, CUstream) {
+  FAKE_GATE("cuGraphLaunch");
+  auto& graph = object<FakeGraph>(executable);
+  void* arguments[] = {&graph.argument};
+  run(graph.launch, arguments);
+  return CUDA_SUCCESS;
+}
+#endif
 
 }  // extern "C"

@@ -1,6 +1,7 @@
 #include "fake_cuda/script.hpp"
 
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <sstream>
@@ -62,10 +63,15 @@ CUresult scripted_failure(const std::string& function) {
   return CUDA_SUCCESS;
 }
 
-CUresult scripted_kernel_error(long long launch) {
+CUresult scripted_kernel_error(long long launch, const std::string& kernel) {
   const std::string text = text_setting("FATUNE_FAKE_KERNEL_ERROR", "");
   if (text.empty()) {
     return CUDA_SUCCESS;
+  }
+  constexpr const char* kByName = "@name:";
+  if (const std::size_t at = text.find(kByName); at != std::string::npos) {
+    const bool fits = kernel.find(text.substr(at + std::strlen(kByName))) != std::string::npos;
+    return fits ? static_cast<CUresult>(std::atoi(text.c_str())) : CUDA_SUCCESS;
   }
   const Rule rule = parse_rule(text);
   return launch == (rule.at == 0 ? 1 : rule.at) ? rule.result : CUDA_SUCCESS;

@@ -14,6 +14,6 @@ namespace fake_cuda {
 /// What this call of the function is to return, by FATUNE_FAKE_FAIL; counts calls.
 [[nodiscard]] CUresult scripted_failure(const std::string& function);
 /// What the launch of that number (from 1) does to the context, by FATUNE_FAKE_KERNEL_ERROR.
-[[nodiscard]] CUresult scripted_kernel_error(long long launch);
+[[nodiscard]] CUresult scripted_kernel_error(long long launch, const std::string& kernel);
 
 }  // namespace fake_cuda

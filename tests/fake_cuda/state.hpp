@@ -18,6 +18,7 @@ struct State {
   std::atomic<long long> launches{0};
   std::atomic<CUresult> context_error{CUDA_SUCCESS};  ///< of a kernel that killed the context
   std::atomic<double> clock_us{0.0};                  ///< device time: launches advance it
+  unsigned grid[3] = {};                              ///< of the last launch
   bool initialised = false;
 };
 

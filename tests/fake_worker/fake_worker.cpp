@@ -3,12 +3,17 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <map>
 #include <random>
 #include <sstream>
 #include <string>
+#include <thread>
+
+#include <fmt/format.h>
 
 #include "core/error.hpp"
 #include "measure/worker_loop.hpp"
@@ -47,10 +52,113 @@ void do_to_process(const std::string& what) {
   }
 }
 
+/// The first of `values` whose name is a part of the label.
+template <typename Value>
+Value by_label(const Json& values, const std::string& label, const Value& otherwise) {
+  for (const auto& item : values.items()) {
+    if (label.find(item.key()) != std::string::npos) {
+      return item.value().template get<Value>();
+    }
+  }
+  return otherwise;
+}
+
+/// What the script says of every candidate's times.
+class Clock {
+ public:
+  explicit Clock(const Json& script)
+      : times_us_(script.value("us", Json::object())),
+        slow_ms_(script.value("slow_ms", 0)),
+        drift_percent_per_s_(script.value("drift_percent_per_s", 0.0)),
+        drift_percent_per_sample_(script.value("drift_percent_per_sample", 0.0)),
+        throttles_(script.value("throttle", Json::array())),
+        reading_(script.value("reading", false)),
+        noise_(script.value("noise_percent", 0.0) / 100),
+        random_(script.value("seed", 1U) +
+                (script.value("seed_by_process", false) ? static_cast<unsigned>(::getpid()) : 0U)) {
+  }
+
+  /// Takes its time in earnest where the script says so.
+  double sample_us(const std::string& label) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(slow_ms_));
+    ++samples_;
+    return base_us(label) * drift() * slowdown() * (1.0 + noise_ * normal_(random_));
+  }
+
+  [[nodiscard]] double base_us(const std::string& label) const {
+    return by_label(times_us_, label, 100.0);
+  }
+
+  /// At the last sample.
+  [[nodiscard]] std::optional<GpuReading> reading() const {
+    constexpr std::uint32_t kPowerCap = 0x4;
+    constexpr std::uint32_t kHwThermalSlowdown = 0x40;
+    const Json* const throttle = throttle_now();
+    if (throttle == nullptr && !reading_) {
+      return std::nullopt;
+    }
+    return throttle == nullptr ? GpuReading{1980, 350, 45, kPowerCap}
+                               : GpuReading{1200, 350, 90, kPowerCap | kHwThermalSlowdown};
+  }
+
+ private:
+  [[nodiscard]] const Json* throttle_now() const {
+    for (const Json& throttle : throttles_) {
+      const int after = samples_ - throttle.at("from_sample").get<int>();
+      if (after >= 0 && after < throttle.value("count", 1)) {
+        return &throttle;
+      }
+    }
+    return nullptr;
+  }
+
+  [[nodiscard]] double slowdown() const {
+    const Json* const throttle = throttle_now();
+    return throttle == nullptr ? 1.0 : 1.0 + throttle->value("slower_percent", 20.0) / 100;
+  }
+
+  [[nodiscard]] double drift() const {
+    const std::chrono::duration<double> age = std::chrono::steady_clock::now() - start_;
+    return 1.0 + (drift_percent_per_s_ * age.count() + drift_percent_per_sample_ * samples_) / 100;
+  }
+
+  Json times_us_;
+  int slow_ms_;
+  double drift_percent_per_s_;
+  double drift_percent_per_sample_;
+  Json throttles_;
+  bool reading_;
+  double noise_;  // standard deviation
+  std::normal_distribution<double> normal_;
+  std::mt19937 random_;
+  int samples_ = 0;  // of this process, so far; from 1 at the first
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// A line for each thing that happens, written before fatune hears of it.
+class EventLog {
+ public:
+  explicit EventLog(const Json& script) {
+    if (script.contains("log")) {
+      file_.open(script["log"].get<std::string>(), std::ios::app);
+    }
+  }
+  void add(const std::string& line) {
+    if (file_.is_open()) {
+      file_ << line + "\n" << std::flush;
+    }
+  }
+
+ private:
+  std::ofstream file_;
+};
+
 class ScriptedMeasurer : public Measurer {
  public:
   ScriptedMeasurer(MeasurePolicy policy, Json script)
-      : Measurer(policy), script_(std::move(script)) {}
+      : Measurer(policy), script_(std::move(script)), clock_(script_), log_(script_) {
+    log_.add(fmt::format("started {}", ::getpid()));
+  }
 
   std::string fault(const std::string& at, const std::string& label = {}, int taken = 0) {
     for (const Json& fault : script_.value("faults", Json::array())) {
@@ -74,21 +182,26 @@ class ScriptedMeasurer : public Measurer {
 
   Admission admit(CandidateId id, const Candidate& candidate) override {
     ++admissions_;
+    if (auto failure = refusal_of(candidate.label)) {
+      return {{}, 0.0, std::move(failure)};
+    }
     if (auto failure = failure_of(fault("admit", candidate.label))) {
-      return {{}, std::move(failure)};
+      return {{}, 0.0, std::move(failure)};
     }
     labels_[id] = candidate.label;
     taken_[id] = 0;
-    return {{"scripted", 1, {}}, std::nullopt};
+    log_.add("admitted " + candidate.label);
+    return {{"scripted", 1, {}}, first_us(candidate.label), std::nullopt};
   }
 
   Samples sample(CandidateId id, int) override {
     const std::string& label = labels_.at(id);
     if (auto failure = failure_of(fault("sample", label, taken_[id]++))) {
-      return {{}, true, std::move(failure)};
+      return {{}, {}, true, std::move(failure)};
     }
-    std::normal_distribution<double> noise(1.0, script_.value("noise_percent", 0.0) / 100);
-    return {{base_us(label) * noise(random_)}, true, std::nullopt};
+    const double us = clock_.sample_us(label);
+    log_.add(fmt::format("sampled {} {}", us, label));
+    return {{us}, {clock_.reading()}, true, std::nullopt};
   }
 
   std::optional<Outcome> recheck(CandidateId id) override {
@@ -99,14 +212,22 @@ class ScriptedMeasurer : public Measurer {
   [[nodiscard]] bool context_lost() const noexcept override { return lost_; }
 
  private:
-  [[nodiscard]] double base_us(const std::string& label) const {
-    const Json times_us = script_.value("us", Json::object());
-    for (const auto& [part, us] : times_us.items()) {
-      if (label.find(part) != std::string::npos) {
-        return us.get<double>();
-      }
+  [[nodiscard]] double first_us(const std::string& label) const {
+    return by_label(script_.value("first_us", Json::object()), label, clock_.base_us(label));
+  }
+
+  /// By the members `wrong` and `unlaunchable`.
+  [[nodiscard]] std::optional<Outcome> refusal_of(const std::string& label) const {
+    const auto text = [&](const char* member) {
+      return by_label(script_.value(member, Json::object()), label, std::string());
+    };
+    if (const std::string finding = text("wrong"); !finding.empty()) {
+      return WrongResult{{"scripted", 1, {}}, finding};
     }
-    return 100.0;
+    if (const std::string limit = text("unlaunchable"); !limit.empty()) {
+      return Unlaunchable{limit};
+    }
+    return std::nullopt;
   }
 
   std::optional<Outcome> failure_of(const std::string& what) {
@@ -114,6 +235,9 @@ class ScriptedMeasurer : public Measurer {
       ErrorStats stats;
       stats.guard_bytes_changed = 2;
       return WrongResult{{"scripted", 1, {stats}}, "wrote 2 bytes outside the output tensor"};
+    }
+    if (what.starts_with("wrong ")) {
+      return WrongResult{{"scripted", 1, {}}, what.substr(6)};
     }
     if (what.starts_with("crash ")) {
       lost_ = true;
@@ -123,9 +247,10 @@ class ScriptedMeasurer : public Measurer {
   }
 
   Json script_;
+  Clock clock_;
+  EventLog log_;
   std::map<CandidateId, std::string> labels_;
   std::map<CandidateId, int> taken_;
-  std::mt19937 random_{1};
   int admissions_ = 0;
   bool lost_ = false;
 };

@@ -8,8 +8,10 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "core/statistics.hpp"
 #include "gpu/gpu_test.hpp"
 #include "measure/gpu_measurer.hpp"
+#include "measure/probe_problem.hpp"
 
 namespace fatune {
 namespace {
@@ -23,7 +25,8 @@ constexpr const char* kNaiveAttention = R"(
 #include "common/ptx_convert.cuh"
 
 enum Fault { kNone, kWrongValue, kForgottenScale, kNan, kUnwrittenRow, kBehindOutput, kBeforeOutput,
-             kReadsPastEnd, kNoMaximum, kSwappedHeads, kIllegalAddress };
+             kReadsPastEnd, kNoMaximum, kSwappedHeads, kOverQueries, kOverValuesLate,
+             kIllegalAddress };
 
 extern "C" __global__ void naive(AttentionForwardArgs args) {
   constexpr Fault kFault = FAULT;
@@ -76,6 +79,15 @@ extern "C" __global__ void naive(AttentionForwardArgs args) {
   if (kFault == kBeforeOutput && row == 0 && head == 0 && blockIdx.z == 0) {
     o[dim - d] = element;
   }
+  // Of the row that this block alone reads, after it was read.
+  if (kFault == kOverQueries && here) {
+    __syncthreads();
+    ((unsigned short*)args.q)[base + row * stride + dim] = 0;
+  }
+  // What was there, but for one bit: no output that is compared shows it.
+  if (kFault == kOverValuesLate && last && dim == 0) {
+    ((unsigned short*)args.v)[base + row * stride] ^= 1;
+  }
   if (kFault == kIllegalAddress && here) {
     *(volatile int*)16 = 1;
   }
@@ -90,9 +102,12 @@ class Measuring : public GpuTest {
                             {{"FAULT", fault},
                              {"IS_BF16", problem.dtype == DType::bf16 ? "true" : "false"},
                              {"CAUSAL", problem.causal ? "true" : "false"}}));
-    return {fault,
-            std::move(artifact),
-            {{problem.seq_len, problem.heads, problem.batch}, {problem.d_head, 1, 1}, 0}};
+    return {fault, std::move(artifact), naive_geometry(problem),
+            naive_geometry(probe_problem(problem))};
+  }
+
+  [[nodiscard]] static LaunchGeometry naive_geometry(const Problem& problem) {
+    return {{problem.seq_len, problem.heads, problem.batch}, {problem.d_head, 1, 1}, 0};
   }
 
   [[nodiscard]] Outcome measure(const Problem& problem, const Candidate& candidate) const {
@@ -185,6 +200,26 @@ TEST_F(Measuring, AWriteBehindTheOutputIsFound) {
 
 TEST_F(Measuring, AWriteBeforeTheOutputIsFound) {
   expect_wrong("kBeforeOutput", "bytes outside the output tensor");
+}
+
+TEST_F(Measuring, AWriteOverTheQueriesIsFound) {
+  expect_wrong("kOverQueries", "wrote into its inputs");
+}
+
+TEST_F(Measuring, OneBitOfTheValuesIsFound) {
+  expect_wrong("kOverValuesLate", "wrote into its inputs");
+}
+
+TEST_F(Measuring, TheRunThatIsVerifiedIsASample) {
+  GpuMeasurer measurer(context(), limits(), {});
+  const Problem problem{4, 512, 8, 64, DType::fp16, false};
+  measurer.begin_problem(problem, measurement_kernels(problem, arch()));
+  const Admission admission = measurer.admit(1, naive(problem, "kNone"));
+  ASSERT_FALSE(admission.failure) << figures(*admission.failure);
+  const Samples samples = measurer.sample(1, 21);
+  ASSERT_FALSE(samples.failure);
+  const double median_us = summarise(samples.samples_us, 0.95).median_us;
+  EXPECT_NEAR(admission.first_us, median_us, 0.3 * median_us);
 }
 
 // Behind V is poison: even with weight 0 it makes NaN.

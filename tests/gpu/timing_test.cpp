@@ -12,6 +12,8 @@
 
 #include "core/statistics.hpp"
 #include "gpu/gpu_test.hpp"
+#include "gpu/nvml.hpp"
+#include "measure/gpu_monitor.hpp"
 #include "measure/loaded_kernel.hpp"
 #include "measure/measurement_module.hpp"
 #include "measure/tensors.hpp"
@@ -71,20 +73,26 @@ class TimingTest : public GpuTest {
     if (!IsSkipped()) {
       stream_.emplace();
       kernels_.emplace(measurement_kernels(kProblem, arch()));
-      tensors_.emplace(kProblem, plan_memory(kProblem, {}, limits()));
+      tensors_.emplace(kProblem);
       tensors_->poison(*stream_);
     }
   }
 
-  [[nodiscard]] LoadedKernel load(const char* source, const char* name,
-                                  const LaunchGeometry& geometry = {}) const {
+  struct Ready {
+    LoadedKernel kernel;
+    KernelLaunch launch;
+  };
+  [[nodiscard]] Ready load(const char* source, const char* name,
+                           const LaunchGeometry& geometry = {},
+                           LaunchMode mode = LaunchMode::plain) const {
     const Artifact artifact = compile_test_kernel(source, name, arch(), {{"SPIN_NS", "200000"}});
-    LoadedKernel kernel(artifact, geometry, tensors_->attention_args());
-    EXPECT_FALSE(kernel.prepare(limits()).has_value());
-    return kernel;
+    LoadedKernel kernel(artifact);
+    EXPECT_FALSE(kernel.prepare(geometry, limits()).has_value());
+    KernelLaunch launch = kernel.launch(geometry, tensors_->attention_args(), mode);
+    return {std::move(kernel), std::move(launch)};
   }
 
-  [[nodiscard]] Timing time(const LoadedKernel& kernel, bool flush, bool gate) const {
+  [[nodiscard]] Timing time(const Ready& ready, bool flush, bool gate) const {
     MeasurePolicy policy;
     policy.flush_l2 = flush;
     policy.device_gate = gate;
@@ -92,7 +100,7 @@ class TimingTest : public GpuTest {
     constexpr int kWarmup = 10;
     std::vector<double> samples_us;
     for (int i = 0; i < kWarmup + 101; ++i) {
-      samples_us.push_back(timer.take_sample(kernel));
+      samples_us.push_back(timer.take_sample(ready.launch));
     }
     EXPECT_EQ(timer.gate_in_use(), gate) << "the gate must work on a GPU";
     return summarise({samples_us.begin() + kWarmup, samples_us.end()}, policy.confidence);
@@ -154,7 +162,7 @@ TEST_F(TimingTest, TimesAreTrue) {
 
 // Without the gate the device waits, between the events, for the host to launch the kernel.
 TEST_F(TimingTest, TheGateKeepsLaunchCostOut) {
-  const LoadedKernel kernel = load(kEmpty, "empty");
+  const Ready kernel = load(kEmpty, "empty");
   const Timing gated = time(kernel, false, true);
   const Timing open = time(kernel, false, false);
   RecordProperty("gated_us", fmt::format("{:.2f}", gated.median_us));
@@ -164,8 +172,7 @@ TEST_F(TimingTest, TheGateKeepsLaunchCostOut) {
 }
 
 TEST_F(TimingTest, TheFlushMakesSamplesCold) {
-  const LoadedKernel kernel =
-      load(kReadAll, "read_all", {{limits().sm_count, 1, 1}, {1024, 1, 1}, 0});
+  const Ready kernel = load(kReadAll, "read_all", {{limits().sm_count, 1, 1}, {1024, 1, 1}, 0});
   const Timing cold = time(kernel, true, true);
   const Timing warm = time(kernel, false, true);
   RecordProperty("cold_us", fmt::format("{:.2f}", cold.median_us));
@@ -174,14 +181,74 @@ TEST_F(TimingTest, TheFlushMakesSamplesCold) {
       << "12 MiB are read, " << limits().l2_bytes << " bytes of L2";
 }
 
+TEST_F(TimingTest, AGraphTakesAsLongAsItsKernel) {
+  const Timing plain = time(load(kSpin, "spin"), true, true);
+  const Timing graph = time(load(kSpin, "spin", {}, LaunchMode::graph), true, true);
+  RecordProperty("plain_us", fmt::format("{:.2f}", plain.median_us));
+  RecordProperty("graph_us", fmt::format("{:.2f}", graph.median_us));
+  EXPECT_NEAR(graph.median_us, plain.median_us, 0.03 * plain.median_us);
+}
+
+// A large reader between the samples: it leaves nothing of the small one's tensors in the L2.
+TEST_F(TimingTest, WarmSamplesAreWarmAlsoInTurns) {
+  const LaunchGeometry all_sms{{limits().sm_count, 1, 1}, {1024, 1, 1}, 0};
+  const Ready kernel = load(kReadAll, "read_all", all_sms);
+  const double alone_us = time(kernel, false, true).median_us;
+  MeasurePolicy policy;
+  policy.flush_l2 = false;
+  SampleTimer timer(policy, 0, *kernels_, *stream_);
+  const gpu::DeviceBuffer large(4 * limits().l2_bytes);
+  std::vector<double> samples_us;
+  for (int i = 0; i < 51; ++i) {
+    gpu::fill_words_async(large.address(), 0, large.bytes() / 4, *stream_);
+    samples_us.push_back(timer.take_sample(kernel.launch));
+  }
+  EXPECT_NEAR(summarise(samples_us, 0.95).median_us, alone_us, 0.1 * alone_us);
+}
+
+TEST_F(TimingTest, TheManagementLibrarySaysHowFastTheClockRuns) {
+  const gpu::Nvml nvml(limits().uuid);
+  if (!nvml.available()) {
+    GTEST_SKIP() << nvml.problem();
+  }
+  const Ready kernel = load(kSpin, "spin", {{limits().sm_count, 1, 1}, {1024, 1, 1}, 0});
+  static_cast<void>(time(kernel, true, true));  // out of its idle clock
+  const auto start = Clock::now();
+  const std::optional<gpu::NvmlReading> reading = nvml.read();
+  RecordProperty("read_ms", fmt::format("{:.2f}", since_ms(start)));
+  ASSERT_TRUE(reading);
+  EXPECT_GT(reading->sm_mhz, 200.0);
+  EXPECT_LT(reading->sm_mhz, 4000.0);
+  EXPECT_GT(reading->power_w, 10.0);
+  EXPECT_LT(reading->power_w, 2000.0);
+  EXPECT_GT(reading->temperature_c, 10.0);
+  EXPECT_LT(reading->temperature_c, 110.0);
+}
+
+TEST_F(TimingTest, ReadingTheClocksDoesNotDisturbTheSamples) {
+  const gpu::Nvml nvml(limits().uuid);
+  if (!nvml.available()) {
+    GTEST_SKIP() << nvml.problem();
+  }
+  const Ready kernel = load(kSpin, "spin");
+  const double quiet_us = time(kernel, true, true).median_us;
+  GpuMonitor monitor([&nvml] {
+    const auto reading = nvml.read();
+    return reading ? std::optional(GpuReading{reading->sm_mhz, 0, 0, 0}) : std::nullopt;
+  });
+  const GpuMonitor::Work work(&monitor);
+  EXPECT_NEAR(time(kernel, true, true).median_us, quiet_us, 0.01 * quiet_us);
+  EXPECT_TRUE(monitor.latest());
+}
+
 TEST_F(TimingTest, SamplesCanBeTakenInTurn) {
-  const LoadedKernel spin = load(kSpin, "spin");
-  const LoadedKernel empty = load(kEmpty, "empty");
+  const Ready spin = load(kSpin, "spin");
+  const Ready empty = load(kEmpty, "empty");
   MeasurePolicy policy;
   SampleTimer timer(policy, 0, *kernels_, *stream_);
   for (int round = 0; round < 5; ++round) {
-    EXPECT_GT(timer.take_sample(spin), 190.0);
-    EXPECT_LT(timer.take_sample(empty), 100.0);
+    EXPECT_GT(timer.take_sample(spin.launch), 190.0);
+    EXPECT_LT(timer.take_sample(empty.launch), 100.0);
   }
 }
 

@@ -2,19 +2,26 @@
 
 #include <gmock/gmock.h>
 
+#include <thread>
+
+#include "core/problem.hpp"
+
 namespace fatune {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
+
+const std::string kProblem = describe({1, 128, 1, 64, DType::fp16, false});
 
 std::string shown(const OutputOptions& output) {
   testing::internal::CaptureStderr();
   Progress progress(output, 2);
-  progress.begin_problem("b1 s128");
+  ProblemReport report;
+  report.problem = {1, 128, 1, 64, DType::fp16, false};
+  progress.begin_problem(report.problem);
   progress.step();
   progress.step();
-  progress.end_problem(ProblemReport{});
+  progress.end_problem(report);
   progress.finish();
   return testing::internal::GetCapturedStderr();
 }
@@ -27,13 +34,30 @@ TEST(DurationText, HasHoursOnlyWhenThereAreSome) {
 
 TEST(Progress, PlainLinesOffATerminal) {
   const std::string text = shown({});
-  EXPECT_EQ(text, "[2/2] b1 s128, ETA 0:00: 0 ranked, 0 failed, nothing ranked\n");
+  EXPECT_EQ(text, "[2/2] " + kProblem + ", ETA 0:00: 0 ranked, 0 failed, nothing ranked\n");
 }
 
 TEST(Progress, OneLineRedrawnOnATerminal) {
   OutputOptions output;
   output.live_progress = true;
-  EXPECT_THAT(shown(output), HasSubstr("\r\x1b[K[0/2] b1 s128, ETA ?"));
+  EXPECT_THAT(shown(output), HasSubstr("\r\x1b[K[0/2] " + kProblem + ", ETA ?"));
+}
+
+TEST(Progress, SeveralGpusTellAtTheSameTime) {
+  constexpr int kSteps = 500;
+  testing::internal::CaptureStderr();
+  Progress progress({}, 2 * kSteps);
+  {
+    const auto work = [&] {
+      for (int i = 0; i < kSteps; ++i) {
+        progress.step();
+      }
+    };
+    const std::jthread first(work);
+    const std::jthread second(work);
+  }
+  progress.end_problem({});
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("[1000/1000]"));
 }
 
 TEST(Progress, NothingWhenQuiet) {

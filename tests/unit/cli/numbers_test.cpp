@@ -8,6 +8,7 @@ namespace fatune {
 namespace {
 
 using testing::ElementsAre;
+using testing::HasSubstr;
 
 TEST(ParseInteger, TakesDecimalDigitsWithinTheRange) {
   EXPECT_EQ(parse_integer("1", "--n", 1, 10), 1);
@@ -29,6 +30,40 @@ TEST(ParseInteger, SaysWhetherTheTextOrTheRangeIsWrong) {
   EXPECT_EQ(what("x"), "'x' is not an integer");
   EXPECT_EQ(what("-1"), "-1 is out of range");
   EXPECT_EQ(what("99999999999999999999"), "99999999999999999999 is out of range");
+}
+
+TEST(ParseNumber, TakesDecimalsWithinTheRange) {
+  EXPECT_EQ(parse_number("0.5", "--n", 0.1, 100.0), 0.5);
+  EXPECT_EQ(parse_number("20", "--n", 0.1, 100.0), 20.0);
+  EXPECT_EQ(parse_number("1e1", "--n", 0.1, 100.0), 10.0);
+  EXPECT_EQ(parse_number("100", "--n", 0.1, 100.0), 100.0);
+  for (const char* bad :
+       {"", " 1", "1 ", "0", "-1", "100.1", "1,5", "0x10", "1s", "nan", "inf", "-inf", "1e999"}) {
+    EXPECT_THROW((void)parse_number(bad, "--n", 0.1, 100.0), Error) << bad;
+  }
+}
+
+TEST(ParseNumber, SaysWhetherTheTextOrTheRangeIsWrong) {
+  const auto error_of = [](const char* text) {
+    try {
+      (void)parse_number(text, "--n", 0.5, 100.0);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(error_of("x"), HasSubstr("'x' is not a number"));
+  EXPECT_THAT(error_of("nan"), HasSubstr("'nan' is not a number"));
+  EXPECT_THAT(error_of("0.1"), HasSubstr("0.1 is out of range"));
+  EXPECT_THAT(error_of("0.1"), HasSubstr("from 0.5 to 100"));
+  EXPECT_THAT(error_of("0.1"), HasSubstr("--n"));
+}
+
+TEST(ParseIntegerList, TakesItsRange) {
+  EXPECT_THAT(parse_integer_list("2, 0,2,1", "--devices", 0, 7), ElementsAre(2, 0, 1));
+  for (const char* bad : {"", ",", "0,", "0,,1", "8", "-1", "0,x", "all"}) {
+    EXPECT_THROW((void)parse_integer_list(bad, "--devices", 0, 7), Error) << bad;
+  }
 }
 
 TEST(ParsePositiveList, KeepsOrderAndDropsDuplicates) {

@@ -86,6 +86,30 @@ RunReport sample_report(bool measured_on_gpu) {
   return report;
 }
 
+RunReport sample_race() {
+  RunReport report = sample_report(true);
+  report.wall_s = 10.0;
+  report.busy_s = 17.0;
+  report.gpus = 2;
+  report.policy.strategy = Strategy::race;
+  report.policy.budget_s = 60.0;
+  ProblemReport& problem = report.problems[0];
+  problem.device_uuid = "GPU-1";
+  problem.measuring = MeasuringSummary{
+      "target reached", 3, 16, 87, 2, "(FP16, 1): fast|odd", -1.25, 4.5, {"something odd"}};
+  problem.conditions =
+      GpuConditions{87, 1200.0, 1905.0, 1980.0, 412.0, 700.0, 61.0, {"sw_power_cap"}};
+  problem.ranking[1].same_code_as = problem.ranking[0].short_form;
+  problem.audited = {compiled(make_entry(21, measured(80.0))),
+                     compiled(make_entry(22, measured(125.0)))};
+  problem.audited[0].pruned_by = "a";
+  problem.audited[1].pruned_by = "b";
+  problem.audit = {{"a", 20, 1, 5.0, 0.25, problem.audited[0].short_form, 25.0},
+                   {"b", 3, 1, 0.75, 0.5, problem.audited[1].short_form, -20.0},
+                   {"c", 4, 0, 0.0, 0.0, "", 0.0}};
+  return report;
+}
+
 PlanReport sample_plan() {
   PlanReport report;
   report.space = "tune";

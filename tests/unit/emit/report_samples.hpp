@@ -8,6 +8,9 @@ namespace fatune {
 
 /// A report with one entry for every kind of outcome.
 [[nodiscard]] RunReport sample_report(bool measured);
+/// Raced on two GPUs, with readings, retaken samples, a warning, code that is there twice, and an
+/// audit: rule "a" has cost something, rule "b" nothing, rule "c" had no turn.
+[[nodiscard]] RunReport sample_race();
 [[nodiscard]] PlanReport sample_plan();
 [[nodiscard]] CompileReport sample_compilation();
 

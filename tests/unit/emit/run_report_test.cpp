@@ -40,9 +40,36 @@ TEST(Table, SaysFirstAndLastThatNothingWasMeasured) {
 }
 
 TEST(Table, AMeasuredOneSaysHow) {
-  const std::string text = table(sample_report(true));
+  RunReport report = sample_report(true);
+  report.gpus = 1;
+  report.wall_s = 10.0;
+  report.busy_s = 8.0;
+  report.policy.strategy = Strategy::exhaustive;
+  report.policy.warmup = 10;
+  const std::string text = table(report);
   EXPECT_THAT(text, Not(HasSubstr("NOT MEASURED")));
-  EXPECT_THAT(text, HasSubstr("measured: true; 10 warm-ups, 64 samples, L2 flushed"));
+  EXPECT_THAT(text, HasSubstr("measured: true; 10 warm-ups, 64 samples each, L2 flushed, gate on"));
+  EXPECT_THAT(text, HasSubstr("10.0 s; the GPU was measuring or verifying 80 % of it"));
+}
+
+TEST(Table, ARaceSaysHowItWent) {
+  const std::string text = table(sample_race());
+  EXPECT_THAT(text, HasSubstr("measured: true; race to +-0.5 %, budget 60 s, L2 flushed"));
+  EXPECT_THAT(text, HasSubstr("2 GPUs were measuring or verifying 85 % of it"));
+  EXPECT_THAT(text, HasSubstr("87 samples in 3 + 16 rounds, 4.5 s: target reached; 2 retaken, "
+                              "drift -1.2 %"));
+  EXPECT_THAT(text, HasSubstr("1905 MHz (1200 to 1980), 412 W, 61 C, sw_power_cap"));
+  EXPECT_THAT(text, HasSubstr("warning: something odd"));
+}
+
+TEST(Table, AnAuditSaysWhatTheRulesSavedAndCost) {
+  const std::string text = table(sample_race());
+  EXPECT_THAT(text, HasSubstr("2 pruned ones tried for the audit:"));
+  EXPECT_THAT(text, HasSubstr("rule a: 1 of 20 tried; saved 5.0 s of compiling and 0.2 s of "
+                              "samples; COST 25.0 %: (FP16, 21): fast|odd is faster"));
+  EXPECT_THAT(text, HasSubstr("cost nothing: the best of them is 20.0 % behind"));
+  EXPECT_THAT(text, HasSubstr("rule c: none of its 4 was tried"));
+  EXPECT_THAT(table(sample_report(true)), Not(HasSubstr("audit")));
 }
 
 TEST(Table, ListsFailuresWithTheirReasons) {
@@ -91,6 +118,42 @@ TEST(ResultsJson, HoldsSamplesVerificationAndLogs) {
   EXPECT_THAT(std::string(problem["failures"][0]["log"]), HasSubstr("second line"));
 }
 
+TEST(ResultsJson, HoldsHowARaceWent) {
+  const json report = json::parse(results_json(sample_race()));
+  EXPECT_EQ(report["gpus_used"], 2);
+  EXPECT_DOUBLE_EQ(report["gpu_busy_percent"], 85.0);
+  EXPECT_EQ(report["policy"]["strategy"], "race");
+  EXPECT_EQ(report["policy"]["budget_s"], 60.0);
+  const json& problem = report["problems"][0];
+  EXPECT_EQ(problem["device_uuid"], "GPU-1");
+  EXPECT_EQ(problem["measuring"]["final_rounds"], 16);
+  EXPECT_EQ(problem["measuring"]["samples_retaken"], 2);
+  EXPECT_EQ(problem["measuring"]["sentinel"], "(FP16, 1): fast|odd");
+  EXPECT_EQ(problem["conditions"]["power_w_max"], 700.0);
+  EXPECT_EQ(problem["conditions"]["throttle_reasons"], json({"sw_power_cap"}));
+  EXPECT_EQ(problem["ranking"][1]["same_code_as"], "(FP16, 1): fast|odd");
+  EXPECT_TRUE(problem["ranking"][0]["same_code_as"].is_null());
+}
+
+TEST(ResultsJson, HoldsTheAudit) {
+  const json problem = json::parse(results_json(sample_race()))["problems"][0];
+  EXPECT_EQ(problem["audited"].size(), 2U);
+  EXPECT_EQ(problem["audited"][0]["pruned_by"], "a");
+  EXPECT_EQ(problem["audit"][0]["gain_percent"], 25.0);
+  EXPECT_EQ(problem["audit"][1]["best_config"], "(FP16, 22): fast|odd");
+  EXPECT_TRUE(problem["audit"][2]["best_config"].is_null());
+  EXPECT_TRUE(problem["audit"][2]["gain_percent"].is_null());
+}
+
+TEST(ResultsJson, WithoutARaceSaysSo) {
+  const json report = json::parse(results_json(sample_report(false)));
+  EXPECT_TRUE(report["gpu_busy_percent"].is_null());
+  EXPECT_TRUE(report["problems"][0]["measuring"].is_null());
+  EXPECT_TRUE(report["problems"][0]["conditions"].is_null());
+  EXPECT_TRUE(report["problems"][0]["device_uuid"].is_null());
+  EXPECT_TRUE(report["problems"][0]["audit"].empty());
+}
+
 TEST(ResultsJson, NotFiniteBecomesNull) {
   RunReport report = sample_report(true);
   auto& timing = std::get<Measured>(report.problems[0].ranking[0].outcome).timing;
@@ -108,7 +171,13 @@ TEST(ResultsCsv, HasOneRowPerEntryAndAColumnPerParameter) {
   EXPECT_THAT(lines[0], StartsWith("dtype,batch,seq_len,heads,d_head,causal,run,rank,"));
   EXPECT_THAT(lines[0], HasSubstr(",ROWS,fast"));
   EXPECT_EQ(lines[0].find("dtype", 1), std::string::npos) << "dtype stands twice";
-  EXPECT_THAT(lines[1], HasSubstr("\"(FP16, 1): fast|odd\",measured,true,false,100,"));
+  EXPECT_THAT(lines[1], HasSubstr("\"(FP16, 1): fast|odd\",measured,true,false,,,100,"));
+}
+
+TEST(ResultsCsv, HasTheAuditedOnesToo) {
+  const auto lines = lines_of(results_csv(sample_race()));
+  ASSERT_EQ(lines.size(), 1U + 2 + 6 + 2);
+  EXPECT_THAT(lines.back(), HasSubstr("\"(FP16, 22): fast|odd\",measured,true,false,,b,125,"));
 }
 
 TEST(ResultsCsv, WithoutEntriesIsJustTheHeading) {

@@ -25,13 +25,23 @@ Function find(const char* name) {
 
 long long FakeDriver::live_objects() { return find<long long (*)()>("fatune_fake_live_objects")(); }
 long long FakeDriver::launches() { return find<long long (*)()>("fatune_fake_launches")(); }
+const unsigned* FakeDriver::grid() { return find<const unsigned* (*)()>("fatune_fake_grid")(); }
 void FakeDriver::reset() { find<void (*)()>("fatune_fake_reset")(); }
 void FakeDriver::on_launch(Hook hook) { find<void (*)(Hook)>("fatune_fake_on_launch")(hook); }
 
 ScopedVariable::ScopedVariable(const char* name, const std::string& value) : name_(name) {
+  if (const char* const before = std::getenv(name)) {
+    before_ = before;
+  }
   setenv(name, value.c_str(), 1);
 }
 
-ScopedVariable::~ScopedVariable() { unsetenv(name_); }
+ScopedVariable::~ScopedVariable() {
+  if (before_) {
+    setenv(name_, before_->c_str(), 1);
+  } else {
+    unsetenv(name_);
+  }
+}
 
 }  // namespace fatune::gpu

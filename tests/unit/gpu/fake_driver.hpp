@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 
 namespace fatune::gpu {
@@ -12,11 +13,12 @@ struct FakeDriver {
   static long long live_objects();
   static long long launches();
   static void reset();
+  static const unsigned* grid();  ///< x, y and z of the last launch
   using Hook = void (*)(const char* kernel, void** arguments);
   static void on_launch(Hook hook);
 };
 
-/// An environment variable for as long as this lives.
+/// An environment variable for as long as this lives; then it is again what it was.
 class ScopedVariable {
  public:
   ScopedVariable(const char* name, const std::string& value);
@@ -28,6 +30,7 @@ class ScopedVariable {
 
  private:
   const char* name_;
+  std::optional<std::string> before_;
 };
 
 /// Starts from a fake machine in order, and finds everything released at the end.

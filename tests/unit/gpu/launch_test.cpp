@@ -129,5 +129,18 @@ TEST_F(Launch, ThatCrashesShowsAtTheNextSynchronisationAndIsSticky) {
   EXPECT_THROW(context.synchronize(), DriverError);
 }
 
+TEST_F(Launch, OfAKernelByNameMayCrash) {
+  const ScopedVariable crash("FATUNE_FAKE_KERNEL_ERROR", "700@name:wic");
+  const Context context(0);
+  const Stream stream;
+  const Module module(cubin());
+  launch(module.function("twice"), {}, stream, {});
+  EXPECT_THROW(stream.synchronize(), DriverError);
+  FakeDriver::reset();
+  const ScopedVariable other("FATUNE_FAKE_KERNEL_ERROR", "700@name:thrice");
+  launch(module.function("twice"), {}, stream, {});
+  EXPECT_NO_THROW(stream.synchronize());
+}
+
 }  // namespace
 }  // namespace fatune::gpu

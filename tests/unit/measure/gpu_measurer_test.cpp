@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/error.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Each;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -25,6 +27,8 @@ const Problem kProblem{1, 20, 2, 64, DType::fp16, false};
 constexpr int kWarmup = 3;
 constexpr int kRepeats = 8;
 constexpr int kInputs = 3;
+constexpr int kProbes = 2;
+constexpr int kTimed = 1 + kWarmup + kRepeats;  // with the run that is verified
 
 MeasurePolicy small_policy() {
   MeasurePolicy policy;
@@ -61,7 +65,7 @@ class GpuMeasurerTest : public gpu::FakeDriverTest {
     const auto* wrong = std::get_if<WrongResult>(&outcome);
     ASSERT_NE(wrong, nullptr) << outcome_name(outcome) << ": " << outcome_summary(outcome);
     EXPECT_THAT(wrong->finding, HasSubstr(finding));
-    EXPECT_EQ(gpu_.count("candidate"), kInputs) << "verified, and never timed";
+    EXPECT_EQ(gpu_.count("candidate"), kProbes) << "run on the probe problem, and no further";
   }
 
   // Attention first, then `spoil`.
@@ -87,9 +91,81 @@ TEST_F(GpuMeasurerTest, ARightCandidateIsVerifiedThenTimed) {
       << "the gate's launch lies outside the events";
   EXPECT_EQ(measured->timing.median_us, 250.0);
   EXPECT_EQ(measured->timing.stopped_because, "fixed count");
-  EXPECT_EQ(gpu_.count("candidate"), kInputs + kWarmup + kRepeats);
-  EXPECT_EQ(gpu_.count("fatune_device_gate"), kWarmup + kRepeats);
+  EXPECT_EQ(gpu_.count("candidate"), kProbes + kTimed);
+  EXPECT_EQ(gpu_.count("fatune_device_gate"), kTimed);
   EXPECT_FALSE(context_lost_);
+}
+
+TEST_F(GpuMeasurerTest, TheRunThatIsVerifiedIsASample) {
+  const gpu::ScopedVariable duration("FATUNE_FAKE_KERNEL_US", "250");
+  const gpu::Context context(0);
+  GpuMeasurer measurer(context, HostGpu::limits(), policy_);
+  measurer.begin_problem(kProblem, HostGpu::measurement_kernels());
+  const Admission admission = measurer.admit(1, candidate_);
+  EXPECT_FALSE(admission.failure);
+  EXPECT_EQ(admission.first_us, 250.0);
+  EXPECT_EQ(gpu_.count("fatune_device_gate"), 1) << "on the problem itself alone";
+  const Samples samples = measurer.sample(1, 3);
+  EXPECT_THAT(samples.samples_us, AllOf(SizeIs(3), Each(250.0)));
+  EXPECT_THAT(samples.readings, SizeIs(3));
+}
+
+TEST_F(GpuMeasurerTest, ReadingsOfTheGpuGoWithTheSamples) {
+  GpuMonitor monitor(
+      [] {
+        return std::optional(GpuReading{1755, 612, 71, 0x24});
+      },
+      std::chrono::milliseconds(1));
+  const gpu::Context context(0);
+  GpuMeasurer measurer(context, HostGpu::limits(), policy_, &monitor);
+  measurer.begin_problem(kProblem, HostGpu::measurement_kernels());
+  ASSERT_FALSE(measurer.admit(1, candidate_).failure);  // long enough for many
+  const Samples samples = measurer.sample(1, 2);
+  ASSERT_THAT(samples.readings, SizeIs(2));
+  ASSERT_TRUE(samples.readings[0] && samples.readings[1]);
+  EXPECT_EQ(samples.readings[0]->sm_mhz, 1755.0);
+  EXPECT_EQ(samples.readings[1]->clock_limits, 0x24U);
+}
+
+// The adversarial inputs are the probe problem's; only normal ones are as large as the problem.
+TEST_F(GpuMeasurerTest, AdversarialInputsAreOfTheProbeProblem) {
+  const Problem large{2, 20, 3, 64, DType::fp16, false};
+  std::vector<std::pair<int, int>> batches_and_heads;
+  gpu_.candidate = [&](const AttentionForwardArgs& args) {
+    batches_and_heads.emplace_back(args.batch, args.heads);
+    gpu_.compute_attention(args);
+  };
+  candidate_.geometry.grid = {7, 3, 2};
+  candidate_.probe_geometry.grid = {7, 3, 1};
+  const gpu::Context context(0);
+  GpuMeasurer measurer(context, HostGpu::limits(), policy_);
+  measurer.begin_problem(large, HostGpu::measurement_kernels());
+  const Admission admission = measurer.admit(1, candidate_);
+  ASSERT_FALSE(admission.failure) << outcome_summary(*admission.failure);
+  EXPECT_THAT(batches_and_heads, ElementsAre(std::pair(1, 3), std::pair(1, 3), std::pair(2, 3)));
+  EXPECT_THAT(gpu_.candidate_grids,
+              ElementsAre(std::array{7U, 3U, 1U}, std::array{7U, 3U, 1U}, std::array{7U, 3U, 2U}));
+  EXPECT_EQ(admission.verification.method,
+            "gpu references, all rows; large_logits and dominating_key on batch 1, heads 3: all "
+            "rows");
+  ASSERT_THAT(admission.verification.inputs, SizeIs(kInputs));
+  EXPECT_EQ(admission.verification.inputs[0].elements, 2 * 20 * 3 * 64);
+  EXPECT_EQ(admission.verification.inputs[1].elements, 20 * 3 * 64);
+  EXPECT_EQ(admission.verification.inputs[2].elements, 20 * 3 * 64);
+}
+
+TEST_F(GpuMeasurerTest, AFaultBeyondTheProbeProblemIsFoundOnTheProblemItself) {
+  const Problem large{2, 20, 3, 64, DType::fp16, false};
+  gpu_.candidate = [this](const AttentionForwardArgs& args) {
+    gpu_.compute_attention(args);
+    if (args.batch == 2) {
+      static_cast<std::uint16_t*>(args.o)[20 * 3 * 64 + 5] = 0x7c00;
+    }
+  };
+  const Outcome outcome = measure(large);
+  ASSERT_TRUE(std::holds_alternative<WrongResult>(outcome)) << outcome_summary(outcome);
+  EXPECT_THAT(outcome_summary(outcome), HasSubstr("input normal: 1 output values"));
+  EXPECT_THAT(std::get<WrongResult>(outcome).verification.inputs, SizeIs(kInputs));
 }
 
 TEST_F(GpuMeasurerTest, VerificationSaysWhatWasCompared) {
@@ -114,17 +190,53 @@ TEST_F(GpuMeasurerTest, EverySampleStartsWithTheGate) {
   std::vector<std::string> timed = gpu_.launched;
   timed.erase(std::remove(timed.begin(), timed.end(), "fatune_compare_output"), timed.end());
   const auto first_gate = std::find(timed.begin(), timed.end(), "fatune_device_gate");
-  ASSERT_EQ(timed.end() - first_gate, 2 * (kWarmup + kRepeats) + 2) << "and two checks at the end";
-  for (auto at = first_gate; at != first_gate + 2 * (kWarmup + kRepeats); at += 2) {
+  const auto last = std::find(timed.rbegin(), timed.rend(), "candidate").base();
+  ASSERT_EQ(timed.end() - last, 3) << "checks at the end";
+  for (auto at = first_gate; at < last; at += 2) {
     EXPECT_EQ(*at, "fatune_device_gate");
     EXPECT_EQ(*(at + 1), "candidate");
+    at += at == first_gate ? 3 : 0;  // the checks of the first
   }
+  EXPECT_EQ(last - first_gate, 2 * kTimed + 3);
 }
 
 TEST_F(GpuMeasurerTest, WithoutGateNoneIsLaunched) {
   policy_.device_gate = false;
   EXPECT_TRUE(std::holds_alternative<Measured>(measure()));
   EXPECT_EQ(gpu_.count("fatune_device_gate"), 0);
+}
+
+// Another candidate's tensors must not be what a warm sample finds in the L2.
+TEST_F(GpuMeasurerTest, AWarmSampleFollowsAnUntimedRun) {
+  const gpu::ScopedVariable duration("FATUNE_FAKE_KERNEL_US", "250");
+  policy_.flush_l2 = false;
+  const Outcome outcome = measure();
+  EXPECT_THAT(std::get<Measured>(outcome).timing.samples_us, AllOf(SizeIs(kRepeats), Each(250.0)));
+  EXPECT_EQ(gpu_.count("candidate"), kProbes + 2 * kTimed);
+  const auto gate = std::find(gpu_.launched.begin(), gpu_.launched.end(), "fatune_device_gate");
+  ASSERT_NE(gate, gpu_.launched.end());
+  EXPECT_EQ(*(gate - 1), "candidate");
+  EXPECT_EQ(*(gate + 1), "candidate");
+}
+
+TEST_F(GpuMeasurerTest, AsAGraphTheSameIsLaunchedAndVerified) {
+  const gpu::ScopedVariable duration("FATUNE_FAKE_KERNEL_US", "250");
+  policy_.cuda_graph = true;
+  const Outcome outcome = measure();
+  ASSERT_TRUE(std::holds_alternative<Measured>(outcome)) << outcome_summary(outcome);
+  EXPECT_THAT(std::get<Measured>(outcome).timing.samples_us, AllOf(SizeIs(kRepeats), Each(250.0)));
+  EXPECT_EQ(gpu_.count("candidate"), kProbes + kTimed);
+  spoil([](std::uint16_t* output) { output[777] = round_to_element(0.9, DType::fp16); });
+  gpu_.launched.clear();
+  expect_wrong("greatest error");
+}
+
+TEST_F(GpuMeasurerTest, AGraphThatTheDriverRefusesIsUnlaunchable) {
+  policy_.cuda_graph = true;
+  const gpu::ScopedVariable refuse("FATUNE_FAKE_FAIL", "cuGraphInstantiateWithFlags=701");
+  const Outcome outcome = measure();
+  ASSERT_TRUE(std::holds_alternative<Unlaunchable>(outcome)) << outcome_name(outcome);
+  EXPECT_THAT(outcome_summary(outcome), HasSubstr("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"));
 }
 
 TEST_F(GpuMeasurerTest, AGateThatExpiredOnceCostsOneRetake) {
@@ -137,7 +249,7 @@ TEST_F(GpuMeasurerTest, AGateThatExpiredOnceCostsOneRetake) {
   const Outcome outcome = measure();
   EXPECT_EQ(std::get<Measured>(outcome).timing.stopped_because, "fixed count");
   EXPECT_THAT(std::get<Measured>(outcome).timing.samples_us, SizeIs(kRepeats));
-  EXPECT_EQ(gpu_.count("fatune_device_gate"), kWarmup + kRepeats + 1);
+  EXPECT_EQ(gpu_.count("fatune_device_gate"), kTimed + 1);
 }
 
 TEST_F(GpuMeasurerTest, AGateThatKeepsExpiringIsGivenUpAndTheResultSaysSo) {
@@ -177,12 +289,12 @@ TEST_F(GpuMeasurerTest, AWriteBeforeTheOutputIsAWrongResult) {
   expect_wrong("wrote 2 bytes outside");
 }
 
-TEST_F(GpuMeasurerTest, AWriteOverTheQueriesDoesNotHideInLaterInputs) {
+TEST_F(GpuMeasurerTest, AWriteOverTheInputsIsAWrongResult) {
   gpu_.candidate = [this](const AttentionForwardArgs& args) {
     std::fill_n(static_cast<std::uint16_t*>(const_cast<void*>(args.q)), 64, std::uint16_t{0});
     gpu_.compute_attention(args);
   };
-  expect_wrong("greatest error");
+  expect_wrong("input large_logits: wrote into its inputs");
 }
 
 // Without the running maximum, exp overflows on large logits alone.
@@ -190,7 +302,7 @@ TEST_F(GpuMeasurerTest, AKernelThatFailsOnOneInputOnlyIsAWrongResult) {
   int launches = 0;
   gpu_.candidate = [this, &launches](const AttentionForwardArgs& args) {
     gpu_.compute_attention(args);
-    if (++launches == 2) {
+    if (++launches == 1) {
       static_cast<std::uint16_t*>(args.o)[5] = 0x7c00;
     }
   };
@@ -201,7 +313,7 @@ TEST_F(GpuMeasurerTest, ARunThatGoesWrongDuringTimingIsFound) {
   int launches = 0;
   gpu_.candidate = [this, &launches](const AttentionForwardArgs& args) {
     gpu_.compute_attention(args);
-    if (++launches == kInputs + kWarmup + kRepeats) {
+    if (++launches == kProbes + kTimed) {
       static_cast<std::uint16_t*>(args.o)[5] = round_to_element(3.0, DType::fp16);
     }
   };
@@ -225,6 +337,82 @@ TEST_F(GpuMeasurerTest, OneCandidatesDamageDoesNotReachTheNext) {
   first = false;
   const Outcome second = measurer.measure(candidate_);
   EXPECT_TRUE(std::holds_alternative<Measured>(second)) << outcome_summary(second);
+}
+
+// Only the last byte of V, after the right output was written: the result alone does not show it.
+TEST_F(GpuMeasurerTest, DamageByASampleIsNotHeldAgainstTheNextCandidate) {
+  int launches = 0;
+  gpu_.candidate = [this, &launches](const AttentionForwardArgs& args) {
+    gpu_.compute_attention(args);
+    if (++launches == kProbes + 2) {  // the first sample after the admission
+      auto* v = static_cast<std::uint16_t*>(const_cast<void*>(args.v));
+      v[tensor_elements(kProblem) - 1] ^= 1U;
+    }
+  };
+  const gpu::Context context(0);
+  GpuMeasurer measurer(context, HostGpu::limits(), policy_);
+  measurer.begin_problem(kProblem, HostGpu::measurement_kernels());
+  ASSERT_FALSE(measurer.admit(1, candidate_).failure);
+  EXPECT_FALSE(measurer.sample(1, 1).failure);
+  const Admission next = measurer.admit(2, candidate_);
+  EXPECT_FALSE(next.failure) << outcome_summary(*next.failure);
+  EXPECT_FALSE(measurer.recheck(1)) << "it is right again on inputs that are made anew";
+}
+
+TEST_F(GpuMeasurerTest, NorAgainstTheOneThatIsRechecked) {
+  bool stray = false;
+  gpu_.candidate = [this, &stray](const AttentionForwardArgs& args) {
+    if (std::exchange(stray, false)) {
+      static_cast<std::uint16_t*>(const_cast<void*>(args.k))[7] ^= 0x4000U;
+    }
+    gpu_.compute_attention(args);
+  };
+  const gpu::Context context(0);
+  GpuMeasurer measurer(context, HostGpu::limits(), policy_);
+  measurer.begin_problem(kProblem, HostGpu::measurement_kernels());
+  ASSERT_FALSE(measurer.admit(1, candidate_).failure);
+  ASSERT_FALSE(measurer.admit(2, candidate_).failure);
+  stray = true;
+  EXPECT_FALSE(measurer.sample(1, 1).failure);
+  EXPECT_FALSE(measurer.sample(2, 1).failure);
+  EXPECT_FALSE(measurer.recheck(2)) << "wrong on inputs that the other spoilt, right on new ones";
+  stray = true;
+  EXPECT_FALSE(measurer.sample(1, 1).failure);
+  EXPECT_TRUE(measurer.recheck(1)) << "nobody else ran";
+}
+
+// From the probe's tensors into the problem's, while samples of others have not been checked.
+TEST_F(GpuMeasurerTest, DamageByTheProbesRunIsTheCandidatesOwn) {
+  const void* problems_q = nullptr;
+  bool stray = false;
+  gpu_.candidate = [&](const AttentionForwardArgs& args) {
+    gpu_.compute_attention(args);
+    if (args.batch == 2) {
+      problems_q = args.q;
+    } else if (stray) {
+      static_cast<std::uint16_t*>(const_cast<void*>(problems_q))[3] = 0;
+    }
+  };
+  const gpu::Context context(0);
+  GpuMeasurer measurer(context, HostGpu::limits(), policy_);
+  measurer.begin_problem({2, 20, 3, 64, DType::fp16, false}, HostGpu::measurement_kernels());
+  ASSERT_FALSE(measurer.admit(1, candidate_).failure);
+  EXPECT_FALSE(measurer.sample(1, 1).failure);
+  stray = true;
+  const Admission next = measurer.admit(2, candidate_);
+  ASSERT_TRUE(next.failure);
+  EXPECT_THAT(outcome_summary(*next.failure), HasSubstr("wrote into its inputs"));
+}
+
+TEST_F(GpuMeasurerTest, AWriteOverTheInputsDuringTimingIsFound) {
+  int launches = 0;
+  gpu_.candidate = [this, &launches](const AttentionForwardArgs& args) {
+    gpu_.compute_attention(args);
+    if (++launches == kProbes + kTimed) {
+      static_cast<std::uint16_t*>(const_cast<void*>(args.k))[7] ^= 1U;
+    }
+  };
+  EXPECT_THAT(outcome_summary(measure()), HasSubstr("after timing: input normal: wrote into"));
 }
 
 TEST_F(GpuMeasurerTest, OneKeyIsRightWhenTheOutputIsItsValue) {
@@ -317,6 +505,28 @@ TEST_F(GpuMeasurerTest, MeasuringWithoutAProblemIsABug) {
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_);
   EXPECT_THROW(static_cast<void>(measurer.measure(candidate_)), std::logic_error);
+}
+
+// A driver that runs nothing: no fault is found, because none is looked for.
+class NothingRuns : public gpu::FakeDriverTest {
+ protected:
+  static Outcome measure() {
+    const gpu::Context context(0);
+    GpuMeasurer measurer(context, HostGpu::limits(), small_policy());
+    measurer.begin_problem(kProblem, HostGpu::measurement_kernels());
+    return measurer.measure(HostGpu::make_candidate());
+  }
+};
+
+TEST_F(NothingRuns, ChecksThatDidNotRunAreNoProof) {
+  const gpu::ScopedVariable none("FATUNE_FAKE_CHECKS", "0");
+  const Outcome outcome = measure();
+  ASSERT_TRUE(std::holds_alternative<WrongResult>(outcome)) << outcome_name(outcome);
+  EXPECT_THAT(outcome_summary(outcome), HasSubstr("0 of 2560 values were compared"));
+}
+
+TEST_F(NothingRuns, TheFakeDriverPretendsThatTheyRanWhenNobodyLooksOn) {
+  EXPECT_TRUE(std::holds_alternative<Measured>(measure()));
 }
 
 }  // namespace

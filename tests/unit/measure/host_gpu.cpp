@@ -59,9 +59,12 @@ void HostGpu::attach() {
 HostGpu::~HostGpu() { active = nullptr; }
 
 void HostGpu::compute_attention(const AttentionForwardArgs& args) const {
-  const auto elements = static_cast<std::size_t>(tensor_elements(problem_));
+  Problem problem = problem_;
+  problem.batch = args.batch;
+  problem.heads = args.heads;
+  const auto elements = static_cast<std::size_t>(tensor_elements(problem));
   const std::vector<double> out = cpu_attention(
-      problem_, values_of(args.q, elements, problem_.dtype),
+      problem, values_of(args.q, elements, problem_.dtype),
       values_of(args.k, elements, problem_.dtype), values_of(args.v, elements, problem_.dtype));
   std::transform(out.begin(), out.end(), static_cast<std::uint16_t*>(args.o),
                  [this](double value) { return round_to_element(value, problem_.dtype); });
@@ -82,15 +85,15 @@ DeviceLimits HostGpu::limits() {
 }
 
 const Artifact& HostGpu::measurement_kernels() {
-  static const Artifact artifact =
-      empty_kernels({"fatune_fill_inputs", "fatune_reference_attention", "fatune_compare_output",
-                     "fatune_scan_output", "fatune_check_guards", "fatune_device_gate"});
+  static const Artifact artifact = empty_kernels(
+      {"fatune_fill_inputs", "fatune_reference_attention", "fatune_compare_output",
+       "fatune_scan_output", "fatune_check_guards", "fatune_sum_inputs", "fatune_device_gate"});
   return artifact;
 }
 
 Candidate HostGpu::make_candidate() {
   static const auto artifact = std::make_shared<const Artifact>(empty_kernels({"candidate"}));
-  return {"candidate", artifact, {}};
+  return {"candidate", artifact, {}, {}};
 }
 
 void HostGpu::on_launch(const char* kernel, void** arguments) {
@@ -102,13 +105,15 @@ void HostGpu::on_launch(const char* kernel, void** arguments) {
 void HostGpu::run(const std::string& kernel, void** arguments) {
   launched.push_back(kernel);
   if (kernel == "candidate") {
+    const unsigned* const grid = gpu::FakeDriver::grid();
+    candidate_grids.push_back({grid[0], grid[1], grid[2]});
     candidate(argument<AttentionForwardArgs>(arguments, 0));
   } else if (kernel == "fatune_device_gate") {
     gate(argument<GateArgs>(arguments, 0));
   } else if (kernel == "fatune_fill_inputs") {
     kernels_.fill_inputs(argument<FillInputsArgs>(arguments, 0));
   } else if (kernel == "fatune_reference_attention") {
-    kernels_.reference_attention(argument<ReferenceArgs>(arguments, 0), problem_.batch);
+    kernels_.reference_attention(argument<ReferenceArgs>(arguments, 0), gpu::FakeDriver::grid()[2]);
   } else if (kernel == "fatune_compare_output") {
     kernels_.compare_output(argument<CompareArgs>(arguments, 0));
   } else if (kernel == "fatune_scan_output") {
@@ -118,6 +123,8 @@ void HostGpu::run(const std::string& kernel, void** arguments) {
   } else if (kernel == "fatune_check_guards") {
     kernels_.check_guards(argument<GuardArgs>(arguments, 0), Tensors::kGuardBands,
                           argument<CheckCounts*>(arguments, 1));
+  } else if (kernel == "fatune_sum_inputs") {
+    kernels_.sum_inputs(argument<InputSumArgs>(arguments, 0));
   } else {
     throw std::logic_error("no such kernel on the host: " + kernel);
   }

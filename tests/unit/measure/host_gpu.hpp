@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <memory>
@@ -37,6 +38,8 @@ class HostGpu {
   std::function<void(const GateArgs& args)> gate = [](const GateArgs&) {};
   /// Names of the kernels in the order of their launches.
   std::vector<std::string> launched;
+  /// Grids of the candidate's launches.
+  std::vector<std::array<unsigned, 3>> candidate_grids;
 
   void compute_attention(const AttentionForwardArgs& args) const;
   [[nodiscard]] long count(const std::string& kernel) const;

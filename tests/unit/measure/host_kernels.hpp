@@ -17,6 +17,7 @@ struct HostKernels {
   void (*compare_output)(const CompareArgs& args);
   void (*scan_output)(const void* output, unsigned long long chunks, CheckCounts* counts);
   void (*check_guards)(const GuardArgs& args, unsigned bands, CheckCounts* counts);
+  void (*sum_inputs)(const InputSumArgs& args);
   void (*device_gate)(const GateArgs& args);
 };
 

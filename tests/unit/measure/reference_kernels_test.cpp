@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -358,6 +359,8 @@ TEST_P(OutputCheck, TheReferenceItselfHasItsOwnError) {
   EXPECT_EQ(counts.mismatched, 0U);
   EXPECT_EQ(counts.not_finite, 0U);
   EXPECT_EQ(counts.bad_reference, 0U);
+  EXPECT_EQ(counts.compared, exact_.size());
+  EXPECT_EQ(counts.scanned, output_.size());
 }
 
 TEST_P(OutputCheck, OneWrongElementIsFoundWhereverItIs) {
@@ -442,6 +445,49 @@ TEST_F(Guards, EveryByteAroundATensorIsWatched) {
 TEST_F(Guards, CountsBytes) {
   byte(3) = byte(4) = byte(5) = 0;
   EXPECT_EQ(changed(), 3U);
+}
+
+class InputSums : public ::testing::Test {
+ protected:
+  [[nodiscard]] InputSum sum() const {
+    InputSum total{};
+    host_kernels_fp16_d64().sum_inputs(
+        {tensors_[0].data(), tensors_[1].data(), tensors_[2].data(), kElements, &total});
+    return total;
+  }
+  void expect_changed(const InputSum& before, const std::string& how) const {
+    const InputSum after = sum();
+    EXPECT_NE(after.plain, before.plain) << how;
+    EXPECT_NE(after.mixed, before.mixed) << how;
+  }
+
+  static constexpr std::size_t kElements = 8 * 300;
+  std::array<Elements, 3> tensors_{Elements(kElements, 0x3c00), Elements(kElements, 0x3c00),
+                                   Elements(kElements, 0x3c00)};
+};
+
+TEST_F(InputSums, AnyBitOfAnyTensorCounts) {
+  const InputSum before = sum();
+  for (std::size_t tensor = 0; tensor < 3; ++tensor) {
+    for (const std::size_t at : {std::size_t{0}, std::size_t{7}, kElements / 2, kElements - 1}) {
+      for (const unsigned bit : {0U, 9U, 15U}) {
+        tensors_.at(tensor)[at] ^= static_cast<std::uint16_t>(1U << bit);
+        expect_changed(before, "tensor " + std::to_string(tensor) + ", " + std::to_string(at));
+        tensors_.at(tensor)[at] ^= static_cast<std::uint16_t>(1U << bit);
+      }
+    }
+  }
+  EXPECT_EQ(sum().plain, before.plain);
+}
+
+TEST_F(InputSums, SoDoesTheirOrder) {
+  tensors_[0][3] = 1;
+  const InputSum before = sum();
+  std::swap(tensors_[0][3], tensors_[0][1003]);
+  expect_changed(before, "two elements of Q");
+  std::swap(tensors_[0][3], tensors_[0][1003]);
+  std::swap(tensors_[0], tensors_[1]);
+  expect_changed(before, "Q and K");
 }
 
 TEST(DeviceGate, OpensWhenTheFlagReachesTheTicket) {

@@ -21,7 +21,7 @@ Candidate candidate(const std::string& label) {
   auto artifact = std::make_shared<Artifact>();
   artifact->lowered_name = "kernel";
   artifact->cubin = {'c', 'u'};
-  return {label, std::move(artifact), {}};
+  return {label, std::move(artifact), {}, {}};
 }
 
 class RemoteMeasurerTest : public testing::Test {
@@ -72,6 +72,68 @@ TEST_F(RemoteMeasurerTest, MeasuresByTheScript) {
   EXPECT_EQ(measurer.workers_started(), 1);
 }
 
+TEST_F(RemoteMeasurerTest, AnAdmissionBringsItsFirstTimeAndWaitingIsCounted) {
+  script(R"({"us": {"fast": 50}})");
+  RemoteMeasurer& measurer = open();
+  EXPECT_GT(measurer.start_s(), 0.0);
+  const double before_s = measurer.busy_s();
+  EXPECT_GT(before_s, 0.0) << "the problem has begun";
+  const Admission admission = measurer.admit(1, candidate("fast"));
+  EXPECT_EQ(admission.first_us, 50.0);
+  const double admitted_s = measurer.busy_s();
+  EXPECT_GT(admitted_s, before_s);
+  EXPECT_THAT(measurer.sample(1, 2).readings, SizeIs(2));
+  EXPECT_GT(measurer.busy_s(), admitted_s);
+}
+
+TEST_F(RemoteMeasurerTest, ReadingsTravelWithTheirSamples) {
+  script(R"({"reading": true, "throttle": [{"from_sample": 2, "count": 1}]})");
+  RemoteMeasurer& measurer = open();
+  ASSERT_FALSE(measurer.admit(1, candidate("any")).failure);
+  const Samples samples = measurer.sample(1, 3);
+  EXPECT_THAT(samples.samples_us, testing::ElementsAre(100.0, 120.0, 100.0));
+  ASSERT_THAT(samples.readings, SizeIs(3));
+  for (const auto& reading : samples.readings) {
+    ASSERT_TRUE(reading);
+  }
+  EXPECT_FALSE(is_throttled(*samples.readings[0]));
+  EXPECT_TRUE(is_throttled(*samples.readings[1]));
+  EXPECT_EQ(samples.readings[1]->sm_mhz, 1200.0);
+  EXPECT_EQ(samples.readings[1]->power_w, 350.0);
+  EXPECT_EQ(samples.readings[1]->temperature_c, 90.0);
+  EXPECT_EQ(samples.readings[2]->clock_limits, 0x4U);
+}
+
+TEST_F(RemoteMeasurerTest, WithoutReadingsTheyAreAbsent) {
+  script("{}");
+  RemoteMeasurer& measurer = open();
+  ASSERT_FALSE(measurer.admit(1, candidate("any")).failure);
+  const Samples samples = measurer.sample(1, 2);
+  ASSERT_THAT(samples.readings, SizeIs(2));
+  EXPECT_FALSE(samples.readings[0] || samples.readings[1]);
+}
+
+TEST_F(RemoteMeasurerTest, WhatTheWorkerRefusesComesBackAsItIs) {
+  script(R"({"wrong": {"bad": "half of it is missing"}, "unlaunchable": {"big": "too big"}})");
+  RemoteMeasurer& measurer = open();
+  const Admission wrong = measurer.admit(1, candidate("bad"));
+  ASSERT_TRUE(wrong.failure && std::holds_alternative<WrongResult>(*wrong.failure));
+  EXPECT_EQ(std::get<WrongResult>(*wrong.failure).finding, "half of it is missing");
+  const Admission big = measurer.admit(2, candidate("big"));
+  ASSERT_TRUE(big.failure && std::holds_alternative<Unlaunchable>(*big.failure));
+  EXPECT_EQ(measurer.workers_started(), 1);
+}
+
+TEST_F(RemoteMeasurerTest, ScriptedTimesDriftAndTheFirstIsTheirOwn) {
+  script(R"({"first_us": {"any": 130}, "drift_percent_per_sample": 1})");
+  RemoteMeasurer& measurer = open();
+  EXPECT_EQ(measurer.admit(1, candidate("any")).first_us, 130.0);
+  const Samples samples = measurer.sample(1, 3);
+  ASSERT_THAT(samples.samples_us, SizeIs(3));
+  EXPECT_DOUBLE_EQ(samples.samples_us[0], 101.0);
+  EXPECT_DOUBLE_EQ(samples.samples_us[2], 103.0);
+}
+
 class DeadlyFault : public RemoteMeasurerTest,
                     public testing::WithParamInterface<std::tuple<const char*, const char*>> {};
 
@@ -115,6 +177,60 @@ TEST_F(RemoteMeasurerTest, ACrashThatOthersHaveCausedIsNotHeldAgainstTheSuspect)
   EXPECT_EQ(median_us(outcome), 100.0);
   EXPECT_THAT(std::get<Measured>(outcome).timing.samples_us, AllOf(SizeIs(5), Each(100.0)));
   EXPECT_EQ(measurer.workers_started(), 2);
+}
+
+// Each process takes three samples of it: no step gets all of its samples from one.
+TEST_F(RemoteMeasurerTest, AWorkerThatSomebodyKillsIsNobodysFault) {
+  for (const char* signal : {"signal 9", "signal 15"}) {
+    script(std::string(R"({"faults": [{"label": "victim", "at": "sample", "after": 3, "do": ")") +
+           signal + R"("}]})");
+    RemoteMeasurer& measurer = open();
+    EXPECT_FALSE(measurer.admit(1, candidate("victim")).failure);
+    const Samples samples = measurer.sample(1, 5);
+    EXPECT_FALSE(samples.failure) << outcome_summary(*samples.failure);
+    EXPECT_THAT(samples.samples_us, AllOf(SizeIs(5), Each(100.0)));
+    EXPECT_THAT(samples.readings, SizeIs(5));
+    EXPECT_EQ(measurer.workers_started(), 3);
+  }
+}
+
+TEST_F(RemoteMeasurerTest, WhoIsKilledAgainAndAgainIsNotTriedForEver) {
+  for (const char* at : {"admit", "sample", "recheck"}) {
+    script(std::string(R"({"faults": [{"label": "bad", "at": ")") + at +
+           R"(", "do": "signal 9"}]})");
+    RemoteMeasurer& measurer = open();
+    EXPECT_EQ(median_us(measurer.measure(candidate("first"))), 100.0) << at;
+    const Outcome outcome = measurer.measure(candidate("bad"));
+    ASSERT_TRUE(std::holds_alternative<Crashed>(outcome)) << at << outcome_summary(outcome);
+    EXPECT_THAT(outcome_summary(outcome),
+                AllOf(HasSubstr("signal 9"), HasSubstr("6 times in a row")));
+    EXPECT_EQ(measurer.workers_started(), 6);
+    EXPECT_EQ(median_us(measurer.measure(candidate("last"))), 100.0) << at;
+  }
+}
+
+TEST_F(RemoteMeasurerTest, AWorkerThatIsKilledAtItsStartIsNotTriedForEver) {
+  script(R"({"faults": [{"at": "hello", "do": "signal 9"}]})");
+  EXPECT_THAT(error_of_open(), AllOf(HasSubstr("did not start"), HasSubstr("signal 9")));
+}
+
+// Alone it dies of nothing, so that every crash by itself may be another's doing.
+TEST_F(RemoteMeasurerTest, WhoHasCrashedThreeTimesIsToBlame) {
+  script(R"({"faults": [{"label": "bad", "at": "sample", "after": 1, "after_others": true,
+                         "do": "exit 3"}]})");
+  RemoteMeasurer& measurer = open();
+  EXPECT_FALSE(measurer.admit(1, candidate("good")).failure);
+  EXPECT_FALSE(measurer.admit(2, candidate("bad")).failure);
+  std::optional<Outcome> failure;
+  int taken = 0;
+  for (; !failure && taken < 50; ++taken) {
+    EXPECT_FALSE(measurer.sample(1, 1).failure);
+    failure = measurer.sample(2, 1).failure;
+  }
+  ASSERT_TRUE(failure);
+  EXPECT_THAT(outcome_summary(*failure), AllOf(HasSubstr("exit status 3"), HasSubstr("number 3")));
+  EXPECT_GT(taken, 3);
+  EXPECT_FALSE(measurer.sample(1, 1).failure);
 }
 
 TEST_F(RemoteMeasurerTest, InterleavedCandidatesSurviveTheCrashOfOne) {

@@ -22,11 +22,11 @@ TEST(RowSample, SmallProblemsTakeEveryRow) {
   EXPECT_EQ(sample.rows[0], 0);
   EXPECT_EQ(sample.rows[4095], 4095);
   EXPECT_EQ(sample.rows[4096], 0) << "the next head starts over";
-  EXPECT_EQ(describe_rows(problem(1, 4096, 16)), "gpu references, all rows");
+  EXPECT_EQ(describe_rows(problem(1, 4096, 16)), "all rows");
 }
 
 TEST(RowSample, ALargeProblemSaysHowManyOfHowMany) {
-  EXPECT_EQ(describe_rows(problem(16, 4096, 16)), "gpu references, 16896 of 1048576 rows");
+  EXPECT_EQ(describe_rows(problem(16, 4096, 16)), "8192 of 1048576 rows");
 }
 
 class LargeProblem : public ::testing::TestWithParam<Problem> {
@@ -80,6 +80,11 @@ INSTANTIATE_TEST_SUITE_P(Shapes, LargeProblem,
                                            problem(16, 4097, 16), problem(1, 1000000, 1),
                                            problem(2048, 63, 16), problem(4096, 5, 32),
                                            problem(16, 333, 16)));
+
+TEST(RowSample, FewRowsOfALongSequenceAreSampledToo) {
+  EXPECT_EQ(sampled_rows_per_head(problem(1, 8192, 2)), 8192);
+  EXPECT_EQ(sampled_rows_per_head(problem(1, 16384, 2)), 4096) << "2^29 scores are too many";
+}
 
 TEST(RowSample, MoreHeadsThanSampledRowsStillHitEveryHead) {
   const RowSample sample = sample_rows(problem(4096, 5, 32), 1);

@@ -113,6 +113,48 @@ TEST(RankEntries, NothingStaysNothing) {
   EXPECT_TRUE(entries.empty());
 }
 
+// --- Races ---
+
+Entry raced(ParamValue id, double median_us, int place, int tie_group) {
+  Entry entry = measured(id, median_us, 0);
+  entry.rank = place;
+  entry.tie_group = tie_group;
+  return entry;
+}
+
+TEST(RankEntries, ARacesPlacesAndGroupsAreKept) {
+  // The finals' winner has the greater median of the two: they were compared in pairs.
+  std::vector<Entry> entries{raced(1, 102, 3, 2), raced(2, 101, 1, 1), raced(3, 100, 2, 1)};
+  rank_entries(entries, std::nullopt);
+  EXPECT_THAT(ids(entries), ElementsAre(2, 3, 1));
+  EXPECT_THAT(groups(entries), ElementsAre(1, 1, 2));
+  EXPECT_DOUBLE_EQ(entries[0].relative_percent, 100.0);
+  EXPECT_DOUBLE_EQ(entries[1].relative_percent, 101.0);
+}
+
+TEST(RankEntries, PlacesThatAreMissingAreClosedUp) {
+  std::vector<Entry> entries{raced(1, 120, 9, 7), raced(2, 100, 2, 2), raced(3, 110, 5, 2)};
+  rank_entries(entries, std::nullopt);
+  EXPECT_THAT(ids(entries), ElementsAre(2, 3, 1));
+  EXPECT_THAT(groups(entries), ElementsAre(1, 1, 2));
+  EXPECT_EQ(entries[0].rank, 1);
+  EXPECT_EQ(entries[2].rank, 3);
+}
+
+TEST(RankEntries, OnesWithTheSameCodeShareAPlaceInConfigurationOrder) {
+  std::vector<Entry> entries{raced(9, 100, 1, 1), raced(5, 100, 1, 1), raced(7, 110, 2, 2)};
+  rank_entries(entries, std::nullopt);
+  EXPECT_THAT(ids(entries), ElementsAre(5, 9, 7));
+  EXPECT_THAT(groups(entries), ElementsAre(1, 1, 2));
+}
+
+TEST(RankEntries, OneThatWasNotInTheRaceMakesTheTimesDecide) {
+  std::vector<Entry> entries{raced(1, 102, 1, 1), raced(2, 101, 2, 1), measured(3, 100, 0)};
+  rank_entries(entries, std::nullopt);
+  EXPECT_THAT(ids(entries), ElementsAre(3, 2, 1));
+  EXPECT_THAT(groups(entries), ElementsAre(1, 2, 3));
+}
+
 TEST(SortIntoReport, FailuresAreNeverRanked) {
   ProblemReport report;
   sort_into_report({failed(5), measured(2, 10, 0), failed(1), measured(1, 5, 0)}, std::nullopt,

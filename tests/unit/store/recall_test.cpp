@@ -15,7 +15,7 @@ class Recall : public StoreFolder {
     RunWriter writer(database_, run);
     writer.begin_problem(sample_problem());
     writer.add(sample_entry(1, outcome), origin);
-    writer.end_run(1.0, complete);
+    writer.end_run(run_end(1.0, complete));
   }
 
   [[nodiscard]] std::optional<Recalled> unfinished() {

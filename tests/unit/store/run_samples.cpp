@@ -75,4 +75,11 @@ LaunchGeometry sample_launch() { return {{16, 1, 256}, {128, 1, 1}, 32768}; }
 
 OutcomeOrigin tried() { return {"code", sample_launch(), true, std::nullopt}; }
 
+RunReport run_end(double wall_s, bool complete) {
+  RunReport report;
+  report.wall_s = wall_s;
+  report.complete = complete;
+  return report;
+}
+
 }  // namespace fatune

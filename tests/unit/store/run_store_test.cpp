@@ -29,12 +29,17 @@ class RunStore : public StoreFolder {
 };
 
 TEST_F(RunStore, TheHeaderComesBack) {
-  writer_.end_run(12.75, true);
+  RunReport end = run_end(12.75, true);
+  end.busy_s = 21.5;
+  end.gpus = 2;
+  writer_.end_run(end);
   const StoredRun stored = load();
   const NewRun run = sample_run();
   EXPECT_EQ(stored.header.command_line, run.header.command_line);
   EXPECT_EQ(stored.header.started_at, run.header.started_at);
   EXPECT_EQ(stored.header.wall_s, 12.75);
+  EXPECT_EQ(stored.header.busy_s, 21.5);
+  EXPECT_EQ(stored.header.gpus, 2);
   EXPECT_TRUE(stored.header.measured);
   EXPECT_TRUE(stored.header.complete);
   EXPECT_EQ(stored.header.space, "tune");
@@ -68,7 +73,7 @@ TEST_F(RunStore, AnEntryComesBackWhole) {
   problem.ranking[0].rank = 1;
   problem.ranking[0].tie_group = 2;
   problem.ranking[0].relative_percent = 100.0 / 3.0;
-  writer_.end_problem(problem);
+  writer_.end_problem(problem, true);
   const Entry& before = problem.ranking[0];
   const StoredRun stored = load();
   ASSERT_TRUE(stored.problems.at(0).ranked);
@@ -104,7 +109,7 @@ TEST_F(RunStore, ProblemsAndTheirOrderComeBack) {
     problem.ranking[0].rank = 1;
     problem.ranking[1].rank = 2;
     problem.failures = {sample_entry(2, Crashed{"no"})};
-    writer_.end_problem(problem);
+    writer_.end_problem(problem, true);
   }
   const StoredRun stored = load();
   ASSERT_EQ(stored.problems.size(), 2U);
@@ -143,6 +148,23 @@ TEST_F(RunStore, ADamagedSampleIsFoundAndNamed) {
                      {path_.string(), "run 1 cannot be read", "digest"});
 }
 
+TEST_F(RunStore, ADamagedHeaderIsFoundAndNamed) {
+  for (const char* damage : {"policy = replace(policy, '3', '4')", "wall_s = 1", "space = 'x'",
+                             "complete = 1", "command_line = ''", "gpus = 8"}) {
+    SCOPED_TRACE(damage);
+    const Transaction rolled_back(database_);
+    database_.execute("UPDATE runs SET " + std::string(damage));
+    expect_store_error([&] { (void)load(); }, ExitCode::bad_file,
+                       {path_.string(), "run 1 cannot be read", "seal"});
+  }
+}
+
+TEST_F(RunStore, ALostProblemIsFoundAndNamed) {
+  writer_.begin_problem(sample_problem());
+  database_.execute("DELETE FROM run_problems");
+  expect_store_error([&] { (void)load(); }, ExitCode::bad_file, {"run 1 cannot be read", "seal"});
+}
+
 TEST_F(RunStore, ARunThatIsNotThere) {
   EXPECT_FALSE(load_run(database_, 77));
   EXPECT_EQ(last_run(database_), writer_.run_id());
@@ -154,9 +176,9 @@ TEST_F(RunStore, TheListHasTheLatestFirstAndItsBest) {
   writer_.add(sample_entry(2, sample_measurement(50.0)), tried());
   writer_.begin_problem(sample_problem(1024));
   writer_.add(sample_entry(1, sample_measurement(150.0)), tried());
-  writer_.end_run(1.0, true);
+  writer_.end_run(run_end(1.0, true));
   const RunWriter second(database_, sample_run());
-  const std::vector<RunSummary> runs = list_runs(database_);
+  const std::vector<RunSummary> runs = list_runs(database_).runs;
   ASSERT_EQ(runs.size(), 2U);
   EXPECT_EQ(runs[0].id, second.run_id());
   EXPECT_FALSE(runs[0].complete);

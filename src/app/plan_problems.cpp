@@ -1,0 +1,185 @@
+#include "app/plan_problems.hpp"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <random>
+
+namespace fatune {
+namespace {
+
+constexpr std::int64_t kDefaultHeadDim = 128;
+constexpr std::array<std::int64_t, 4> kDocumentedSeqLens{512, 1024, 2048, 4096};
+
+std::optional<ParamValue> bound_value(const Family& family, const Config& config,
+                                      ProblemProperty property) {
+  for (std::size_t i = 0; i < family.parameters.size(); ++i) {
+    if (family.parameters[i].binds == property) {
+      return config.values.at(i);
+    }
+  }
+  return std::nullopt;
+}
+
+DType dtype_of(const Family& family, const Config& config, const ProblemOptions& options) {
+  if (const auto code = bound_value(family, config, ProblemProperty::dtype)) {
+    return static_cast<DType>(*code);
+  }
+  return options.dtypes.empty() ? DType::fp16 : options.dtypes.front();
+}
+
+std::int64_t d_head_of(const Family& family, const Config& config, const ProblemOptions& options) {
+  if (const auto value = bound_value(family, config, ProblemProperty::d_head)) {
+    return *value;
+  }
+  return options.d_heads.empty() ? kDefaultHeadDim : options.d_heads.front();
+}
+
+/// Configurations of one dtype and head dimension, whatever the length.
+struct Group {
+  DType dtype;
+  std::int64_t d_head;
+  ProblemPlan plan;
+};
+
+class Groups {
+ public:
+  Groups(const Family& family, const ProblemOptions& options)
+      : family_(family), options_(options) {}
+
+  Group& of(const Config& config) {
+    const DType dtype = dtype_of(family_, config, options_);
+    const std::int64_t d_head = d_head_of(family_, config, options_);
+    const auto found = std::find_if(groups_.begin(), groups_.end(), [&](const Group& group) {
+      return group.dtype == dtype && group.d_head == d_head;
+    });
+    return found != groups_.end() ? *found : groups_.emplace_back(Group{dtype, d_head, {}});
+  }
+
+  [[nodiscard]] const std::vector<Group>& all() const { return groups_; }
+
+ private:
+  const Family& family_;
+  const ProblemOptions& options_;
+  std::vector<Group> groups_;
+};
+
+std::int64_t& count_of(const std::string& rule, ProblemPlan& plan) {
+  auto& counts = plan.pruned_by_rule;
+  const auto found = std::find_if(counts.begin(), counts.end(),
+                                  [&](const auto& count) { return count.first == rule; });
+  return found != counts.end() ? found->second : counts.emplace_back(rule, 0).second;
+}
+
+std::vector<Group> group_configs(const Family& family, const Plan& plan,
+                                 const ProblemOptions& options) {
+  Groups groups(family, options);
+  for (const Config& config : plan.kept) {
+    groups.of(config).plan.configs.push_back(config);
+  }
+  for (const DroppedConfig& dropped : plan.dropped) {
+    ProblemPlan& group = groups.of(dropped.config).plan;
+    if (const auto* pruned = std::get_if<Pruned>(&dropped.outcome)) {
+      ++group.pruned;
+      ++count_of(pruned->rule, group);
+    } else {
+      ++group.invalid;
+    }
+  }
+  return groups.all();
+}
+
+Problem make_problem(const ProblemOptions& options, DType dtype, std::int64_t d_head,
+                     std::int64_t seq_len) {
+  const Problem problem{options.batch.value_or(documented_batch(seq_len)),
+                        seq_len,
+                        options.heads,
+                        d_head,
+                        dtype,
+                        options.causal};
+  check_problem(problem);
+  return problem;
+}
+
+/// Pruned configurations that the family can build, by rule, in random order.
+using Droppings = std::map<std::string, std::vector<Config>>;
+
+Droppings buildable(const Family& family, const Plan& plan, std::uint64_t seed,
+                    const std::function<bool(const Config&)>& concerns) {
+  Droppings droppings;
+  for (const DroppedConfig& dropped : plan.dropped) {
+    const auto* pruned = std::get_if<Pruned>(&dropped.outcome);
+    if (pruned != nullptr && concerns(dropped.config) && !check_valid(family, dropped.config)) {
+      droppings[pruned->rule].push_back(dropped.config);
+    }
+  }
+  std::mt19937_64 random(seed);
+  for (auto& [rule, configs] : droppings) {
+    std::shuffle(configs.begin(), configs.end(), random);
+  }
+  return droppings;
+}
+
+/// One of each rule in turn, until there are `most`.
+std::vector<AuditedConfig> take_turns(const Droppings& droppings, std::size_t most) {
+  std::vector<AuditedConfig> taken;
+  for (std::size_t turn = 0, before = most + 1; taken.size() < most && before != taken.size();
+       ++turn) {
+    before = taken.size();
+    for (const auto& [rule, configs] : droppings) {
+      if (turn < configs.size() && taken.size() < most) {
+        taken.push_back({configs[turn], rule});
+      }
+    }
+  }
+  return taken;
+}
+
+std::vector<std::int64_t> seq_lens_of(const ProblemOptions& options) {
+  if (!options.seq_lens.empty()) {
+    return options.seq_lens;
+  }
+  return {kDocumentedSeqLens.begin(), kDocumentedSeqLens.end()};
+}
+
+}  // namespace
+
+Binding binding_of(const ProblemOptions& options) { return {options.dtypes, options.d_heads}; }
+
+Problem problem_for(const Family& family, const Config& config, const ProblemOptions& options,
+                    std::int64_t seq_len) {
+  return make_problem(options, dtype_of(family, config, options),
+                      d_head_of(family, config, options), seq_len);
+}
+
+void choose_audited(const Family& family, const Plan& plan, const AuditOptions& audit,
+                    const ProblemOptions& options, std::uint64_t seed,
+                    std::vector<ProblemPlan>& problems) {
+  const std::size_t most = audit.all ? plan.dropped.size() : static_cast<std::size_t>(audit.count);
+  for (ProblemPlan& problem : problems) {
+    const auto concerns = [&](const Config& config) {
+      return dtype_of(family, config, options) == problem.problem.dtype &&
+             d_head_of(family, config, options) == problem.problem.d_head;
+    };
+    problem.audited = take_turns(buildable(family, plan, seed, concerns), most);
+  }
+}
+
+std::vector<ProblemPlan> plan_problems(const Family& family, const Plan& plan,
+                                       const ProblemOptions& options) {
+  const std::vector<std::int64_t> seq_lens = seq_lens_of(options);
+  std::vector<ProblemPlan> problems;
+  for (const Group& group : group_configs(family, plan, options)) {
+    for (const std::int64_t seq_len : seq_lens) {
+      if (!group.plan.configs.empty()) {
+        problems.push_back(group.plan);
+        problems.back().problem = make_problem(options, group.dtype, group.d_head, seq_len);
+      }
+    }
+  }
+  return problems;
+}
+
+}  // namespace fatune

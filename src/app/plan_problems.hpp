@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "app/options.hpp"
+#include "core/config.hpp"
+#include "core/problem.hpp"
+#include "engine/problem_plan.hpp"
+#include "plan/family.hpp"
+#include "plan/planner.hpp"
+
+namespace fatune {
+
+/// Every problem that the options describe: for each dtype and head dimension that a kept
+/// configuration has, each sequence length. Error(usage) for extents out of range.
+[[nodiscard]] std::vector<ProblemPlan> plan_problems(const Family& family, const Plan& plan,
+                                                     const ProblemOptions& options);
+
+/// Adds to each problem those of the dropped configurations that an audit tries: the family must be
+/// able to build them; `seed` chooses among those of a rule, and each rule gets its turn.
+void choose_audited(const Family& family, const Plan& plan, const AuditOptions& audit,
+                    const ProblemOptions& options, std::uint64_t seed,
+                    std::vector<ProblemPlan>& problems);
+
+/// The values that the options give to parameters bound to the problem.
+[[nodiscard]] Binding binding_of(const ProblemOptions& options);
+
+/// The problem of one length for the dtype and d_head of a configuration; a family without such
+/// a parameter gets the options' first value, else FP16 and 128.
+[[nodiscard]] Problem problem_for(const Family& family, const Config& config,
+                                  const ProblemOptions& options, std::int64_t seq_len);
+
+}  // namespace fatune

@@ -1,0 +1,101 @@
+#include <limits>
+#include <memory>
+#include <optional>
+
+#include "cli/option_groups.hpp"
+#include "cli/text_option.hpp"
+#include "core/error.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr int kExhaustiveWarmup = 10;
+
+/// What was given; the rest follows from the strategy.
+struct GivenPolicy {
+  std::optional<Strategy> strategy;
+  std::optional<int> warmup;
+  std::optional<int> repeats;
+};
+
+/// A number of samples for each is what the exhaustive strategy is about: asking for one chooses
+/// it.
+void settle(const GivenPolicy& given, Strategy otherwise, MeasurePolicy& policy) {
+  if (given.repeats && given.strategy == Strategy::race) {
+    throw Error(ExitCode::usage, "a race takes as many samples as it needs", "--repeats",
+                "leave it out, or choose --strategy exhaustive");
+  }
+  policy.strategy = given.strategy.value_or(given.repeats ? Strategy::exhaustive : otherwise);
+  policy.repeats = given.repeats.value_or(policy.repeats);
+  policy.warmup =
+      given.warmup.value_or(policy.strategy == Strategy::exhaustive ? kExhaustiveWarmup : 0);
+}
+
+void add_strategy_options(CLI::App& app, GivenPolicy& given, MeasurePolicy& policy,
+                          Strategy otherwise) {
+  constexpr double kMostSeconds = 1e9;
+  add_text_option(
+      app, "--strategy", "race|exhaustive",
+      "give samples to those that can still win, or the same number to each (default: " +
+          std::string(strategy_name(otherwise)) + ")",
+      [&](const std::string& text) { given.strategy = parse_strategy(text); });
+  add_text_option(app, "--repeats", "N",
+                  "samples per configuration; implies --strategy exhaustive (default there: 64)",
+                  [&](const std::string& text) {
+                    given.repeats =
+                        static_cast<int>(parse_integer(text, "--repeats", 1, kMostSamples));
+                  });
+  add_text_option(
+      app, "--warmup", "N", "samples of each that are thrown away first (default: 10, in a race 0)",
+      [&](const std::string& text) {
+        given.warmup = static_cast<int>(parse_integer(text, "--warmup", 0, kMostSamples));
+      });
+  add_text_option(app, "--budget", "SECONDS", "end the races after this time (default: no limit)",
+                  [&](const std::string& text) {
+                    policy.budget_s = parse_number(text, "--budget", 1e-3, kMostSeconds);
+                  });
+  add_text_option(app, "--target-ci", "PERCENT",
+                  "end a race when the winner's interval is within this of its median (default: "
+                  "0.5)",
+                  [&](const std::string& text) {
+                    policy.target_ci = parse_number(text, "--target-ci", 1e-3, 50.0) / 100.0;
+                  });
+  add_text_option(app, "--confidence", "PERCENT", "of the reported intervals (default: 95)",
+                  [&](const std::string& text) {
+                    policy.confidence = parse_number(text, "--confidence", 50.0, 99.9) / 100.0;
+                  });
+}
+
+void read_l2(const std::string& text, MeasurePolicy& policy) {
+  if (text != "cold" && text != "warm") {
+    throw Error(ExitCode::usage, "there is no L2 mode '" + text + "'", "--l2",
+                "modes are cold (flushed before each sample) and warm");
+  }
+  policy.flush_l2 = text == "cold";
+}
+
+void add_sample_options(CLI::App& app, MeasurePolicy& policy) {
+  auto* l2 =
+      add_text_option(app, "--l2", "cold|warm", "L2 cache before each sample (default: cold)",
+                      [&](const std::string& text) { read_l2(text, policy); });
+  app.add_flag_callback(
+         "--no-flush", [&] { policy.flush_l2 = false; }, "the same as --l2 warm")
+      ->excludes(l2);
+  app.add_flag("--graph", policy.cuda_graph, "launch as a CUDA graph of one kernel");
+  app.add_flag_callback(
+      "--no-gate", [&] { policy.device_gate = false; },
+      "do not hold the GPU until the host has queued a sample");
+  add_integer(app, "--seed", "of the random inputs and the order of the samples (default: 1)", 0,
+              std::numeric_limits<std::int64_t>::max(), policy.seed);
+}
+
+}  // namespace
+
+void add_policy_options(CLI::App& app, MeasurePolicy& policy, Strategy otherwise) {
+  auto given = std::make_shared<GivenPolicy>();
+  add_strategy_options(app, *given, policy, otherwise);
+  add_sample_options(app, policy);
+  app.parse_complete_callback([given, otherwise, &policy] { settle(*given, otherwise, policy); });
+}
+
+}  // namespace fatune

@@ -1,0 +1,41 @@
+#include <memory>
+
+#include "app/commands.hpp"
+#include "cli/option_groups.hpp"
+#include "cli/subcommands.hpp"
+#include "cli/text_option.hpp"
+
+namespace fatune {
+
+void add_verify_winner_command(CLI::App& app, const CommandDefaults& defaults, Command& command) {
+  auto options = std::make_shared<VerifyWinnerOptions>();
+  options->output = defaults.output;
+  CLI::App* sub = app.add_subcommand(
+      "verify-winner",
+      "Measure the winners of a best_configs.json again: are they still the fastest?");
+  sub->add_option_function<std::string>(
+         "FILE", [options](const std::string& text) { options->file = text; },
+         "best_configs.json, as sweep writes it")
+      ->required();
+  add_text_option(*sub, "--tolerance", "PERCENT",
+                  "by how much a winner may be slower than the fastest (default: 0.5)",
+                  [options](const std::string& text) {
+                    options->tolerance_percent = parse_number(text, "--tolerance", 0.0, 1000.0);
+                  });
+  add_kernel_options(*sub, options->kernels, SpaceOption::yes);
+  add_target_options(*sub, options->target);
+  add_jobs_option(*sub, options->compile);
+  add_cache_options(*sub, options->compile);
+  add_policy_options(*sub, options->policy, Strategy::race);
+  add_store_options(*sub, options->store);
+  add_file_options(*sub, *options);
+  add_output_options(*sub, options->output);
+  sub->footer(R"(Exit code 11: a winner is beaten, or has failed.
+
+Examples:
+  fatune verify-winner results/best_configs.json
+  fatune verify-winner best.json --tolerance 2 --budget 60 --format json)");
+  sub->callback([options, &command] { command = [options] { return verify_winner(*options); }; });
+}
+
+}  // namespace fatune

@@ -1,0 +1,75 @@
+#include "engine/audit.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace fatune {
+namespace {
+
+double time_or_endless_us(const Entry& entry) {
+  return is_ranked(entry.outcome) ? ranked_us(entry.outcome)
+                                  : std::numeric_limits<double>::infinity();
+}
+
+/// Seconds that its samples took on the GPU, those for its verification not counted.
+double sampled_s(const Entry& entry) {
+  const auto* measured = std::get_if<Measured>(&entry.outcome);
+  if (measured == nullptr) {
+    return 0.0;
+  }
+  const std::vector<double>& samples_us = measured->timing.samples_us;
+  return 1e-6 * std::accumulate(samples_us.begin(), samples_us.end(), 0.0);
+}
+
+/// From those tried to all that the rule dropped.
+double extrapolate(double sum, const RuleAudit& audit) {
+  return sum * static_cast<double>(audit.pruned) / static_cast<double>(audit.audited);
+}
+
+RuleAudit audit_rule(const std::string& rule, std::int64_t pruned, const ProblemReport& report) {
+  RuleAudit audit;
+  audit.rule = rule;
+  audit.pruned = pruned;
+  double compile_ms = 0.0;
+  double measure_s = 0.0;
+  const Entry* best = nullptr;
+  for (const Entry& entry : report.audited) {
+    if (entry.pruned_by == rule) {
+      ++audit.audited;
+      compile_ms += entry.compile_ms;
+      measure_s += sampled_s(entry);
+      best = best == nullptr && is_ranked(entry.outcome) ? &entry : best;
+    }
+  }
+  if (audit.audited > 0) {
+    audit.saved_compile_s = extrapolate(1e-3 * compile_ms, audit);
+    audit.saved_measure_s = extrapolate(measure_s, audit);
+  }
+  if (best != nullptr && !report.ranking.empty()) {
+    audit.best_config = best->short_form;
+    const double winner_us = ranked_us(report.ranking.front().outcome);
+    audit.gain_percent = 100.0 * (winner_us / ranked_us(best->outcome) - 1.0);
+  }
+  return audit;
+}
+
+}  // namespace
+
+void add_audit(const ProblemPlan& plan, ProblemReport& report) {
+  if (plan.audited.empty()) {
+    return;
+  }
+  std::stable_sort(report.audited.begin(), report.audited.end(), [](const auto& a, const auto& b) {
+    return time_or_endless_us(a) < time_or_endless_us(b);
+  });
+  for (Entry& entry : report.audited) {
+    entry.rank = 0;
+    entry.tie_group = 0;
+  }
+  for (const auto& [rule, pruned] : plan.pruned_by_rule) {
+    report.audit.push_back(audit_rule(rule, pruned, report));
+  }
+}
+
+}  // namespace fatune

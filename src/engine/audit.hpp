@@ -1,0 +1,13 @@
+#pragma once
+
+#include "core/report.hpp"
+#include "engine/problem_plan.hpp"
+
+namespace fatune {
+
+/// Orders report.audited (fastest first, those without a time last) and fills report.audit: what
+/// each of the space's rules saved on this problem, judged by those of its configurations that were
+/// tried all the same, and what it cost. Nothing when none was. Precondition: the ranking is made.
+void add_audit(const ProblemPlan& plan, ProblemReport& report);
+
+}  // namespace fatune

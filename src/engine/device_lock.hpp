@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <string>
+
+namespace fatune {
+
+/// What to do while another process measures on the GPU.
+enum class LockWait {
+  yes,  ///< wait until it ends
+  no,   ///< end with an Error
+};
+
+/// One measuring process per GPU: an exclusive lock on a file named after the GPU, in the system's
+/// folder for temporary files, released when this dies (or the process does).
+class DeviceLock {
+ public:
+  /// Waits while another process holds it; `on_wait` is called once before. Error(gpu_busy) where
+  /// it may not wait, Error(interrupted) when the user ends the wait (interrupt.hpp), Error(io)
+  /// when the file cannot be opened.
+  DeviceLock(const std::string& uuid, LockWait wait, const std::function<void()>& on_wait);
+  DeviceLock(const DeviceLock&) = delete;
+  DeviceLock& operator=(const DeviceLock&) = delete;
+  DeviceLock(DeviceLock&&) = delete;
+  DeviceLock& operator=(DeviceLock&&) = delete;
+  ~DeviceLock();
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace fatune

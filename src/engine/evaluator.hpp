@@ -1,0 +1,77 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/device_limits.hpp"
+#include "core/journal_event.hpp"
+#include "core/outcome.hpp"
+#include "core/problem.hpp"
+#include "core/report.hpp"
+#include "engine/run_log.hpp"
+#include "measure/measurer.hpp"
+
+namespace fatune {
+
+/// What an evaluator names a trial by: its place in the problem's list of trials.
+using TrialId = std::size_t;
+
+/// A trial that an earlier, interrupted run has admitted.
+struct ResumedTrial {
+  TrialId trial = 0;
+  Candidate candidate;
+};
+
+/// How a trial that was admitted has ended.
+struct TrialResult {
+  TrialId trial = 0;
+  Outcome outcome;
+  int place = 0;      ///< 1 is the fastest; 0: none was given
+  int tie_group = 0;  ///< those of one group cannot be told apart; 0: as place
+};
+
+struct Evaluation {
+  std::vector<TrialResult> results;  ///< of each admitted trial about which something is known
+  std::optional<MeasuringSummary> summary;
+  std::optional<GpuConditions> conditions;
+};
+
+/// Finds out how long compiled configurations take: by measuring, or by estimating. One problem at
+/// a time: begin_problem(), resume() at most once, then admit() and work() in any order, close()
+/// after the last admit(), work() until it returns false, finish(). An Error ends the command.
+class Evaluator {
+ public:
+  Evaluator() = default;
+  Evaluator(const Evaluator&) = delete;
+  Evaluator& operator=(const Evaluator&) = delete;
+  Evaluator(Evaluator&&) = delete;
+  Evaluator& operator=(Evaluator&&) = delete;
+  virtual ~Evaluator() = default;
+
+  /// Of the GPU, with the memory that is free.
+  [[nodiscard]] virtual const DeviceLimits& limits() const = 0;
+  /// `log` is told what would be needed to go on after a crash, and must live until finish().
+  virtual void begin_problem(const Problem& problem, std::optional<double> budget_s,
+                             RunLog& log) = 0;
+  /// Goes on where an interrupted run was. False: the events make no sense here, and nothing of
+  /// them is used. `trials`: those that the events name as admitted.
+  [[nodiscard]] virtual bool resume(const std::vector<JournalEvent>& /*events*/,
+                                    const std::vector<ResumedTrial>& /*trials*/) {
+    return false;
+  }
+  /// Takes a trial in. Its outcome, if that is known already; else finish() has it.
+  /// Precondition: `entry` has the artifact's facts, and a block fits an SM.
+  [[nodiscard]] virtual std::optional<Outcome> admit(TrialId trial, const Entry& entry,
+                                                     const Candidate& candidate) = 0;
+  /// Does a small piece of work, a sample at most. False: there is nothing to do, until another
+  /// trial is admitted or, after close(), for good.
+  [[nodiscard]] virtual bool work() { return false; }
+  virtual void close() {}
+  /// Also before the end: then with what is known so far.
+  [[nodiscard]] virtual Evaluation finish() = 0;
+  /// Seconds in which the GPU had something to do, of all problems so far.
+  [[nodiscard]] virtual double busy_s() const { return 0.0; }
+};
+
+}  // namespace fatune

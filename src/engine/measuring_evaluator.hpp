@@ -1,0 +1,69 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compile/cubin_cache.hpp"
+#include "core/kernel_code.hpp"
+#include "engine/device_lock.hpp"
+#include "engine/evaluator.hpp"
+#include "engine/verifying_kernels.hpp"
+#include "measure/remote_measurer.hpp"
+
+namespace fatune {
+
+class ProblemRace;
+
+/// What a measuring evaluator needs to know.
+struct MeasuringSetup {
+  int device_ordinal = 0;
+  std::string uuid;
+  Arch arch;                                    ///< that is compiled for
+  std::shared_ptr<const SourceBundle> sources;  ///< of the kernels that verify
+  std::vector<Problem> problems;                ///< that will be measured
+  MeasurePolicy policy;
+  CubinCache* cache = nullptr;    ///< may be null; must outlive the evaluator
+  LockWait wait = LockWait::yes;  ///< when another process measures on the GPU
+  std::function<void()> on_wait;  ///< called before a wait
+};
+
+/// Verifies and times on one GPU, alone on it, in a worker process. Workers die with the thread
+/// that uses this: construct and use it on one thread.
+class MeasuringEvaluator : public Evaluator {
+ public:
+  /// Waits for the GPU's lock, and starts a worker. Error as DeviceLock and RemoteMeasurer.
+  explicit MeasuringEvaluator(const MeasuringSetup& setup);
+  MeasuringEvaluator(const MeasuringEvaluator&) = delete;
+  MeasuringEvaluator& operator=(const MeasuringEvaluator&) = delete;
+  MeasuringEvaluator(MeasuringEvaluator&&) = delete;
+  MeasuringEvaluator& operator=(MeasuringEvaluator&&) = delete;
+  ~MeasuringEvaluator() override;
+
+  [[nodiscard]] const DeviceLimits& limits() const override { return limits_; }
+  void begin_problem(const Problem& problem, std::optional<double> budget_s, RunLog& log) override;
+  [[nodiscard]] bool resume(const std::vector<JournalEvent>& events,
+                            const std::vector<ResumedTrial>& trials) override;
+  [[nodiscard]] std::optional<Outcome> admit(TrialId trial, const Entry& entry,
+                                             const Candidate& candidate) override;
+  [[nodiscard]] bool work() override;
+  void close() override;
+  [[nodiscard]] Evaluation finish() override;
+  [[nodiscard]] double busy_s() const override { return measurer_.busy_s(); }
+
+ private:
+  ProblemRace& race();
+
+  VerifyingKernels kernels_;
+  DeviceLock lock_;
+  RemoteMeasurer measurer_;
+  DeviceLimits limits_;
+  Problem problem_;
+  std::optional<double> budget_s_;
+  RunLog* log_ = nullptr;
+  std::unique_ptr<ProblemRace> race_;  ///< from the problem's first trial on
+};
+
+}  // namespace fatune

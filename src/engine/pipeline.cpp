@@ -1,0 +1,103 @@
+#include "engine/pipeline.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <mutex>
+#include <numeric>
+#include <utility>
+
+#include "core/problem.hpp"
+#include "engine/interrupt.hpp"
+#include "engine/problem_run.hpp"
+
+namespace fatune {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// An equal share of what is left of the budget for each of the problems that a seat may still get:
+/// never nothing, which would be no budget.
+std::optional<double> share_of(double budget_s, Clock::time_point start, std::size_t problems_left,
+                               std::size_t seats) {
+  if (budget_s <= 0.0) {
+    return std::nullopt;
+  }
+  constexpr double kLeastSeconds = 1e-6;
+  const std::chrono::duration<double> spent = Clock::now() - start;
+  const std::size_t turns = std::max<std::size_t>(1, (problems_left + seats - 1) / seats);
+  return std::max(kLeastSeconds, (budget_s - spent.count()) / static_cast<double>(turns));
+}
+
+}  // namespace
+
+Pipeline::Pipeline(PipelineParts parts, const std::vector<ProblemPlan>& plans,
+                   const std::vector<std::size_t>& order)
+    : parts_(std::move(parts)), order_(order) {
+  for (const ProblemPlan& plan : plans) {
+    works_.push_back(lay_out(parts_.family, parts_.limits, plan));
+  }
+  CompileList list = list_requests(parts_.family, parts_.limits, works_, order);
+  feed_ = std::make_unique<CompileFeed>(std::move(list.requests), std::move(list.owners),
+                                        works_.size(), parts_.compile_one, parts_.jobs);
+}
+
+void Pipeline::reserve_begun(const std::vector<Seat>& seats, ProblemQueue& queue) const {
+  for (std::size_t seat = 0; seat < seats.size(); ++seat) {
+    for (const std::size_t problem : order_) {
+      const ProblemPlan& plan = *works_[problem].plan;
+      if (seats[seat].log.has_begun(plan.problem, plan.run)) {
+        queue.reserve(problem, seat);
+      }
+    }
+  }
+}
+
+bool Pipeline::run(std::vector<Seat>& seats,
+                   const std::function<void(std::size_t, ProblemReport)>& on_problem) {
+  std::mutex reporting;
+  std::atomic<bool> complete = true;
+  const Clock::time_point start = Clock::now();
+  ProblemQueue queue(order_);
+  reserve_begun(seats, queue);
+  const auto work_off = [&](std::size_t seat, Evaluator& evaluator) {
+    while (complete) {
+      const auto budget_s = share_of(parts_.budget_s, start, queue.left(), seats.size());
+      const auto index = queue.take(seat);
+      if (!index) {
+        return;
+      }
+      ProblemRun run({parts_.limits, *feed_, evaluator, seats[seat].log, parts_.observer,
+                      parts_.baseline, budget_s},
+                     works_[*index], *index);
+      if (!run.run()) {
+        complete = false;
+      }
+      const std::lock_guard lock(reporting);
+      ProblemReport report = run.take_report();
+      parts_.observer.end_problem(report);
+      on_problem(*index, std::move(report));
+    }
+  };
+  for (std::size_t seat = 0; seat < seats.size(); ++seat) {
+    seats[seat].device.start([&, seat](Evaluator& evaluator) { work_off(seat, evaluator); });
+  }
+  std::exception_ptr error;
+  for (Seat& seat : seats) {
+    try {
+      seat.device.finish();
+    } catch (...) {
+      error = std::current_exception();
+    }
+  }
+  if (!complete) {
+    feed_->cancel();
+  }
+  if (error) {
+    std::rethrow_exception(error);
+  }
+  return complete;
+}
+
+}  // namespace fatune

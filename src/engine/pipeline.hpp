@@ -1,0 +1,66 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "compile/compile_pool.hpp"
+#include "core/config.hpp"
+#include "core/device_limits.hpp"
+#include "core/report.hpp"
+#include "engine/device_thread.hpp"
+#include "engine/problem_plan.hpp"
+#include "engine/problem_queue.hpp"
+#include "engine/problem_work.hpp"
+#include "engine/run_log.hpp"
+#include "engine/run_observer.hpp"
+#include "plan/family.hpp"
+
+namespace fatune {
+
+/// What a pipeline works with; all of it must outlive the pipeline.
+struct PipelineParts {
+  const Family& family;
+  const DeviceLimits& limits;  ///< of all the GPUs: they are of one model
+  CompilePool::CompileFunction compile_one;
+  int jobs = 1;
+  RunObserver& observer;
+  std::optional<Config> baseline;
+  double budget_s = 0.0;  ///< for the whole run; 0: no limit
+};
+
+/// One GPU with its log.
+struct Seat {
+  DeviceThread& device;
+  RunLog& log;
+};
+
+/// Plans become artifacts, artifacts become outcomes, outcomes become rankings. Compiling, for all
+/// problems, begins in the constructor and ends with the destructor.
+class Pipeline {
+ public:
+  /// `order`: in which problems are compiled for and begun. `plans` must outlive the pipeline.
+  Pipeline(PipelineParts parts, const std::vector<ProblemPlan>& plans,
+           const std::vector<std::size_t>& order);
+
+  /// Works through the problems, all seats at a time; what an interrupted run had begun on a GPU
+  /// goes on there. `on_problem` gets each problem's
+  /// number and report as soon as it is ranked, one at a time, and the unfinished ones of a run
+  /// that is interrupted. Returns false when it was interrupted. An Error of one seat is thrown
+  /// once the others have done their work.
+  [[nodiscard]] bool run(std::vector<Seat>& seats,
+                         const std::function<void(std::size_t, ProblemReport)>& on_problem);
+
+  [[nodiscard]] double compiling_s() const { return feed_->compiling_s(); }
+
+ private:
+  void reserve_begun(const std::vector<Seat>& seats, ProblemQueue& queue) const;
+
+  PipelineParts parts_;
+  std::vector<std::size_t> order_;
+  std::vector<ProblemWork> works_;
+  std::unique_ptr<CompileFeed> feed_;
+};
+
+}  // namespace fatune

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/config.hpp"
+#include "core/problem.hpp"
+
+namespace fatune {
+
+/// A configuration that a rule of the space dropped and that is tried all the same.
+struct AuditedConfig {
+  Config config;
+  std::string rule;
+};
+
+/// What is to be tried on one problem.
+struct ProblemPlan {
+  Problem problem;
+  int run = 1;                  ///< which repetition of the whole, from 1
+  std::vector<Config> configs;  ///< in the documented order
+  std::int64_t pruned = 0;      ///< configurations of this dtype and d_head that rules dropped
+  std::int64_t invalid = 0;     ///< ... that the family cannot build
+  std::vector<AuditedConfig> audited;
+  std::vector<std::pair<std::string, std::int64_t>> pruned_by_rule;  ///< in the rules' order
+};
+
+}  // namespace fatune

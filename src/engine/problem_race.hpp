@@ -1,0 +1,80 @@
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "core/report.hpp"
+#include "engine/conditions_log.hpp"
+#include "engine/evaluator.hpp"
+#include "engine/run_log.hpp"
+#include "measure/measurer.hpp"
+#include "race/race.hpp"
+
+namespace fatune {
+
+/// One problem's race on one GPU: race/ says whose sample is next, the measurer takes it, the log
+/// hears of it. Contracts as in Evaluator.
+class ProblemRace {
+ public:
+  /// The problem must have begun on `measurer`; it and `log` must outlive the race. `budget_s`
+  /// counts from here on.
+  ProblemRace(Measurer& measurer, std::optional<double> budget_s, RunLog& log);
+
+  [[nodiscard]] bool resume(const std::vector<JournalEvent>& events,
+                            const std::vector<ResumedTrial>& trials);
+  [[nodiscard]] std::optional<Outcome> admit(TrialId trial, const Candidate& candidate);
+  [[nodiscard]] bool work();
+  void close();
+  [[nodiscard]] Evaluation finish() const;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  struct Racer {
+    TrialId trial = 0;
+    Candidate candidate;
+    Verification verification;
+    double first_us = 0.0;
+    bool loaded = false;   ///< admitted by the measurer in this process
+    bool checked = false;  ///< its output was right after the last sample, too
+    bool gate_lost = false;
+    std::optional<Outcome> failure;
+  };
+
+  [[nodiscard]] double elapsed_s() const;
+  [[nodiscard]] RunnerId join(Racer racer);
+  [[nodiscard]] RunnerId enter(Racer racer);
+  void reopen();
+  [[nodiscard]] bool replay(const std::vector<JournalEvent>& events,
+                            const std::map<std::string, const ResumedTrial*>& trials);
+  [[nodiscard]] bool replay_admission(const JournalEvent& event,
+                                      const std::map<std::string, const ResumedTrial*>& trials);
+  [[nodiscard]] bool replay_sample(const JournalEvent& event);
+  [[nodiscard]] bool replay_failure(const JournalEvent& event);
+  void start_over();
+  [[nodiscard]] std::optional<Outcome> load(Racer& racer);
+  [[nodiscard]] std::optional<Outcome> discard_warmup(TrialId trial);
+  void take_sample(RunnerId id);
+  void record(Racer& racer, const Samples& samples);
+  void withdraw(RunnerId id, Outcome failure);
+  [[nodiscard]] bool recheck_next();
+  [[nodiscard]] bool needs_recheck(const CandidateResult& result) const;
+  [[nodiscard]] Outcome outcome_of(const Racer& racer, const CandidateResult& result) const;
+
+  Measurer& measurer_;
+  RunLog& log_;
+  RacePolicy policy_;
+  Race race_;
+  std::vector<Racer> racers_;  ///< by RunnerId
+  ConditionsLog conditions_;
+  Clock::time_point start_ = Clock::now();
+  double spent_before_s_ = 0.0;  ///< by the run that this one goes on with
+  double race_elapsed_s_ = 0.0;  ///< as last told to the race
+  bool closed_ = false;
+};
+
+}  // namespace fatune

@@ -1,0 +1,89 @@
+#include "engine/problem_work.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/entries.hpp"
+#include "engine/work_estimate.hpp"
+#include "measure/probe_problem.hpp"
+#include "plan/planner.hpp"
+
+namespace fatune {
+namespace {
+
+/// A trial with its guessed time.
+struct Guess {
+  double us = 0.0;
+  Trial trial;
+};
+
+/// Takes configurations in, one by one.
+class Layout {
+ public:
+  Layout(const Family& family, const DeviceLimits& limits, const ProblemPlan& plan)
+      : family_(family), limits_(limits), plan_(plan), probe_(probe_problem(plan.problem)) {}
+
+  void add(const Config& config, const std::string& pruned_by) {
+    const Problem& problem = plan_.problem;
+    Entry entry = make_entry(family_, config);
+    entry.pruned_by = pruned_by;
+    entry.total_flop = find_quantity(family_, config, problem, limits_, "total_flop");
+    if (auto obstacle = find_obstacle(family_, config, problem, limits_)) {
+      entry.outcome = *std::move(obstacle);
+      obstacles_.push_back(std::move(entry));
+      return;
+    }
+    const LaunchGeometry geometry = launch_geometry(family_, config, problem, limits_);
+    const double us = guess_us(family_, entry, geometry, problem, limits_);
+    guesses_.push_back({us, Trial{std::move(entry), geometry,
+                                  launch_geometry(family_, config, probe_, limits_), nullptr}});
+  }
+
+  [[nodiscard]] ProblemWork finish() {
+    std::stable_sort(guesses_.begin(), guesses_.end(),
+                     [](const Guess& a, const Guess& b) { return a.us < b.us; });
+    ProblemWork work{&plan_, {}, std::move(obstacles_)};
+    for (Guess& guess : guesses_) {
+      work.trials.push_back(std::move(guess.trial));
+    }
+    return work;
+  }
+
+ private:
+  const Family& family_;
+  const DeviceLimits& limits_;
+  const ProblemPlan& plan_;
+  Problem probe_;
+  std::vector<Guess> guesses_;
+  std::vector<Entry> obstacles_;
+};
+
+}  // namespace
+
+ProblemWork lay_out(const Family& family, const DeviceLimits& limits, const ProblemPlan& plan) {
+  Layout layout(family, limits, plan);
+  for (const Config& config : plan.configs) {
+    layout.add(config, {});
+  }
+  for (const AuditedConfig& audited : plan.audited) {
+    layout.add(audited.config, audited.rule);
+  }
+  return layout.finish();
+}
+
+CompileList list_requests(const Family& family, const DeviceLimits& limits,
+                          const std::vector<ProblemWork>& works,
+                          const std::vector<std::size_t>& order) {
+  CompileList list;
+  for (const std::size_t index : order) {
+    const ProblemWork& work = works[index];
+    for (std::size_t trial = 0; trial < work.trials.size(); ++trial) {
+      list.requests.push_back(compile_request(family, work.trials[trial].entry.config,
+                                              work.plan->problem, limits.arch, limits));
+      list.owners.push_back({index, trial});
+    }
+  }
+  return list;
+}
+
+}  // namespace fatune

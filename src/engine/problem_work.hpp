@@ -1,0 +1,46 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "core/device_limits.hpp"
+#include "core/kernel_code.hpp"
+#include "core/report.hpp"
+#include "engine/compile_feed.hpp"
+#include "engine/problem_plan.hpp"
+#include "plan/family.hpp"
+
+namespace fatune {
+
+/// A configuration on its way from its machine code to its outcome.
+struct Trial {
+  Entry entry;
+  LaunchGeometry geometry;
+  LaunchGeometry probe_geometry;             ///< on probe_problem()
+  std::shared_ptr<const Artifact> artifact;  ///< null before it is compiled, and if that failed
+};
+
+/// One problem with its trials.
+struct ProblemWork {
+  const ProblemPlan* plan = nullptr;
+  std::vector<Trial> trials;     ///< likely winners first
+  std::vector<Entry> obstacles;  ///< that nothing need be compiled for: the outcome is known
+};
+
+/// What is to be compiled, for which trial, in which order.
+struct CompileList {
+  std::vector<CompileRequest> requests;
+  std::vector<TrialKey> owners;  ///< of the requests
+};
+
+/// The problem's work, its trials in the order of their guessed times. `plan` must outlive it.
+[[nodiscard]] ProblemWork lay_out(const Family& family, const DeviceLimits& limits,
+                                  const ProblemPlan& plan);
+
+/// Requests of the problems in the given order (indices into `works`).
+[[nodiscard]] CompileList list_requests(const Family& family, const DeviceLimits& limits,
+                                        const std::vector<ProblemWork>& works,
+                                        const std::vector<std::size_t>& order);
+
+}  // namespace fatune

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/journal_event.hpp"
+#include "core/kernel_code.hpp"
+#include "core/outcome.hpp"
+#include "core/report.hpp"
+
+namespace fatune {
+
+/// How an outcome came about, for the log.
+struct TrialRecord {
+  const Artifact* artifact = nullptr;  ///< null: it was never compiled
+  LaunchGeometry launch;
+  /// By the evaluator, now or in an earlier run, and for good: a run that goes on with this one
+  /// may take it over.
+  bool evaluated = false;
+};
+
+/// What a run tells as it goes on, and asks before it evaluates. This one keeps and knows nothing.
+/// No call throws: a log that fails says so and goes on without.
+class RunLog {
+ public:
+  RunLog() = default;
+  RunLog(const RunLog&) = delete;
+  RunLog& operator=(const RunLog&) = delete;
+  RunLog(RunLog&&) = delete;
+  RunLog& operator=(RunLog&&) = delete;
+  virtual ~RunLog() = default;
+
+  /// Whether an interrupted run of the same plan had begun the problem on this GPU. From any
+  /// thread, before the first begin_problem().
+  [[nodiscard]] virtual bool has_begun(const Problem& /*problem*/, int /*run*/) { return false; }
+  /// Before anything else of the problem; `header` has no entries.
+  virtual void begin_problem(const ProblemReport& /*header*/) {}
+  /// The whole ranked report of the problem begun, when an interrupted run of the same plan has
+  /// finished it. It is then kept for this run too: no other call for the problem may follow.
+  [[nodiscard]] virtual std::optional<ProblemReport> recall_problem() { return std::nullopt; }
+  /// What an interrupted run of the plan told the race of the problem begun. It is then the
+  /// beginning of this run's journal: what follows is added to it.
+  [[nodiscard]] virtual std::vector<JournalEvent> take_over_journal() { return {}; }
+  /// What was taken over does not fit: the race begins anew, and the journal with it.
+  virtual void drop_journal() {}
+  /// The race has been told this. After take_over_journal(), if that was called.
+  virtual void journal(const JournalEvent& /*event*/) {}
+  /// An earlier outcome that stands for an evaluation of the entry.
+  [[nodiscard]] virtual std::optional<Outcome> recall(const Entry& /*entry*/,
+                                                      const LaunchGeometry& /*launch*/) {
+    return std::nullopt;
+  }
+  /// The entry has its outcome. After recall() for the same entry, if that was called.
+  virtual void add(const Entry& /*entry*/, const TrialRecord& /*trial*/) {}
+  /// The problem is ranked. `finished`: nothing of it is missing; a run that was interrupted within
+  /// it is not.
+  virtual void end_problem(const ProblemReport& /*report*/, bool /*finished*/) {}
+};
+
+}  // namespace fatune

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "core/problem.hpp"
+#include "core/report.hpp"
+
+namespace fatune {
+
+/// Watches a run; several GPUs' threads may tell at the same time. This one looks away.
+class RunObserver {
+ public:
+  RunObserver() = default;
+  RunObserver(const RunObserver&) = delete;
+  RunObserver& operator=(const RunObserver&) = delete;
+  RunObserver(RunObserver&&) = delete;
+  RunObserver& operator=(RunObserver&&) = delete;
+  virtual ~RunObserver() = default;
+
+  virtual void begin_problem(const Problem& /*problem*/) {}
+  /// One more configuration of any problem is done, or is in its race.
+  virtual void step() {}
+  /// `report` may be of a run that was interrupted within the problem.
+  virtual void end_problem(const ProblemReport& /*report*/) {}
+};
+
+}  // namespace fatune

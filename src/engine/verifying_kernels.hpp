@@ -1,0 +1,39 @@
+#pragma once
+
+#include <future>
+#include <map>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "compile/compiler.hpp"
+#include "compile/cubin_cache.hpp"
+#include "core/arch.hpp"
+#include "core/kernel_code.hpp"
+#include "core/problem.hpp"
+#include "data/file_tree.hpp"
+
+namespace fatune {
+
+/// The kernels that make inputs and references and compare: compiled in the background, before they
+/// are needed.
+class VerifyingKernels {
+ public:
+  /// For these problems. `cache` may be null; it must outlive this.
+  VerifyingKernels(std::shared_ptr<const SourceBundle> sources,
+                   const std::vector<Problem>& problems, Arch arch, CubinCache* cache);
+
+  /// Waits for them. Error(gpu_failure) with the compiler's log when they do not compile.
+  [[nodiscard]] const Artifact& of(const Problem& problem) const;
+
+ private:
+  using Key = std::pair<DType, std::int64_t>;  ///< dtype and d_head: all that they depend on
+
+  std::shared_ptr<const SourceBundle> sources_;
+  std::map<Key, std::shared_future<CompileResult>> results_;
+};
+
+/// Their sources, read from `kernels/`.
+[[nodiscard]] std::shared_ptr<const SourceBundle> read_measurement_sources(const FileTree& tree);
+
+}  // namespace fatune

@@ -1,0 +1,70 @@
+#include "engine/work_estimate.hpp"
+
+#include <algorithm>
+
+#include "core/outcome.hpp"
+#include "plan/planner.hpp"
+#include "rank/estimate.hpp"
+
+namespace fatune {
+namespace {
+
+/// What the work of one entry is counted from.
+class WorkCount {
+ public:
+  WorkCount(const Family& family, const Problem& problem, const DeviceLimits& limits)
+      : family_(family), problem_(problem), limits_(limits) {}
+
+  [[nodiscard]] KernelWork of(const Entry& entry, const LaunchGeometry& geometry) const {
+    const auto& grid = geometry.grid;
+    const auto heads = static_cast<double>(problem_.batch * problem_.heads);
+    const auto seq_len = static_cast<double>(problem_.seq_len);
+    KernelWork work;
+    work.blocks = grid[0] * grid[1] * grid[2];
+    work.threads_per_block = entry.threads_per_block;
+    work.blocks_per_sm = entry.blocks_per_sm;
+    work.tensor_flop = quantity_or(entry.config, "tensor_flop", literature_flop(problem_));
+    work.exponentials = quantity_or(entry.config, "exponentials", heads * seq_len * seq_len);
+    work.smem_traffic_bytes = quantity_or(entry.config, "smem_traffic_bytes", 0.0);
+    work.device_memory_bytes = 4.0 * static_cast<double>(tensor_bytes(problem_));
+    work.spill_bytes = spill_bytes(entry, heads, static_cast<double>(work.blocks));
+    return work;
+  }
+
+ private:
+  [[nodiscard]] double quantity_or(const Config& config, const char* name, double otherwise) const {
+    return find_quantity(family_, config, problem_, limits_, name).value_or(otherwise);
+  }
+
+  [[nodiscard]] double spill_bytes(const Entry& entry, double heads, double blocks) const {
+    const double kv_steps = heads * quantity_or(entry.config, "kv_steps", blocks / heads);
+    const ResourceFacts facts = entry.facts.value_or(ResourceFacts{});
+    const auto bytes = static_cast<double>(facts.spill_load_bytes + facts.spill_store_bytes);
+    return bytes * entry.threads_per_block * kv_steps;
+  }
+
+  const Family& family_;
+  const Problem& problem_;
+  const DeviceLimits& limits_;
+};
+
+}  // namespace
+
+Estimated estimate_entry(const Family& family, const Entry& entry, const LaunchGeometry& geometry,
+                         const Problem& problem, const DeviceLimits& limits) {
+  return estimate(WorkCount(family, problem, limits).of(entry, geometry), limits);
+}
+
+double guess_us(const Family& family, const Entry& entry, const LaunchGeometry& geometry,
+                const Problem& problem, const DeviceLimits& limits) {
+  constexpr int kTypicalRegisters = 160;
+  const auto& block = geometry.block;
+  Entry guessed = entry;
+  guessed.threads_per_block = static_cast<int>(block[0] * block[1] * block[2]);
+  guessed.blocks_per_sm =
+      std::max(1, blocks_per_sm(limits, guessed.threads_per_block, kTypicalRegisters,
+                                geometry.dynamic_smem_bytes));
+  return estimate_entry(family, guessed, geometry, problem, limits).estimate_us;
+}
+
+}  // namespace fatune

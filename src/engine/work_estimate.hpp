@@ -1,0 +1,23 @@
+#pragma once
+
+#include "core/device_limits.hpp"
+#include "core/kernel_code.hpp"
+#include "core/outcome.hpp"
+#include "core/problem.hpp"
+#include "core/report.hpp"
+#include "plan/family.hpp"
+
+namespace fatune {
+
+/// A time for an entry that nothing has run, from the family's quantities and what is known of its
+/// machine code (docs/estimate.md). Precondition: a block fits an SM.
+[[nodiscard]] Estimated estimate_entry(const Family& family, const Entry& entry,
+                                       const LaunchGeometry& geometry, const Problem& problem,
+                                       const DeviceLimits& limits);
+
+/// The same before it is compiled, in microseconds: good for an order, and for nothing else.
+[[nodiscard]] double guess_us(const Family& family, const Entry& entry,
+                              const LaunchGeometry& geometry, const Problem& problem,
+                              const DeviceLimits& limits);
+
+}  // namespace fatune

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <span>
+
+#include "core/kernel_code.hpp"
+#include "gpu/context.hpp"
+#include "gpu/handle.hpp"
+#include "gpu/module.hpp"
+
+namespace fatune::gpu {
+
+void destroy_graph(void* graph) noexcept;
+void destroy_executable_graph(void* graph) noexcept;
+
+/// The driver has CUDA graphs (11.4 or newer). Throws Error(no_gpu) without a usable driver.
+[[nodiscard]] bool has_graphs();
+
+/// A CUDA graph of one kernel, to be launched again and again. Lives no longer than the kernel's
+/// module, and at least until its last launch has finished.
+class KernelGraph {
+ public:
+  /// `arguments` as those of launch(); their values are copied. Throws DriverError for what the
+  /// driver refuses, Error(too_large) for a geometry beyond 32 bits. Precondition: has_graphs().
+  KernelGraph(const Function& function, const LaunchGeometry& geometry, std::span<void*> arguments);
+
+  /// Queues it. Throws DriverError.
+  void launch(const Stream& stream) const;
+
+ private:
+  Handle<void*, destroy_graph> graph_;
+  Handle<void*, destroy_executable_graph> executable_;
+};
+
+template <typename... Arguments>
+[[nodiscard]] KernelGraph graph_with(const Function& function, const LaunchGeometry& geometry,
+                                     Arguments... values) {
+  void* pointers[] = {&values..., nullptr};
+  return {function, geometry, std::span<void*>(pointers, sizeof...(values))};
+}
+
+}  // namespace fatune::gpu

@@ -1,0 +1,135 @@
+#include "gpu/nvml.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+namespace fatune::gpu {
+namespace {
+
+constexpr const char* kDefaultLibrary = "libnvidia-ml.so.1";
+constexpr const char* kLibraryVariable = "FATUNE_LIBNVML";
+
+// Of nvml.h, which not every machine that builds fatune has.
+constexpr int kSuccess = 0;          // NVML_SUCCESS
+constexpr int kClockSm = 1;          // NVML_CLOCK_SM
+constexpr int kSensorGpu = 0;        // NVML_TEMPERATURE_GPU
+constexpr unsigned kMigEnabled = 1;  // NVML_DEVICE_MIG_ENABLE
+
+const char* library_name() {
+  // Set, if at all, by whoever started the process.
+  const char* const chosen = std::getenv(kLibraryVariable);  // NOLINT(concurrency-mt-unsafe)
+  return chosen == nullptr || *chosen == '\0' ? kDefaultLibrary : chosen;
+}
+
+}  // namespace
+
+// The functions that the library has; those that it lacks are null.
+struct Nvml::Library {
+  using Device = void*;
+
+  explicit Library(const char* name) : handle(dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
+    if (handle == nullptr) {
+      return;
+    }
+    find("nvmlInit_v2", init);
+    find("nvmlShutdown", shutdown);
+    find("nvmlDeviceGetHandleByUUID", by_uuid);
+    find("nvmlDeviceGetMigMode", mig_mode);
+    find("nvmlDeviceGetClockInfo", clock);
+    find("nvmlDeviceGetPowerUsage", power);
+    find("nvmlDeviceGetTemperature", temperature);
+    find("nvmlDeviceGetCurrentClocksEventReasons", clock_limits);
+    if (clock_limits == nullptr) {  // the name before driver 535
+      find("nvmlDeviceGetCurrentClocksThrottleReasons", clock_limits);
+    }
+  }
+  Library(const Library&) = delete;
+  Library& operator=(const Library&) = delete;
+  Library(Library&&) = delete;
+  Library& operator=(Library&&) = delete;
+  ~Library() {
+    if (started) {
+      shutdown();
+    }
+    if (handle != nullptr) {
+      dlclose(handle);
+    }
+  }
+
+  template <typename Function>
+  void find(const char* name, Function& function) {
+    function = reinterpret_cast<Function>(dlsym(handle, name));
+  }
+
+  // Why not; empty when it did.
+  [[nodiscard]] std::string start() {
+    if (handle == nullptr) {
+      const char* const reason = dlerror();
+      return reason == nullptr ? "the library cannot be loaded" : reason;
+    }
+    if (init == nullptr || shutdown == nullptr || by_uuid == nullptr || clock == nullptr) {
+      return "the library lacks functions";
+    }
+    const int result = init();
+    started = result == kSuccess;
+    return started ? std::string() : fmt::format("nvmlInit_v2 returned {}", result);
+  }
+
+  [[nodiscard]] std::string find_device(const std::string& uuid, Device& device) const {
+    if (const int result = by_uuid(uuid.c_str(), &device); result != kSuccess) {
+      return fmt::format("nvmlDeviceGetHandleByUUID returned {} for '{}'", result, uuid);
+    }
+    unsigned current = 0;
+    unsigned pending = 0;
+    const bool in_parts = mig_mode != nullptr && mig_mode(device, &current, &pending) == kSuccess &&
+                          current == kMigEnabled;
+    return in_parts ? "the GPU is split (MIG): its clocks are not this part's" : std::string();
+  }
+
+  void* handle;
+  bool started = false;
+  int (*init)() = nullptr;
+  int (*shutdown)() = nullptr;
+  int (*by_uuid)(const char*, Device*) = nullptr;
+  int (*mig_mode)(Device, unsigned*, unsigned*) = nullptr;
+  int (*clock)(Device, int, unsigned*) = nullptr;
+  int (*power)(Device, unsigned*) = nullptr;
+  int (*temperature)(Device, int, unsigned*) = nullptr;
+  int (*clock_limits)(Device, unsigned long long*) = nullptr;
+};
+
+Nvml::Nvml(const std::string& uuid) : library_(std::make_unique<Library>(library_name())) {
+  problem_ = library_->start();
+  if (problem_.empty()) {
+    problem_ = library_->find_device(uuid, device_);
+  }
+}
+
+Nvml::~Nvml() = default;
+
+std::optional<NvmlReading> Nvml::read() const {
+  unsigned sm_mhz = 0;
+  if (!available() || library_->clock(device_, kClockSm, &sm_mhz) != kSuccess) {
+    return std::nullopt;
+  }
+  NvmlReading reading;
+  reading.sm_mhz = sm_mhz;
+  unsigned milliwatts = 0;
+  if (library_->power != nullptr && library_->power(device_, &milliwatts) == kSuccess) {
+    reading.power_w = milliwatts / 1e3;
+  }
+  unsigned celsius = 0;
+  if (library_->temperature != nullptr &&
+      library_->temperature(device_, kSensorGpu, &celsius) == kSuccess) {
+    reading.temperature_c = celsius;
+  }
+  unsigned long long limits = 0;
+  if (library_->clock_limits != nullptr && library_->clock_limits(device_, &limits) == kSuccess) {
+    reading.clock_limits = static_cast<std::uint32_t>(limits);
+  }
+  return reading;
+}
+
+}  // namespace fatune::gpu

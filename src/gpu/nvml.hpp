@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace fatune::gpu {
+
+/// What NVML said at one moment. What it did not say is 0.
+struct NvmlReading {
+  double sm_mhz = 0.0;
+  double power_w = 0.0;
+  double temperature_c = 0.0;
+  std::uint32_t clock_limits = 0;  ///< bits of its clocks event ("throttle") reasons
+};
+
+/// One GPU as NVIDIA's management library sees it. The library is opened by the constructor:
+/// libnvidia-ml.so.1 by the loader's search path, or the file named by the environment variable
+/// FATUNE_LIBNVML. Nothing of it is ever an error: what cannot be had is absent.
+class Nvml {
+ public:
+  /// `uuid`: "GPU-...". A part of a GPU (MIG) has no clocks of its own, and is absent.
+  explicit Nvml(const std::string& uuid);
+  Nvml(const Nvml&) = delete;
+  Nvml& operator=(const Nvml&) = delete;
+  Nvml(Nvml&&) = delete;
+  Nvml& operator=(Nvml&&) = delete;
+  ~Nvml();
+
+  /// Why there are no readings; empty when there are.
+  [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
+  [[nodiscard]] bool available() const noexcept { return problem_.empty(); }
+
+  /// From any thread. Nothing when the SM clock cannot be read.
+  [[nodiscard]] std::optional<NvmlReading> read() const;
+
+ private:
+  struct Library;
+  std::unique_ptr<Library> library_;
+  void* device_ = nullptr;
+  std::string problem_;
+};
+
+}  // namespace fatune::gpu

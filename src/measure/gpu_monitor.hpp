@@ -1,0 +1,65 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+
+#include "measure/gpu_reading.hpp"
+
+namespace fatune {
+
+/// Reads what the GPU's management library says, on a thread of its own, so that no sample waits
+/// for it; only while work is under way.
+class GpuMonitor {
+ public:
+  using Clock = std::chrono::steady_clock;
+  using Read = std::function<std::optional<GpuReading>()>;
+
+  /// `read` is called on the monitor's thread alone; throws nothing.
+  explicit GpuMonitor(Read read,
+                      std::chrono::milliseconds interval = std::chrono::milliseconds(20));
+  GpuMonitor(const GpuMonitor&) = delete;
+  GpuMonitor& operator=(const GpuMonitor&) = delete;
+  GpuMonitor(GpuMonitor&&) = delete;
+  GpuMonitor& operator=(GpuMonitor&&) = delete;
+  ~GpuMonitor() = default;
+
+  /// Work, from its making to its end. One at a time.
+  class Work {
+   public:
+    explicit Work(GpuMonitor* monitor);  ///< null: nobody looks
+    Work(const Work&) = delete;
+    Work& operator=(const Work&) = delete;
+    Work(Work&&) = delete;
+    Work& operator=(Work&&) = delete;
+    ~Work();
+
+   private:
+    GpuMonitor* monitor_;
+  };
+
+  /// The last reading, with the limits of all readings since the last call; nothing when it is too
+  /// old to be true. Does not wait for a reading.
+  [[nodiscard]] std::optional<GpuReading> latest();
+
+ private:
+  void set_busy(bool busy);
+  void watch(const std::stop_token& stop);
+  void keep(const std::optional<GpuReading>& reading);
+
+  Read read_;
+  std::chrono::milliseconds interval_;
+  std::mutex mutex_;  // of all below
+  std::condition_variable_any changed_;
+  bool busy_ = false;
+  std::optional<GpuReading> latest_;
+  Clock::time_point latest_at_;
+  std::uint32_t limits_since_ = 0;
+  std::jthread thread_;  // last: it uses the others
+};
+
+}  // namespace fatune

@@ -1,0 +1,66 @@
+#include "measure/stage.hpp"
+
+#include "measure/error_rule.hpp"
+
+namespace fatune {
+
+Stage::Stage(const Problem& problem, InputKind kind, std::uint64_t seed,
+             const MeasurementModule& kernels, const gpu::Stream& stream)
+    : problem_(problem),
+      kind_(kind),
+      seed_(seed),
+      kernels_(kernels),
+      stream_(stream),
+      tensors_(problem),
+      references_(problem, seed, stream) {
+  restore();
+  compute_references();
+  input_sum_ = sum_inputs();
+}
+
+void Stage::restore() const {
+  tensors_.poison(stream_);
+  const AttentionForwardArgs tensors = tensors_.attention_args();
+  kernels_.fill_inputs(
+      {const_cast<void*>(tensors.q), const_cast<void*>(tensors.k), const_cast<void*>(tensors.v),
+       static_cast<unsigned long long>(tensor_elements(problem_)), seed_, tensors.seq_len,
+       tensors.heads, static_cast<int>(kind_)},
+      stream_);
+}
+
+void Stage::compute_references() const {
+  const AttentionForwardArgs tensors = tensors_.attention_args();
+  kernels_.compute_references({tensors.q, tensors.k, tensors.v, references_.selection(),
+                               references_.exact(), references_.rounded(), tensors.seq_len,
+                               tensors.heads, tensors.softmax_scale, problem_.causal ? 1 : 0},
+                              problem_, stream_);
+}
+
+InputSum Stage::sum_inputs() const {
+  constexpr auto kBytes = static_cast<std::int64_t>(sizeof(InputSum));
+  const gpu::DeviceBuffer on_device(kBytes);
+  const gpu::PinnedBuffer on_host(kBytes);
+  gpu::fill_words_async(on_device.address(), 0, kBytes / 4, stream_);
+  kernels_.sum_inputs(tensors_.input_sum_args(on_device.as<InputSum>()), stream_);
+  gpu::copy_to_host_async(on_host.host(), on_device.address(), kBytes, stream_);
+  stream_.synchronize();
+  return *on_host.host_as<const InputSum>();
+}
+
+void Stage::queue_check(CheckCounts* counts) const {
+  const AttentionForwardArgs tensors = tensors_.attention_args();
+  kernels_.compare_output(
+      {tensors.o, references_.selection(), references_.exact(), references_.rounded(), counts,
+       static_cast<unsigned long long>(references_.elements()), tensors.seq_len, tensors.heads,
+       static_cast<float>(kMismatchAtol), static_cast<float>(kMismatchRtol)},
+      stream_);
+  kernels_.scan_output(tensors.o, tensor_elements(problem_), counts, stream_);
+  kernels_.check_guards(tensors_.guard_args(), Tensors::kGuardBands, counts, stream_);
+  kernels_.sum_inputs(tensors_.input_sum_args(&counts->inputs), stream_);
+}
+
+bool Stage::inputs_changed(const CheckCounts& counts) const {
+  return counts.inputs.plain != input_sum_.plain || counts.inputs.mixed != input_sum_.mixed;
+}
+
+}  // namespace fatune

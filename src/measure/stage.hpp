@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/problem.hpp"
+#include "gpu/memory.hpp"
+#include "measure/input_kind.hpp"
+#include "measure/measurement_module.hpp"
+#include "measure/references.hpp"
+#include "measure/tensors.hpp"
+
+namespace fatune {
+
+/// Where candidates run on one kind of input: tensors with these inputs, and what the right output
+/// is. All throw gpu::DriverError.
+///
+/// The inputs are made once. After a run a checksum tells whether they are still those: one pass
+/// over the memory, where making them again for each candidate takes a random number per element.
+class Stage {
+ public:
+  /// Makes inputs and references of `seed`; waits for the device. `kernels` and `stream` must
+  /// outlive the stage.
+  Stage(const Problem& problem, InputKind kind, std::uint64_t seed,
+        const MeasurementModule& kernels, const gpu::Stream& stream);
+
+  [[nodiscard]] const Problem& problem() const noexcept { return problem_; }
+  [[nodiscard]] InputKind kind() const noexcept { return kind_; }
+  [[nodiscard]] const Tensors& tensors() const noexcept { return tensors_; }
+  [[nodiscard]] const References& references() const noexcept { return references_; }
+
+  /// Fills the output with poison. Does not wait.
+  void poison_output() const { tensors_.poison_output(stream_); }
+  /// Makes poison, guard bands and inputs anew. Does not wait.
+  void restore() const;
+
+  /// Queues the checks of the output, of the guard bands and of the inputs as they stand, which
+  /// add to `counts`, in device memory.
+  void queue_check(CheckCounts* counts) const;
+  /// The inputs are not those that restore() made.
+  [[nodiscard]] bool inputs_changed(const CheckCounts& counts) const;
+
+ private:
+  void compute_references() const;
+  [[nodiscard]] InputSum sum_inputs() const;
+
+  Problem problem_;
+  InputKind kind_;
+  std::uint64_t seed_;
+  const MeasurementModule& kernels_;
+  const gpu::Stream& stream_;
+  Tensors tensors_;
+  References references_;
+  InputSum input_sum_{};
+};
+
+}  // namespace fatune

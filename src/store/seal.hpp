@@ -1,0 +1,22 @@
+#pragma once
+
+#include <cstdint>
+
+#include "store/database.hpp"
+
+// A seal is a digest over a row and all that other tables say of it, so that a damaged value is
+// never shown, or taken for another problem's. Rows that schema version 1 left have none, and pass.
+namespace fatune {
+
+// After each change of the row, in the same transaction. Ids are those of `runs`, `run_problems`
+// and `outcomes`.
+void seal_run(Database& database, std::int64_t id);  ///< its header, and how many problems it has
+void seal_problem(Database& database, std::int64_t id);  ///< the problem, and the order in it
+void seal_outcome(Database& database, std::int64_t id);  ///< all but its place and its samples
+
+// These throw Error(bad_file) when the row is not as it was sealed.
+void check_run_seal(Database& database, std::int64_t id);
+void check_problem_seal(Database& database, std::int64_t id);
+void check_outcome_seal(Database& database, std::int64_t id);
+
+}  // namespace fatune

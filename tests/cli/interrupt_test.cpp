@@ -1,0 +1,150 @@
+// Ctrl-C in the middle of a race, and a GPU on which another fatune measures.
+#include "cli/program.hpp"
+
+#include <signal.h>
+
+#include <chrono>
+#include <functional>
+#include <map>
+#include <thread>
+
+namespace fatune::testing_cli {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+constexpr const char* kOther =
+    "(FP16, 128, 64, 32, 4): async+eager+swizzled+load_2_2_2_tiles+buffer+opt_softmax";
+constexpr std::size_t kRepeats = 60;
+
+class SlowGpu : public ProgramTest {
+ protected:
+  SlowGpu() {
+    use_fake_gpu();
+    process_.environment["FATUNE_WORKER"] = FATUNE_FAKE_WORKER;
+    noise_seed(1);
+  }
+  /// Each process of a worker has the noise of this seed from its first sample on.
+  void noise_seed(int seed) {
+    const json script{{"noise_percent", 1.0},
+                      {"seed", seed},
+                      {"slow_ms", 10},
+                      {"us", {{"buffer", 110.0}, {"load", 100.0}}}};
+    process_.environment["FATUNE_FAKE_WORKER"] = script.dump();
+  }
+  [[nodiscard]] std::vector<std::string> run_of(const std::vector<std::string>& more) const {
+    std::vector<std::string> arguments{"run",   "--config", kConfig,   "--config", kOther,
+                                       "--seq", "128,256",  "--batch", "1",        "--heads",
+                                       "1",     "--warmup", "0",       "--out",    path("out")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+  /// Two problems of more than a second each.
+  [[nodiscard]] std::vector<std::string> long_run() const {
+    return run_of({"--repeats", std::to_string(kRepeats)});
+  }
+  /// Ends it by a signal in the middle of its second problem.
+  ProcessResult cut_off(const std::vector<std::string>& arguments, int signal) {
+    return beginning(arguments, [signal](pid_t pid) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      ::kill(pid, signal);
+    });
+  }
+  /// Calls `then` at the beginning of its second problem.
+  ProcessResult beginning(const std::vector<std::string>& arguments,
+                          std::function<void(pid_t)> then) {
+    return program(arguments, "[2/4]", std::move(then));
+  }
+  [[nodiscard]] ProcessResult program(const std::vector<std::string>& arguments,
+                                      const std::string& when_err_has = {},
+                                      std::function<void(pid_t)> then = nullptr) const {
+    ProcessOptions options = process_;
+    options.when_err_has = when_err_has;
+    options.then = std::move(then);
+    std::vector<std::string> command{FATUNE_PROGRAM};
+    command.insert(command.end(), arguments.begin(), arguments.end());
+    return run_process(command, options);
+  }
+  [[nodiscard]] json results() const { return json::parse(read("out/results.json")); }
+  /// By configuration.
+  static std::map<std::string, std::vector<double>> samples(const json& problem) {
+    std::map<std::string, std::vector<double>> samples;
+    for (const json& entry : problem["ranking"]) {
+      samples[entry["config"]] = entry["samples_us"].get<std::vector<double>>();
+    }
+    return samples;
+  }
+};
+
+TEST_F(SlowGpu, AnInterruptLeavesAPartialRankingAndTheSameCommandGoesOn) {
+  const ProcessResult stopped = cut_off(long_run(), SIGINT);
+  EXPECT_EQ(stopped.exit_code, static_cast<int>(ExitCode::interrupted)) << stopped.err;
+  EXPECT_THAT(stopped.out, HasSubstr("INCOMPLETE"));
+  EXPECT_THAT(stopped.err, HasSubstr("the same command goes on from there"));
+  expect_schema(read("out/results.json"), "results");
+  const json before = results();
+  EXPECT_FALSE(before["complete"]);
+  ASSERT_EQ(before["problems"].size(), 2U);
+  EXPECT_EQ(before["problems"][1]["measuring"]["stopped_because"], "stopped early");
+  const auto first_half = samples(before["problems"][1]);
+  ASSERT_EQ(first_half.size(), 2U);
+
+  noise_seed(2);  // so that what is measured now differs
+  const ProcessResult resumed = fatune(long_run());
+  expect_ok(resumed);
+  EXPECT_THAT(resumed.err, HasSubstr("going on with an interrupted run"));
+  const json after = results();
+  EXPECT_TRUE(after["complete"]);
+  EXPECT_EQ(samples(after["problems"][0]), samples(before["problems"][0]));
+  EXPECT_TRUE(after["problems"][0]["ranking"][0]["reused"]);
+  EXPECT_EQ(after["problems"][1]["measuring"]["stopped_because"], "fixed count");
+  for (const auto& [config, whole] : samples(after["problems"][1])) {
+    const std::vector<double>& half = first_half.at(config);
+    ASSERT_EQ(whole.size(), kRepeats);
+    ASSERT_LT(half.size(), kRepeats);
+    EXPECT_GT(half.size(), 1U);
+    EXPECT_EQ(std::vector(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(half.size())),
+              half);
+  }
+}
+
+TEST_F(SlowGpu, AKilledRaceGoesOnWhereItWas) {
+  const auto race = run_of({"--strategy", "race", "--target-ci", "0.1"});
+  EXPECT_EQ(cut_off(race, SIGKILL).exit_code, 128 + SIGKILL);
+  noise_seed(2);
+  const ProcessResult resumed = fatune(race);
+  expect_ok(resumed);
+  EXPECT_THAT(resumed.err, HasSubstr("going on with an interrupted run"));
+  const json after = results();
+  EXPECT_TRUE(after["complete"]);
+  EXPECT_TRUE(after["problems"][0]["ranking"][0]["reused"]);
+  EXPECT_EQ(after["problems"][1]["ranking"].size(), 2U);
+  EXPECT_NE(after["problems"][1]["measuring"]["stopped_because"], "stopped early");
+}
+
+TEST_F(SlowGpu, WhoMayNotWaitIsRefusedWhileAnotherMeasures) {
+  ProcessResult second;
+  const ProcessResult first = beginning(long_run(), [&](pid_t pid) {
+    second = program(run_of({"--repeats", "2", "--no-wait"}));
+    ::kill(pid, SIGINT);
+  });
+  EXPECT_EQ(first.exit_code, static_cast<int>(ExitCode::interrupted));
+  expect_error(second, ExitCode::gpu_busy,
+               {"another fatune measures on this GPU", "leave out --no-wait"});
+  EXPECT_EQ(second.out, "");
+}
+
+TEST_F(SlowGpu, WhoMayWaitSaysSoAndMeasuresThen) {
+  ProcessResult second;
+  const ProcessResult first = beginning(long_run(), [&](pid_t first_pid) {
+    second = program(run_of({"--repeats", "2", "--no-db"}), "waiting for it",
+                     [first_pid](pid_t) { ::kill(first_pid, SIGINT); });
+  });
+  EXPECT_EQ(first.exit_code, static_cast<int>(ExitCode::interrupted));
+  expect_ok(second);
+  EXPECT_THAT(second.err, HasSubstr("another fatune measures on Fake H200 (GPU 0)"));
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli

@@ -1,0 +1,223 @@
+// Races through the program, with a worker whose times are a script.
+#include "cli/program.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace fatune::testing_cli {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+class Racing : public ProgramTest {
+ protected:
+  Racing() {
+    use_fake_gpu();
+    process_.environment["FATUNE_WORKER"] = FATUNE_FAKE_WORKER;
+    script(json::object());
+  }
+
+  // The worker takes the first of these keys, in their order, that a label has.
+  /// Eight configurations; what the V fragments have in registers decides, and then the buffer.
+  void script(const json& more) {
+    json script{
+        {"noise_percent", 0.2},
+        {"us",
+         {{"2_0_tiles+buffer", 103.0}, {"load_2_2_0_tiles", 100.0}, {"load_2_2_2_tiles", 130.0}}}};
+    script.update(more);
+    process_.environment["FATUNE_FAKE_WORKER"] = script.dump();
+  }
+
+  static std::vector<std::string> sweep_of(const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"sweep",   "--seq",   "256",     "--dhead", "128",
+                                       "--dtype", "fp16",    "--batch", "1",       "--heads",
+                                       "1",       "--space", "64,32",   "--no-db"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+  json only_problem(const std::vector<std::string>& more) {
+    auto arguments = sweep_of(more);
+    arguments.insert(arguments.end(), {"--format", "json"});
+    const ProcessResult result = fatune(arguments);
+    expect_ok(result);
+    expect_schema(result.out, "results");
+    return json::parse(result.out)["problems"][0];
+  }
+};
+
+TEST_F(Racing, SaysHowTheRaceWent) {
+  const ProcessResult result = fatune(sweep_of({}));
+  expect_ok(result);
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr("measured: true; race to +-0.5 %"), HasSubstr(" rounds, "),
+                    HasSubstr("target reached"), HasSubstr("the GPU was measuring or verifying")));
+}
+
+TEST_F(Racing, FindsTheFastestWithFewSamplesOfTheOthers) {
+  const json problem = only_problem({});
+  ASSERT_EQ(problem["ranking"].size(), 8U);
+  const json& best = problem["ranking"][0];
+  EXPECT_THAT(std::string(best["config"]),
+              AllOf(HasSubstr("load_2_2_0_tiles"), Not(HasSubstr("buffer"))));
+  EXPECT_NEAR(best["time_us"], 100.0, 0.5);
+  EXPECT_LE(best["median_high_us"].get<double>() - best["median_low_us"].get<double>(), 1.0);
+  EXPECT_LT(problem["ranking"][7]["samples"], best["samples"]);
+  EXPECT_EQ(problem["measuring"]["stopped_because"], "target reached");
+  EXPECT_GT(problem["measuring"]["final_rounds"], 0);
+  EXPECT_GT(problem["measuring"]["elapsed_s"], 0.0);
+}
+
+TEST_F(Racing, ExhaustiveTakesTheSameNumberOfEach) {
+  const json problem = only_problem({"--strategy", "exhaustive", "--repeats", "3"});
+  ASSERT_EQ(problem["ranking"].size(), 8U);
+  for (const json& entry : problem["ranking"]) {
+    EXPECT_EQ(entry["samples_us"].size(), 3U);
+  }
+  EXPECT_EQ(problem["measuring"]["stopped_because"], "fixed count");
+  EXPECT_GE(problem["measuring"]["samples_taken"], 24);  // more when the sentinel waits for others
+}
+
+TEST_F(Racing, ANumberOfSamplesChoosesTheStrategyAndARaceHasNone) {
+  const json problem = only_problem({"--repeats", "2"});
+  for (const json& entry : problem["ranking"]) {
+    EXPECT_EQ(entry["samples"], 2);
+  }
+  expect_error(fatune(sweep_of({"--strategy", "race", "--repeats", "2"})), ExitCode::usage,
+               {"--repeats", "as many samples as it needs", "--strategy exhaustive"});
+}
+
+TEST_F(Racing, RunHasAFixedCountUnlessARaceIsAskedFor) {
+  const std::vector<std::string> arguments{"run", "--config", kConfig,    "--seq",
+                                           "256", "--batch",  "1",        "--heads",
+                                           "1",   "--no-db",  "--format", "json"};
+  const json fixed = fatune_json(arguments);
+  EXPECT_EQ(fixed["policy"]["strategy"], "exhaustive");
+  EXPECT_EQ(fixed["policy"]["warmup"], 10);
+  EXPECT_EQ(fixed["problems"][0]["ranking"][0]["samples"], 64);
+  auto race = arguments;
+  race.insert(race.end(), {"--strategy", "race"});
+  const json raced = fatune_json(race);
+  EXPECT_EQ(raced["policy"]["strategy"], "race");
+  EXPECT_EQ(raced["policy"]["warmup"], 0);
+  EXPECT_EQ(raced["problems"][0]["measuring"]["stopped_because"], "target reached");
+}
+
+TEST_F(Racing, ABudgetEndsIt) {
+  script({{"noise_percent", 1.0}, {"slow_ms", 5}});
+  const auto start = std::chrono::steady_clock::now();
+  const json problem = only_problem({"--budget", "0.5", "--repeats", "2000"});
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  EXPECT_EQ(problem["measuring"]["stopped_because"], "budget used up");
+  EXPECT_EQ(problem["ranking"].size(), 8U);
+  EXPECT_LT(took.count(), 40.0);  // of 80 s
+}
+
+TEST_F(Racing, ABudgetThatIsGoneLeavesEachProblemWithTimes) {
+  auto arguments = sweep_of({"--budget", "0.001", "--format", "json"});
+  std::replace(arguments.begin(), arguments.end(), std::string("256"), std::string("128,256,512"));
+  const json report = fatune_json(arguments);
+  ASSERT_EQ(report["problems"].size(), 3U);
+  for (const json& problem : report["problems"]) {
+    EXPECT_EQ(problem["measuring"]["stopped_because"], "budget used up");
+    EXPECT_EQ(problem["ranking"].size(), 8U);
+  }
+}
+
+TEST_F(Racing, NumbersOfThePolicyHaveTheirRange) {
+  for (const char* option : {"--budget", "--target-ci", "--confidence"}) {
+    for (const char* bad : {"0", "-1", "", "x", "nan", "1e10"}) {
+      expect_error(fatune(sweep_of({option, bad})), ExitCode::usage, {option, "give a number"});
+    }
+  }
+  expect_error(fatune(sweep_of({"--target-ci", "100"})), ExitCode::usage, {"--target-ci"});
+  expect_error(fatune(sweep_of({"--strategy", "fast"})), ExitCode::usage, {"race and exhaustive"});
+  expect_error(fatune(sweep_of({"--l2", "hot"})), ExitCode::usage, {"cold", "warm"});
+  expect_error(fatune(sweep_of({"--l2", "cold", "--no-flush"})), ExitCode::usage, {"--no-flush"});
+  expect_error(fatune(sweep_of({"--audit", "0"})), ExitCode::usage, {"--audit"});
+}
+
+TEST_F(Racing, AnAuditTriesWhatTheRulesDropped) {
+  const json problem = only_problem({"--audit", "4"});
+  ASSERT_EQ(problem["audited"].size(), 4U);
+  EXPECT_EQ(problem["ranking"].size(), 8U);
+  for (const json& entry : problem["audited"]) {
+    EXPECT_EQ(entry["outcome"], "measured");
+    EXPECT_FALSE(entry["pruned_by"].is_null());
+    EXPECT_TRUE(entry["rank"].is_null());
+  }
+  std::int64_t audited = 0;
+  std::int64_t pruned = 0;
+  for (const json& rule : problem["audit"]) {
+    audited += rule["audited"].get<std::int64_t>();
+    pruned += rule["pruned"].get<std::int64_t>();
+  }
+  EXPECT_EQ(audited, 4);
+  EXPECT_EQ(pruned, problem["pruned"]);
+}
+
+TEST_F(Racing, ARuleThatCostSomethingIsNamed) {
+  script({{"us", {{"load_0_", 80.0}}}});
+  const ProcessResult result = fatune(sweep_of({"--audit", "all"}));
+  expect_ok(result);
+  EXPECT_THAT(result.out, HasSubstr("16 pruned ones tried for the audit:"));
+  EXPECT_THAT(result.out, HasSubstr("rule br64-bc32-q-in-registers: 16 of 16 tried; saved"));
+  EXPECT_THAT(result.out, AllOf(HasSubstr("COST 2"), HasSubstr("is faster than the winner")));
+  EXPECT_THAT(result.out, HasSubstr("rule qk-tiles-equal: none of its 8 was tried"));
+}
+
+TEST_F(Racing, OneThatCrashesUnderWayCostsAProcessAndNothingElse) {
+  script({{"faults",
+           {{{"at", "sample"}, {"label", "load_2_2_0_tiles+opt_softmax"}, {"do", "signal 11"}}}}});
+  const json problem = only_problem({});
+  EXPECT_EQ(problem["ranking"].size(), 7U);
+  ASSERT_EQ(problem["failures"].size(), 1U);
+  EXPECT_EQ(problem["failures"][0]["outcome"], "crashed");
+  EXPECT_THAT(std::string(problem["failures"][0]["detail"]), HasSubstr("again when run alone"));
+  EXPECT_NEAR(problem["ranking"][0]["time_us"], 100.0, 0.5);
+}
+
+TEST_F(Racing, AWinnerThatIsWrongInTheEndDoesNotWin) {
+  script({{"faults",
+           {{{"at", "recheck"},
+             {"label", "load_2_2_0_tiles+opt_softmax"},
+             {"do", "wrong in the end"}}}}});
+  const json problem = only_problem({});
+  ASSERT_EQ(problem["failures"].size(), 1U);
+  EXPECT_EQ(problem["failures"][0]["outcome"], "wrong_result");
+  EXPECT_THAT(std::string(problem["ranking"][0]["config"]),
+              AllOf(HasSubstr("load_2_2_0_tiles"), Not(HasSubstr("opt_softmax"))));
+}
+
+TEST_F(Racing, ThrottledSamplesAreTakenAnewAndSaidSo) {
+  script({{"throttle", {{{"from_sample", 9}, {"count", 3}, {"slower_percent", 40}}}},
+          {"reading", true}});
+  const json problem = only_problem({"--repeats", "6", "--warmup", "0"});
+  EXPECT_EQ(problem["measuring"]["samples_retaken"], 3);
+  EXPECT_GE(problem["measuring"]["samples_taken"], 8 * 6 + 3);
+  for (const json& entry : problem["ranking"]) {
+    EXPECT_EQ(entry["samples"], 6);
+    EXPECT_LT(entry["max_us"].get<double>(), 1.05 * entry["min_us"].get<double>());
+  }
+  EXPECT_THAT(problem["conditions"]["throttle_reasons"], Contains("hw_thermal_slowdown"));
+  EXPECT_THAT(fatune(sweep_of({"--repeats", "6", "--warmup", "0"})).out,
+              AllOf(HasSubstr("3 retaken"), HasSubstr("hw_thermal_slowdown")));
+}
+
+TEST_F(Racing, ReadingsOfTheGpuAreRecorded) {
+  script(json{{"reading", true}});
+  const json problem = only_problem({});
+  const json& conditions = problem["conditions"];
+  EXPECT_EQ(conditions["readings"], problem["measuring"]["samples_taken"]);
+  EXPECT_EQ(conditions["sm_mhz_median"], 1980.0);
+  EXPECT_EQ(conditions["power_w_max"], 350.0);
+  EXPECT_EQ(conditions["temperature_c_max"], 45.0);
+  EXPECT_EQ(conditions["throttle_reasons"], json({"sw_power_cap"}));
+  EXPECT_THAT(fatune(sweep_of({})).out, HasSubstr("1980 MHz (1980 to 1980), 350 W, 45 C"));
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli

@@ -1,0 +1,86 @@
+// `fatune verify-winner`, with the fake driver for the GPU's figures and a worker with scripted
+// times.
+#include "cli/program.hpp"
+
+namespace fatune::testing_cli {
+namespace {
+
+using nlohmann::json;
+
+class VerifyWinner : public ProgramTest {
+ protected:
+  VerifyWinner() {
+    use_fake_gpu();
+    process_.environment["FATUNE_WORKER"] = FATUNE_FAKE_WORKER;
+  }
+
+  void times_are(const json& us_by_label, const json& faults = json::array()) {
+    const json script{{"noise_percent", 0.2}, {"us", us_by_label}, {"faults", faults}};
+    process_.environment["FATUNE_FAKE_WORKER"] = script.dump();
+  }
+
+  void sweep_while_the_128_wide_tile_is_best() {
+    times_are({{"128, 64, 64, 4", 120.0}, {"128, 128, 64, 4", 100.0}, {"32, 4", 140.0}});
+    expect_ok(fatune({"sweep", "--seq", "256", "--dhead", "128", "--dtype", "fp16", "--batch", "1",
+                      "--no-db", "-q", "--best", path("best.json")}));
+  }
+
+  ProcessResult verify(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{"verify-winner", path("best.json"), "--no-db", "-q"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return fatune(arguments);
+  }
+};
+
+TEST_F(VerifyWinner, ConfirmsOneThatIsStillTheFastest) {
+  sweep_while_the_128_wide_tile_is_best();
+  const ProcessResult result = verify({"--format", "json"});
+  expect_ok(result);
+  expect_schema(result.out, "verify_winner");
+  const json winners = json::parse(result.out)["winners"];
+  ASSERT_EQ(winners.size(), 1U);
+  EXPECT_EQ(winners[0]["verdict"], "confirmed");
+  EXPECT_NEAR(winners[0]["winner_us"], 100.0, 1.0);
+}
+
+TEST_F(VerifyWinner, FailsWhenAnotherIsFasterBeyondDoubt) {
+  sweep_while_the_128_wide_tile_is_best();
+  times_are({{"128, 64, 64, 4", 90.0}, {"128, 128, 64, 4", 100.0}, {"32, 4", 140.0}});
+  const ProcessResult result = verify({"--format", "json"});
+  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::beaten)) << result.err;
+  const json winner = json::parse(result.out)["winners"][0];
+  EXPECT_EQ(winner["verdict"], "beaten");
+  EXPECT_NEAR(winner["behind_percent"], 11.1, 1.0);
+  EXPECT_THAT(std::string(winner["fastest"]), testing::HasSubstr("(FP16, 128, 64, 64, 4)"));
+}
+
+TEST_F(VerifyWinner, ToleratesWhatItIsToldTo) {
+  sweep_while_the_128_wide_tile_is_best();
+  times_are({{"128, 64, 64, 4", 90.0}, {"128, 128, 64, 4", 100.0}, {"32, 4", 140.0}});
+  expect_ok(verify({"--tolerance", "20"}));
+}
+
+TEST_F(VerifyWinner, FailsWhenTheWinnerCrashes) {
+  sweep_while_the_128_wide_tile_is_best();
+  times_are({{"128, 64, 64, 4", 120.0}, {"32, 4", 140.0}},
+            {{{"at", "admit"}, {"label", "128, 128, 64, 4"}, {"do", "crash scripted"}}});
+  const ProcessResult result = verify();
+  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::beaten)) << result.err;
+  EXPECT_THAT(result.out, testing::HasSubstr("failed"));
+  EXPECT_THAT(result.out, testing::HasSubstr("scripted"));
+}
+
+TEST_F(VerifyWinner, NeedsAFileOfASweep) {
+  write("best.json", R"({"format": "something else"})");
+  expect_error(verify(), ExitCode::bad_file, {"best.json"});
+  write("best.json", "no JSON");
+  expect_error(verify(), ExitCode::bad_file, {"best.json"});
+}
+
+TEST_F(VerifyWinner, NeedsAGpu) {
+  sweep_while_the_128_wide_tile_is_best();
+  expect_error(verify({"--device", "none"}), ExitCode::no_gpu, {"a GPU is required"});
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli

@@ -1,0 +1,38 @@
+#include "engine/conditions_log.hpp"
+
+#include <gmock/gmock.h>
+
+namespace fatune {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(ConditionsLog, WithoutReadingsHasNothingToSay) { EXPECT_FALSE(ConditionsLog().summary()); }
+
+TEST(ConditionsLog, GathersExtremesMediansAndWhateverHeldTheClocks) {
+  ConditionsLog log;
+  log.add({1900, 300, 50, 0x4});
+  log.add({1200, 200, 91, 0x40});
+  log.add({1980, 700, 45, 0});
+  log.add({1800, 400, 60, 0x4});
+  const auto conditions = log.summary();
+  ASSERT_TRUE(conditions);
+  EXPECT_EQ(conditions->readings, 4);
+  EXPECT_EQ(conditions->sm_mhz_min, 1200);
+  EXPECT_EQ(conditions->sm_mhz_median, 1850);
+  EXPECT_EQ(conditions->sm_mhz_max, 1980);
+  EXPECT_EQ(conditions->power_w_median, 350);
+  EXPECT_EQ(conditions->power_w_max, 700);
+  EXPECT_EQ(conditions->temperature_c_max, 91);
+  EXPECT_THAT(conditions->throttle_reasons, ElementsAre("sw_power_cap", "hw_thermal_slowdown"));
+}
+
+TEST(ConditionsLog, FullClocksHaveNoReasons) {
+  ConditionsLog log;
+  log.add({1980, 300, 50, 0});
+  EXPECT_THAT(log.summary()->throttle_reasons, IsEmpty());
+}
+
+}  // namespace
+}  // namespace fatune

@@ -1,0 +1,454 @@
+#include "engine/problem_race.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <functional>
+#include <ranges>
+#include <stdexcept>
+
+#include "unit/engine/recording_log.hpp"
+#include "unit/engine/scripted_measurer.hpp"
+
+namespace fatune {
+namespace {
+
+using testing::Contains;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+
+using Kind = JournalEvent::Kind;
+using Parts = std::map<std::string, ScriptedMeasurer::Part>;
+
+MeasurePolicy policy_of(Strategy strategy) {
+  MeasurePolicy policy;
+  policy.strategy = strategy;
+  policy.repeats = 5;
+  return policy;
+}
+
+/// "a", "b", ...
+Parts field_of(const std::vector<double>& times_us) {
+  Parts parts;
+  char label = 'a';
+  for (const double time_us : times_us) {
+    parts[std::string(1, label++)].us = time_us;
+  }
+  return parts;
+}
+
+/// A close field, and two far behind.
+Parts field() { return field_of({100, 100.4, 101, 101.5, 102, 103, 104, 106, 108, 110, 130, 300}); }
+
+/// One race with its measurer and its log.
+struct OneRace {
+  explicit OneRace(Strategy strategy = Strategy::race, Parts parts = field(),
+                   std::optional<double> budget_s = std::nullopt)
+      : OneRace(policy_of(strategy), std::move(parts), budget_s) {}
+  OneRace(const MeasurePolicy& policy, Parts parts, std::optional<double> budget_s = std::nullopt)
+      : measurer(policy, std::move(parts)), race(measurer, budget_s, log) {}
+
+  [[nodiscard]] std::vector<std::string> labels() const {
+    std::vector<std::string> labels;
+    for (const auto& [label, part] : measurer.parts_) {
+      labels.push_back(label);
+    }
+    return labels;
+  }
+  std::optional<Outcome> admit(const std::string& label) {
+    const auto all = labels();
+    const auto place = std::find(all.begin(), all.end(), label) - all.begin();
+    return race.admit(static_cast<TrialId>(place), scripted_candidate(label));
+  }
+  void admit_all() {
+    for (const std::string& label : labels()) {
+      EXPECT_FALSE(admit(label)) << label;
+    }
+  }
+  void work_to_the_end() {
+    race.close();
+    while (race.work()) {
+    }
+  }
+  Evaluation whole() {
+    admit_all();
+    work_to_the_end();
+    return race.finish();
+  }
+  /// Goes on after these events of a former run.
+  bool resume(std::vector<JournalEvent> events) {
+    std::vector<ResumedTrial> trials;
+    const auto all = labels();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const bool admitted = std::any_of(events.begin(), events.end(), [&](const auto& event) {
+        return event.kind == Kind::admitted && event.config == all[i];
+      });
+      if (admitted) {
+        trials.push_back({i, scripted_candidate(all[i])});
+      }
+      measurer.next_sample +=
+          static_cast<int>(std::count_if(events.begin(), events.end(), [&](const auto& event) {
+            return event.kind == Kind::sample && event.config == all[i];
+          }));
+    }
+    log.events = events;
+    return race.resume(events, trials);
+  }
+
+  RecordingLog log;
+  ScriptedMeasurer measurer;
+  ProblemRace race;
+};
+
+const TrialResult& result_at(const Evaluation& evaluation, int place) {
+  const auto found = std::find_if(evaluation.results.begin(), evaluation.results.end(),
+                                  [&](const auto& result) { return result.place == place; });
+  if (found == evaluation.results.end()) {
+    throw std::runtime_error("nobody has place " + std::to_string(place));
+  }
+  return *found;
+}
+
+const TrialResult& result_of(const Evaluation& evaluation, TrialId trial) {
+  return *std::find_if(evaluation.results.begin(), evaluation.results.end(),
+                       [&](const auto& result) { return result.trial == trial; });
+}
+
+/// Everything of an evaluation but how long it took.
+void expect_same(const Evaluation& a, const Evaluation& b) {
+  ASSERT_EQ(a.results.size(), b.results.size());
+  for (std::size_t i = 0; i < a.results.size(); ++i) {
+    EXPECT_EQ(a.results[i].trial, b.results[i].trial);
+    EXPECT_EQ(a.results[i].place, b.results[i].place);
+    EXPECT_EQ(a.results[i].tie_group, b.results[i].tie_group);
+    ASSERT_EQ(outcome_name(a.results[i].outcome), outcome_name(b.results[i].outcome));
+    if (const auto* measured = std::get_if<Measured>(&a.results[i].outcome)) {
+      const auto& other = std::get<Measured>(b.results[i].outcome);
+      EXPECT_EQ(measured->timing.samples_us, other.timing.samples_us);
+      EXPECT_EQ(measured->timing.warnings, other.timing.warnings);
+      EXPECT_EQ(measured->verification.method, other.verification.method);
+    }
+  }
+  ASSERT_TRUE(a.summary && b.summary);
+  EXPECT_EQ(a.summary->stopped_because, b.summary->stopped_because);
+  EXPECT_EQ(a.summary->rounds, b.summary->rounds);
+  EXPECT_EQ(a.summary->final_rounds, b.summary->final_rounds);
+  EXPECT_EQ(a.summary->samples_taken, b.summary->samples_taken);
+  EXPECT_EQ(a.summary->samples_retaken, b.summary->samples_retaken);
+  EXPECT_EQ(a.summary->sentinel, b.summary->sentinel);
+  EXPECT_EQ(a.conditions.has_value(), b.conditions.has_value());
+}
+
+TEST(ProblemRace, RanksTheFastestFirst) {
+  OneRace run;
+  const Evaluation evaluation = run.whole();
+  ASSERT_THAT(evaluation.results, SizeIs(12));
+  EXPECT_EQ(result_at(evaluation, 1).trial, 0U);
+  EXPECT_EQ(result_at(evaluation, 12).trial, 11U);
+  const auto& best = std::get<Measured>(result_at(evaluation, 1).outcome);
+  EXPECT_NEAR(best.timing.median_us, 100.0, 0.5);
+  EXPECT_EQ(best.verification.method, "scripted a");
+  ASSERT_TRUE(evaluation.summary);
+  EXPECT_EQ(evaluation.summary->stopped_because, "target reached");
+  EXPECT_EQ(evaluation.summary->samples_taken, run.measurer.count("sample"));
+  EXPECT_THAT(run.labels(), Contains(evaluation.summary->sentinel));
+  EXPECT_FALSE(evaluation.conditions);
+}
+
+TEST(ProblemRace, TheOneFarBehindIsOutAtItsAdmission) {
+  OneRace run;
+  const Evaluation evaluation = run.whole();
+  EXPECT_THAT(run.measurer.calls, Not(Contains("sample l")));
+  const auto& last = std::get<Measured>(result_of(evaluation, 11).outcome);
+  EXPECT_THAT(last.timing.samples_us, ElementsAre(300.0));
+}
+
+TEST(ProblemRace, TheJournalHasWhatTheRaceWasToldInItsOrder) {
+  OneRace run;
+  static_cast<void>(run.whole());
+  std::vector<std::string> told;
+  double elapsed_s = 0.0;
+  for (const JournalEvent& event : run.log.events) {
+    if (event.kind == Kind::admitted) {
+      told.push_back("admit " + event.config);
+      EXPECT_EQ(event.artifact_key, "key of " + event.config);
+      EXPECT_EQ(event.launch.grid[0], 7);
+      EXPECT_EQ(event.us, run.measurer.parts_.at(event.config).us);
+      EXPECT_EQ(event.verification.method, "scripted " + event.config);
+    } else if (event.kind == Kind::sample) {
+      told.push_back("sample " + event.config);
+      EXPECT_GE(event.elapsed_s, elapsed_s);
+      elapsed_s = event.elapsed_s;
+    }
+  }
+  std::vector<std::string> done = run.measurer.calls;
+  std::erase_if(done, [](const std::string& call) { return call.starts_with("recheck"); });
+  EXPECT_EQ(told, done);
+  EXPECT_EQ(std::count_if(run.log.events.begin(), run.log.events.end(),
+                          [](const auto& event) { return event.kind == Kind::closed; }),
+            1);
+}
+
+TEST(ProblemRace, ExhaustiveTakesTheSameNumberOfEachAfterItsWarmUps) {
+  MeasurePolicy policy = policy_of(Strategy::exhaustive);
+  policy.warmup = 2;
+  OneRace run(policy, field());
+  const Evaluation evaluation = run.whole();
+  for (const TrialResult& result : evaluation.results) {
+    EXPECT_THAT(std::get<Measured>(result.outcome).timing.samples_us, SizeIs(5));
+  }
+  EXPECT_EQ(evaluation.summary->stopped_because, "fixed count");
+  EXPECT_EQ(evaluation.summary->samples_taken, 12 * 5);
+  EXPECT_EQ(run.measurer.count("sample"), 12 * (2 + 5));
+  EXPECT_EQ(run.measurer.count("recheck"), 12);
+}
+
+TEST(ProblemRace, OneThatIsRefusedIsNotInIt) {
+  Parts parts = field();
+  parts["a"].refusal = WrongResult{{}, "wrong"};
+  OneRace run(Strategy::race, parts);
+  const auto refusal = run.admit("a");
+  ASSERT_TRUE(refusal);
+  EXPECT_EQ(outcome_name(*refusal), "wrong_result");
+  EXPECT_THAT(run.log.events, SizeIs(0));
+  EXPECT_THAT(run.race.finish().results, SizeIs(0));
+}
+
+TEST(ProblemRace, OneThatCrashesAtAWarmUpIsNotInIt) {
+  MeasurePolicy policy = policy_of(Strategy::exhaustive);
+  policy.warmup = 2;
+  Parts parts = field();
+  parts["a"].samples_until_crash = 1;
+  OneRace run(policy, parts);
+  const auto failure = run.admit("a");
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(outcome_name(*failure), "crashed");
+  EXPECT_THAT(run.log.events, SizeIs(0));
+}
+
+TEST(ProblemRace, OneThatFailsUnderWayIsWithdrawnAndTheOthersGoOn) {
+  Parts parts = field();
+  parts["b"].samples_until_crash = 2;
+  OneRace run(Strategy::race, parts);
+  const Evaluation evaluation = run.whole();
+  const TrialResult& failed = result_of(evaluation, 1);
+  EXPECT_EQ(outcome_name(failed.outcome), "crashed");
+  EXPECT_EQ(failed.place, 0);
+  EXPECT_EQ(std::count(run.measurer.calls.begin(), run.measurer.calls.end(), "sample b"), 3);
+  EXPECT_EQ(result_at(evaluation, 1).trial, 0U);
+  EXPECT_EQ(result_at(evaluation, 11).trial, 11U);
+  const auto event = std::find_if(run.log.events.begin(), run.log.events.end(),
+                                  [](const auto& other) { return other.kind == Kind::failed; });
+  ASSERT_NE(event, run.log.events.end());
+  EXPECT_EQ(event->config, "b");
+  ASSERT_TRUE(event->outcome);
+  EXPECT_EQ(outcome_name(*event->outcome), "crashed");
+}
+
+TEST(ProblemRace, AWinnerThatWasWrongGivesWhoLostAgainstItAnotherChance) {
+  Parts parts = field_of({50.0, 100.0, 103.0});
+  parts["a"].wrong_at_recheck = true;
+  OneRace run(Strategy::race, parts);
+  const Evaluation evaluation = run.whole();
+  EXPECT_EQ(outcome_name(result_of(evaluation, 0).outcome), "wrong_result");
+  EXPECT_EQ(result_at(evaluation, 1).trial, 1U);
+  EXPECT_EQ(result_at(evaluation, 2).trial, 2U);
+  const auto& calls = run.measurer.calls;
+  const auto recheck = std::find(calls.begin(), calls.end(), "recheck a");
+  EXPECT_EQ(std::find(calls.begin(), recheck, "sample b"), recheck) << "out at its admission";
+  EXPECT_NE(std::find(recheck, calls.end(), "sample b"), calls.end());
+  EXPECT_NE(std::find(recheck, calls.end(), "recheck b"), calls.end());
+}
+
+TEST(ProblemRace, ABudgetThatIsGoneLeavesEachWithATime) {
+  Parts parts = field();
+  for (auto& [label, part] : parts) {
+    part.us = 100.0;
+  }
+  OneRace run(Strategy::race, parts, 1e-9);
+  const Evaluation evaluation = run.whole();
+  EXPECT_EQ(evaluation.summary->stopped_because, "budget used up");
+  ASSERT_THAT(evaluation.results, SizeIs(12));
+  for (const TrialResult& result : evaluation.results) {
+    EXPECT_GT(result.place, 0);
+    EXPECT_THAT(std::get<Measured>(result.outcome).timing.samples_us, SizeIs(1));
+  }
+}
+
+TEST(ProblemRace, BeforeItsEndItSaysWhatIsKnown) {
+  OneRace run;
+  run.admit_all();
+  for (int i = 0; i < 20; ++i) {
+    EXPECT_TRUE(run.race.work());
+  }
+  const Evaluation evaluation = run.race.finish();
+  EXPECT_THAT(evaluation.results, SizeIs(12));
+  EXPECT_EQ(evaluation.summary->stopped_because, "stopped early");
+}
+
+TEST(ProblemRace, WaitsForOthersUntilItIsClosed) {
+  OneRace run(Strategy::race, field_of({100.0, 100.0}));
+  EXPECT_FALSE(run.race.work());
+  EXPECT_FALSE(run.admit("a"));
+  EXPECT_TRUE(run.race.work());
+  EXPECT_FALSE(run.race.work()) << "one sample will do until the next one joins";
+  EXPECT_FALSE(run.admit("b"));
+  EXPECT_TRUE(run.race.work());
+}
+
+TEST(ProblemRace, ThrottledSamplesAreTakenAnew) {
+  OneRace run(Strategy::exhaustive);
+  run.measurer.throttled = {13, 20};
+  run.measurer.readings = true;
+  const Evaluation evaluation = run.whole();
+  EXPECT_EQ(evaluation.summary->samples_retaken, 2);
+  EXPECT_EQ(evaluation.summary->samples_taken, 12 * 5 + 2);
+  for (const TrialResult& result : evaluation.results) {
+    const Timing& timing = std::get<Measured>(result.outcome).timing;
+    EXPECT_LT(timing.max_us, 1.1 * timing.min_us);
+  }
+  ASSERT_TRUE(evaluation.conditions);
+  EXPECT_EQ(evaluation.conditions->readings, 12 * 5 + 2);
+  EXPECT_EQ(evaluation.conditions->sm_mhz_min, 1200.0);
+  EXPECT_EQ(evaluation.conditions->temperature_c_max, 90.0);
+  EXPECT_THAT(evaluation.conditions->throttle_reasons, Contains("hw_thermal_slowdown"));
+}
+
+TEST(ProblemRace, SamplesWithoutTheGateThatWasAskedForAreWarnedOf) {
+  OneRace run(Strategy::exhaustive);
+  run.measurer.gate = false;
+  for (const TrialResult& result : run.whole().results) {
+    EXPECT_THAT(std::get<Measured>(result.outcome).timing.warnings,
+                Contains(HasSubstr("without the device gate")));
+  }
+}
+
+/// What happens in a race that is cut off and gone on with.
+Parts eventful_field() {
+  Parts parts = field();
+  parts["c"].samples_until_crash = 4;
+  return parts;
+}
+
+class ResumedRace : public testing::TestWithParam<Strategy> {};
+
+TEST_P(ResumedRace, EndsAsIfItHadNeverBeenCutOff) {
+  OneRace whole(GetParam(), eventful_field());
+  whole.measurer.throttled = {30, 31};
+  whole.measurer.readings = true;
+  const Evaluation expected = whole.whole();
+  const auto& events = whole.log.events;
+  ASSERT_GT(events.size(), 40U);
+  for (const std::size_t cut : {std::size_t{13}, std::size_t{14}, events.size() / 3,
+                                2 * events.size() / 3, events.size() - 1, events.size()}) {
+    SCOPED_TRACE(cut);
+    OneRace rest(GetParam(), eventful_field());
+    rest.measurer.throttled = {30, 31};
+    rest.measurer.readings = true;
+    // Its crash is behind it, or so many samples away.
+    for (const JournalEvent& event : events | std::views::take(cut)) {
+      rest.measurer.parts_["c"].samples_until_crash -=
+          static_cast<int>(event.kind == Kind::sample && event.config == "c");
+    }
+    ASSERT_TRUE(rest.resume({events.begin(), events.begin() + static_cast<std::ptrdiff_t>(cut)}));
+    rest.work_to_the_end();
+    expect_same(expected, rest.race.finish());
+    EXPECT_EQ(rest.log.events.size(), events.size());
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Strategies, ResumedRace,
+                         testing::Values(Strategy::race, Strategy::exhaustive),
+                         [](const auto& strategy) {
+                           return std::string(strategy_name(strategy.param));
+                         });
+
+TEST(ProblemRaceResume, LoadsAnewOnlyWhoIsSampled) {
+  OneRace whole;
+  static_cast<void>(whole.whole());
+  std::vector<JournalEvent> events = whole.log.events;
+  events.resize(events.size() - 5);
+  OneRace rest;
+  ASSERT_TRUE(rest.resume(events));
+  EXPECT_THAT(rest.measurer.calls, SizeIs(0));
+  rest.work_to_the_end();
+  EXPECT_THAT(rest.measurer.calls, Contains("admit a"));
+  EXPECT_THAT(rest.measurer.calls, Not(Contains("admit l")));
+  EXPECT_EQ(std::count(rest.measurer.calls.begin(), rest.measurer.calls.end(), "admit a"), 1);
+}
+
+TEST(ProblemRaceResume, OneThatIsWrongWhenItIsLoadedAnewIsWithdrawn) {
+  OneRace whole;
+  static_cast<void>(whole.whole());
+  std::vector<JournalEvent> events = whole.log.events;
+  events.resize(20);
+  OneRace rest;
+  rest.measurer.parts_["a"].refusal = WrongResult{{}, "now"};
+  ASSERT_TRUE(rest.resume(events));
+  rest.work_to_the_end();
+  const Evaluation evaluation = rest.race.finish();
+  EXPECT_EQ(outcome_name(result_of(evaluation, 0).outcome), "wrong_result");
+  EXPECT_EQ(result_at(evaluation, 1).trial, 1U);
+}
+
+TEST(ProblemRaceResume, WhoJoinsAfterTheClosingRacesAgainstAllAnew) {
+  Parts parts = field();
+  parts["c"].samples_until_crash = 2;
+  OneRace before(Strategy::race, parts);
+  for (const std::string& label : before.labels()) {
+    EXPECT_TRUE(label == "a" || !before.admit(label));
+  }
+  before.work_to_the_end();
+  OneRace rest;
+  ASSERT_TRUE(rest.resume(before.log.events));
+  EXPECT_FALSE(rest.admit("a"));
+  rest.work_to_the_end();
+  const Evaluation evaluation = rest.race.finish();
+  EXPECT_EQ(rest.log.drops, 1);
+  EXPECT_EQ(result_at(evaluation, 1).trial, 0U);
+  EXPECT_EQ(result_at(evaluation, 11).trial, 11U);
+  EXPECT_EQ(outcome_name(result_of(evaluation, 2).outcome), "crashed");
+  OneRace again;
+  ASSERT_TRUE(again.resume(rest.log.events)) << "its journal is one";
+  expect_same(evaluation, again.race.finish());
+}
+
+TEST(ProblemRaceResume, WhatDoesNotFitIsNotUsed) {
+  OneRace whole;
+  static_cast<void>(whole.whole());
+  const auto& events = whole.log.events;
+  constexpr std::size_t kSample = 13;  // behind twelve admissions and the closing
+  ASSERT_EQ(events.at(kSample).kind, Kind::sample);
+  const std::vector<std::pair<std::string, std::function<void(std::vector<JournalEvent>&)>>>
+      damages{{"a sample of another",
+               [&](auto& e) { e[kSample].config = e[kSample].config == "a" ? "b" : "a"; }},
+              {"no time", [&](auto& e) { e[kSample].us = 0.0; }},
+              {"a sample before anyone is there", [&](auto& e) { std::swap(e[0], e[kSample]); }},
+              {"one who is not known", [&](auto& e) { e[0].config = "z"; }},
+              {"one who joins late", [&](auto& e) { e.push_back(e[0]); }},
+              {"a failure of nobody",
+               [&](auto& e) {
+                 e[kSample].kind = Kind::failed;
+                 e[kSample].config = "z";
+               }},
+              {"a failure without an outcome", [&](auto& e) { e[kSample].kind = Kind::failed; }}};
+  for (const auto& [name, damage] : damages) {
+    SCOPED_TRACE(name);
+    std::vector<JournalEvent> damaged = events;
+    damage(damaged);
+    OneRace rest;
+    EXPECT_FALSE(rest.resume(damaged));
+    EXPECT_THAT(rest.race.finish().results, SizeIs(0));
+    rest.measurer.next_sample = 1;
+    rest.log.events.clear();
+    OneRace fresh;
+    expect_same(fresh.whole(), rest.whole());
+    EXPECT_EQ(rest.log.events.size(), fresh.log.events.size());
+  }
+}
+
+}  // namespace
+}  // namespace fatune

@@ -1,0 +1,297 @@
+#include "engine/problem_run.hpp"
+
+#include <gmock/gmock.h>
+
+#include "engine/interrupt.hpp"
+#include "unit/engine/recording_log.hpp"
+#include "unit/engine/scripted_evaluator.hpp"
+#include "unit/engine/toy_problem.hpp"
+
+namespace fatune {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+using testing::UnorderedElementsAre;
+
+class CountingObserver : public RunObserver {
+ public:
+  void begin_problem(const Problem&) override { ++begun; }
+  void step() override { ++steps; }
+  int begun = 0;
+  int steps = 0;
+};
+
+class ProblemRunTest : public testing::Test {
+ protected:
+  /// Whether it ran to its end; its report is report_ then.
+  bool run(const std::vector<const char*>& configs) { return run(toy_.plan(256, configs)); }
+  bool run(const ProblemPlan& plan) {
+    ProblemWork work = lay_out(toy_.kernels.family, toy_.limits, plan);
+    CompileList list = list_requests(toy_.kernels.family, toy_.limits, {work}, {0});
+    if (backwards_) {
+      std::reverse(list.requests.begin(), list.requests.end());
+      std::reverse(list.owners.begin(), list.owners.end());
+    }
+    CompileFeed feed(
+        list.requests, list.owners, 1,
+        [this](const CompileRequest& request) { return toy_.compile_one(request); }, 1);
+    ProblemRun run({toy_.limits, feed, evaluator_, log_, observer_, baseline_, 12.5}, work, 0);
+    const bool complete = run.run();
+    report_ = run.take_report();
+    return complete;
+  }
+
+  /// As an earlier run would have told of it.
+  [[nodiscard]] JournalEvent admission(const char* config) const {
+    const ProblemPlan plan = toy_.plan(256, {config});
+    const ProblemWork work = lay_out(toy_.kernels.family, toy_.limits, plan);
+    JournalEvent event;
+    event.kind = JournalEvent::Kind::admitted;
+    event.config = config;
+    event.artifact_key = "key of " + std::string(config);
+    event.launch = work.trials.at(0).geometry;
+    event.us = 1.0;
+    return event;
+  }
+
+  [[nodiscard]] std::vector<std::string> ranking() const {
+    std::vector<std::string> configs;
+    for (const Entry& entry : report_.ranking) {
+      configs.push_back(entry.short_form);
+    }
+    return configs;
+  }
+  [[nodiscard]] const Entry& entry_of(const std::string& config) const {
+    for (const auto* entries : {&report_.ranking, &report_.failures, &report_.audited}) {
+      for (const Entry& entry : *entries) {
+        if (entry.short_form == config) {
+          return entry;
+        }
+      }
+    }
+    throw std::runtime_error("no entry " + config);
+  }
+
+  ToyProblems toy_;
+  ScriptedEvaluator evaluator_;
+  RecordingLog log_;
+  CountingObserver observer_;
+  std::optional<Config> baseline_;
+  bool backwards_ = false;  ///< the last to be laid out is compiled first
+  ProblemReport report_;
+};
+
+TEST_F(ProblemRunTest, KeepsTheEvaluatorsOrder) {
+  ProblemPlan plan = toy_.plan(256, {kLarge, kSmall, kSmallUnrolled});
+  plan.run = 2;
+  plan.pruned = 3;
+  plan.invalid = 4;
+  EXPECT_TRUE(run(plan));
+  EXPECT_THAT(ranking(), ElementsAre(kSmall, kSmallUnrolled, kLarge));
+  EXPECT_EQ(report_.ranking[0].rank, 1);
+  EXPECT_EQ(report_.ranking[2].tie_group, 3);
+  EXPECT_EQ(report_.run, 2);
+  EXPECT_EQ(report_.pruned, 3);
+  EXPECT_EQ(report_.invalid, 4);
+  EXPECT_EQ(report_.device_uuid, "GPU-scripted");
+  ASSERT_TRUE(report_.measuring);
+  EXPECT_EQ(report_.measuring->stopped_because, "scripted");
+  EXPECT_THAT(evaluator_.budgets_s, ElementsAre(12.5));
+  EXPECT_EQ(observer_.steps, 3);
+}
+
+TEST_F(ProblemRunTest, TellsTheLogOfEachOutcomeAndOfTheEnd) {
+  evaluator_.refusals[kLarge] = WrongResult{};
+  toy_.fails = "64, 64): unroll_2";
+  EXPECT_TRUE(run({kSmall, kLarge, kLargeUnrolled}));
+  EXPECT_THAT(log_.begun, SizeIs(1));
+  EXPECT_THAT(log_.begun[0].ranking, IsEmpty());
+  EXPECT_THAT(log_.added, UnorderedElementsAre(
+                              RecordingLog::Added{kSmall, "measured", true, true},
+                              RecordingLog::Added{kLarge, "wrong_result", true, true},
+                              RecordingLog::Added{kLargeUnrolled, "compile_failed", false, false}));
+  ASSERT_THAT(log_.ended, SizeIs(1));
+  EXPECT_TRUE(log_.ended[0].finished);
+  EXPECT_THAT(log_.ended[0].report.ranking, SizeIs(1));
+  EXPECT_THAT(log_.ended[0].report.failures, SizeIs(2));
+}
+
+TEST_F(ProblemRunTest, WhatNoSmHoldsIsNotEvaluated) {
+  toy_.registers = 300;
+  EXPECT_TRUE(run({kSmall}));
+  EXPECT_THAT(evaluator_.admitted, IsEmpty());
+  EXPECT_EQ(outcome_name(entry_of(kSmall).outcome), "unlaunchable");
+  EXPECT_THAT(log_.added, ElementsAre(RecordingLog::Added{kSmall, "unlaunchable", true, false}));
+}
+
+TEST_F(ProblemRunTest, WhatTheFamilyCannotBuildIsNotCompiled) {
+  ProblemPlan plan = toy_.plan(256, {});
+  plan.configs = {Config{"toy_attention", {5, 64, 48, 1}}};
+  EXPECT_TRUE(run(plan));
+  EXPECT_EQ(toy_.compilations, 0);
+  ASSERT_THAT(report_.failures, SizeIs(1));
+  EXPECT_EQ(outcome_name(report_.failures[0].outcome), "invalid");
+  EXPECT_EQ(observer_.steps, 1);
+}
+
+TEST_F(ProblemRunTest, TheSameMachineCodeIsEvaluatedOnce) {
+  toy_.same_code = "one key";
+  EXPECT_TRUE(run({kSmall, kSmallUnrolled}));
+  ASSERT_THAT(evaluator_.admitted, SizeIs(1));
+  const std::string& first = evaluator_.admitted[0];
+  const Entry& repeat = entry_of(first == kSmall ? kSmallUnrolled : kSmall);
+  EXPECT_EQ(repeat.same_code_as, first);
+  EXPECT_EQ(entry_of(first).same_code_as, "");
+  EXPECT_EQ(ranked_us(repeat.outcome), ranked_us(entry_of(first).outcome));
+  EXPECT_EQ(report_.ranking[0].tie_group, report_.ranking[1].tie_group);
+  EXPECT_THAT(log_.added, SizeIs(2));
+}
+
+TEST_F(ProblemRunTest, TheSameMachineCodeInAnotherLaunchIsAnother) {
+  toy_.same_code = "one key";
+  EXPECT_TRUE(run({kSmall, kLarge}));
+  EXPECT_THAT(evaluator_.admitted, SizeIs(2));
+}
+
+TEST_F(ProblemRunTest, ARefusalHoldsForAllWithTheSameMachineCode) {
+  toy_.same_code = "one key";
+  evaluator_.refusals = {{kSmall, Crashed{"x"}}, {kSmallUnrolled, Crashed{"x"}}};
+  EXPECT_TRUE(run({kSmall, kSmallUnrolled}));
+  EXPECT_THAT(evaluator_.admitted, SizeIs(1));
+  EXPECT_THAT(report_.failures, SizeIs(2));
+  EXPECT_EQ(outcome_name(report_.failures[1].outcome), "crashed");
+}
+
+TEST_F(ProblemRunTest, AuditedOnesAreRacedAndNotRanked) {
+  ProblemPlan plan = toy_.plan(256, {kLarge});
+  plan.audited = {{toy_.config(kSmall), "some-rule"}};
+  plan.pruned_by_rule = {{"some-rule", 5}};
+  EXPECT_TRUE(run(plan));
+  EXPECT_THAT(ranking(), ElementsAre(kLarge));
+  EXPECT_EQ(report_.ranking[0].rank, 1);
+  ASSERT_THAT(report_.audited, SizeIs(1));
+  EXPECT_EQ(report_.audited[0].pruned_by, "some-rule");
+  ASSERT_THAT(report_.audit, SizeIs(1));
+  EXPECT_EQ(report_.audit[0].best_config, kSmall);
+  EXPECT_GT(report_.audit[0].gain_percent, 0.0);
+}
+
+TEST_F(ProblemRunTest, ThePercentagesReferToTheBaseline) {
+  baseline_ = toy_.config(kLarge);
+  EXPECT_TRUE(run({kSmall, kLarge}));
+  EXPECT_DOUBLE_EQ(entry_of(kLarge).relative_percent, 100.0);
+  EXPECT_GT(entry_of(kSmall).relative_percent, 100.0);
+}
+
+TEST_F(ProblemRunTest, AnInterruptEndsItWithWhatIsKnown) {
+  const InterruptWatch watch;
+  evaluator_.interrupt_at = 2;
+  EXPECT_FALSE(run({kSmall, kSmallUnrolled, kLarge, kLargeUnrolled}));
+  EXPECT_EQ(evaluator_.works, 2);
+  ASSERT_THAT(log_.ended, SizeIs(1));
+  EXPECT_FALSE(log_.ended[0].finished);
+  EXPECT_EQ(report_.measuring->stopped_because, "stopped early");
+  ASSERT_THAT(log_.added, SizeIs(evaluator_.admitted.size()));
+  for (const auto& added : log_.added) {
+    EXPECT_FALSE(added.evaluated) << "a time that is not final: " << added.config;
+  }
+}
+
+// --- Going on with an interrupted run ---
+
+TEST_F(ProblemRunTest, AProblemThatIsKnownWholeIsTakenAsItIs) {
+  log_.earlier_report.emplace().device_uuid = "GPU-former";
+  EXPECT_TRUE(run({kSmall, kLarge}));
+  EXPECT_EQ(report_.device_uuid, "GPU-former");
+  EXPECT_THAT(evaluator_.begun, IsEmpty());
+  EXPECT_THAT(log_.added, IsEmpty());
+  EXPECT_THAT(log_.ended, IsEmpty());
+  EXPECT_EQ(observer_.steps, 2);
+}
+
+TEST_F(ProblemRunTest, WhoIsInTheJournalIsNotAdmittedAgain) {
+  log_.earlier_events = {admission(kLarge)};
+  EXPECT_TRUE(run({kSmall, kLarge, kSmallUnrolled}));
+  EXPECT_THAT(evaluator_.resumed, ElementsAre(kLarge));
+  EXPECT_THAT(evaluator_.resumed_events, SizeIs(1));
+  EXPECT_THAT(evaluator_.admitted, UnorderedElementsAre(kSmall, kSmallUnrolled));
+  EXPECT_THAT(ranking(), ElementsAre(kLarge, kSmall, kSmallUnrolled));
+  EXPECT_EQ(log_.drops, 0);
+  EXPECT_EQ(observer_.steps, 3);
+}
+
+TEST_F(ProblemRunTest, AJournalOfOtherCodeIsDropped) {
+  log_.earlier_events = {admission(kLarge)};
+  log_.earlier_events[0].artifact_key = "of another compiler";
+  EXPECT_TRUE(run({kSmall, kLarge}));
+  EXPECT_EQ(log_.drops, 1);
+  EXPECT_THAT(evaluator_.resumed, IsEmpty());
+  EXPECT_THAT(evaluator_.admitted, UnorderedElementsAre(kSmall, kLarge));
+}
+
+TEST_F(ProblemRunTest, AJournalOfAnotherLaunchIsDropped) {
+  log_.earlier_events = {admission(kLarge)};
+  log_.earlier_events[0].launch.grid[0] += 1;
+  EXPECT_TRUE(run({kSmall, kLarge}));
+  EXPECT_EQ(log_.drops, 1);
+}
+
+TEST_F(ProblemRunTest, AJournalThatTheEvaluatorCannotUseIsDropped) {
+  log_.earlier_events = {admission(kLarge)};
+  evaluator_.can_resume = false;
+  EXPECT_TRUE(run({kSmall, kLarge}));
+  EXPECT_EQ(log_.drops, 1);
+  EXPECT_THAT(evaluator_.admitted, UnorderedElementsAre(kSmall, kLarge));
+}
+
+TEST_F(ProblemRunTest, WhoHasTheCodeOfOneInTheJournalStandsBehindItWhoeverIsCompiledFirst) {
+  toy_.same_code = "one key";
+  for (const bool backwards : {false, true}) {
+    for (const char* journaled : {kSmall, kSmallUnrolled}) {
+      SCOPED_TRACE(journaled);
+      backwards_ = backwards;
+      log_.earlier_events = {admission(journaled)};
+      log_.earlier_events[0].artifact_key = "one key";
+      EXPECT_TRUE(run({kSmall, kSmallUnrolled}));
+      EXPECT_THAT(evaluator_.admitted, IsEmpty());
+      const Entry& other = entry_of(journaled == kSmall ? kSmallUnrolled : kSmall);
+      EXPECT_EQ(other.same_code_as, journaled);
+    }
+  }
+}
+
+TEST_F(ProblemRunTest, AnOutcomeThatIsKnownIsNotFoundOutAgain) {
+  log_.earlier_outcomes[kLarge] = TimedOut{100.0};
+  EXPECT_TRUE(run({kSmall, kLarge}));
+  EXPECT_THAT(evaluator_.admitted, ElementsAre(kSmall));
+  EXPECT_TRUE(entry_of(kLarge).reused);
+  EXPECT_FALSE(entry_of(kSmall).reused);
+  EXPECT_EQ(outcome_name(entry_of(kLarge).outcome), "timed_out");
+}
+
+TEST_F(ProblemRunTest, AnOutcomeThatIsKnownHoldsForAllWithTheSameMachineCode) {
+  toy_.same_code = "one key";
+  for (const bool backwards : {false, true}) {
+    SCOPED_TRACE(backwards);
+    backwards_ = backwards;
+    log_.earlier_outcomes[kSmall] = Crashed{"x"};
+    evaluator_.refusals[kSmallUnrolled] = Crashed{"x"};
+    EXPECT_TRUE(run({kSmall, kSmallUnrolled}));
+    EXPECT_EQ(outcome_name(entry_of(kSmallUnrolled).outcome), "crashed");
+  }
+  EXPECT_LE(evaluator_.admitted.size(), 1U);
+}
+
+TEST_F(ProblemRunTest, AnInterruptWhileTheJournalsCodeIsCompiledEndsItToo) {
+  const InterruptWatch watch;
+  log_.earlier_events = {admission(kLarge)};
+  ::raise(SIGINT);
+  EXPECT_FALSE(run({kSmall, kLarge}));
+  EXPECT_THAT(log_.ended, SizeIs(1));
+  EXPECT_EQ(log_.drops, 0);
+}
+
+}  // namespace
+}  // namespace fatune

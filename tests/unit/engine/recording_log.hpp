@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "engine/run_log.hpp"
+
+namespace fatune {
+
+/// Remembers what it is told, and answers what it was given.
+class RecordingLog : public RunLog {
+ public:
+  struct Added {
+    std::string config;
+    std::string outcome;
+    bool compiled = false;
+    bool evaluated = false;
+
+    bool operator==(const Added&) const = default;
+  };
+  struct Ended {
+    ProblemReport report;
+    bool finished = false;
+  };
+
+  [[nodiscard]] bool has_begun(const Problem& problem, int) override {
+    return begun_before.count(problem.seq_len) > 0;
+  }
+  void begin_problem(const ProblemReport& header) override { begun.push_back(header); }
+  [[nodiscard]] std::optional<ProblemReport> recall_problem() override { return earlier_report; }
+  [[nodiscard]] std::vector<JournalEvent> take_over_journal() override {
+    events = earlier_events;
+    return events;
+  }
+  void drop_journal() override {
+    ++drops;
+    events.clear();
+  }
+  void journal(const JournalEvent& event) override { events.push_back(event); }
+  [[nodiscard]] std::optional<Outcome> recall(const Entry& entry, const LaunchGeometry&) override {
+    const auto found = earlier_outcomes.find(entry.short_form);
+    return found == earlier_outcomes.end() ? std::nullopt : std::optional(found->second);
+  }
+  void add(const Entry& entry, const TrialRecord& trial) override {
+    added.push_back({entry.short_form, std::string(outcome_name(entry.outcome)),
+                     trial.artifact != nullptr, trial.evaluated});
+  }
+  void end_problem(const ProblemReport& report, bool finished) override {
+    ended.push_back({report, finished});
+  }
+
+  // What an earlier run left.
+  std::set<std::int64_t> begun_before;  ///< sequence lengths
+  std::optional<ProblemReport> earlier_report;
+  std::vector<JournalEvent> earlier_events;
+  std::map<std::string, Outcome> earlier_outcomes;  ///< by short form
+
+  // What it was told.
+  std::vector<ProblemReport> begun;
+  std::vector<JournalEvent> events;
+  int drops = 0;
+  std::vector<Added> added;
+  std::vector<Ended> ended;
+};
+
+}  // namespace fatune

@@ -1,0 +1,75 @@
+#include "unit/engine/scripted_measurer.hpp"
+
+#include <algorithm>
+#include <random>
+
+namespace fatune {
+namespace {
+
+constexpr std::uint32_t kPowerCap = 0x4;
+constexpr std::uint32_t kThermalSlowdown = 0x40;
+
+double normal(int number) {
+  std::mt19937_64 random(static_cast<std::uint64_t>(number));
+  return std::normal_distribution<double>()(random);
+}
+
+}  // namespace
+
+Admission ScriptedMeasurer::admit(CandidateId id, const Candidate& candidate) {
+  const std::string& label = candidate.label;
+  calls.push_back("admit " + label);
+  if (parts_[label].refusal) {
+    return {{}, 0.0, parts_[label].refusal};
+  }
+  labels_[id] = label;
+  return {{"scripted " + label, 1, {}}, parts_[label].us, std::nullopt};
+}
+
+Samples ScriptedMeasurer::sample(CandidateId id, int count) {
+  const std::string& label = labels_.at(id);
+  const Part& part = parts_.at(label);
+  Samples samples;
+  samples.gate_in_use = gate;
+  for (int i = 0; i < count; ++i) {
+    calls.push_back("sample " + label);
+    if (taken_[label]++ == part.samples_until_crash) {
+      samples.failure = Crashed{"scripted"};
+      return samples;
+    }
+    const int number = next_sample++;
+    const bool slow = throttled.count(number) > 0;
+    samples.samples_us.push_back(part.us * (slow ? 2.0 : 1.0) * (1.0 + noise * normal(number)));
+    samples.readings.push_back(
+        slow       ? std::optional(GpuReading{1200, 300, 90, kPowerCap | kThermalSlowdown})
+        : readings ? std::optional(GpuReading{1980, 350, 45, kPowerCap})
+                   : std::nullopt);
+  }
+  return samples;
+}
+
+std::optional<Outcome> ScriptedMeasurer::recheck(CandidateId id) {
+  const std::string& label = labels_.at(id);
+  calls.push_back("recheck " + label);
+  return parts_.at(label).wrong_at_recheck
+             ? std::optional<Outcome>(WrongResult{{"scripted", 1, {}}, "in the end"})
+             : std::nullopt;
+}
+
+int ScriptedMeasurer::count(const std::string& what) const {
+  return static_cast<int>(std::count_if(calls.begin(), calls.end(), [&](const std::string& call) {
+    return call.starts_with(what + " ");
+  }));
+}
+
+Candidate scripted_candidate(const std::string& label) {
+  auto artifact = std::make_shared<Artifact>();
+  artifact->key = "key of " + label;
+  Candidate candidate;
+  candidate.label = label;
+  candidate.artifact = std::move(artifact);
+  candidate.geometry.grid = {7, 1, 1};
+  return candidate;
+}
+
+}  // namespace fatune

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "measure/measurer.hpp"
+
+namespace fatune {
+
+/// A measurer whose candidates are a script. Its noise depends on nothing but the number of the
+/// sample, so that one that begins at `next_sample` goes on where another one was.
+class ScriptedMeasurer : public Measurer {
+ public:
+  struct Part {
+    double us = 100.0;
+    std::optional<Outcome> refusal;  ///< at its admission
+    int samples_until_crash = -1;    ///< negative: it never crashes
+    bool wrong_at_recheck = false;
+  };
+
+  ScriptedMeasurer(const MeasurePolicy& policy, std::map<std::string, Part> parts)
+      : Measurer(policy), parts_(std::move(parts)) {}
+
+  void begin_problem(const Problem&, const Artifact&) override {}
+  [[nodiscard]] Admission admit(CandidateId id, const Candidate& candidate) override;
+  [[nodiscard]] Samples sample(CandidateId id, int count) override;
+  [[nodiscard]] std::optional<Outcome> recheck(CandidateId id) override;
+  void retire(CandidateId id) override { labels_.erase(id); }
+  [[nodiscard]] bool context_lost() const noexcept override { return false; }
+
+  /// Of the calls so far, those of this kind: "admit", "sample", "recheck".
+  [[nodiscard]] int count(const std::string& what) const;
+
+  std::map<std::string, Part> parts_;
+  std::vector<std::string> calls;  ///< "admit A", "sample A", "recheck A"
+  int next_sample = 1;
+  double noise = 0.003;     ///< standard deviation, over the time
+  std::set<int> throttled;  ///< numbers of samples that take twice as long, and say so
+  bool readings = false;    ///< the other samples have a reading, too
+  bool gate = true;
+
+ private:
+  std::map<CandidateId, std::string> labels_;
+  std::map<std::string, int> taken_;
+};
+
+/// A candidate with an artifact of its own.
+[[nodiscard]] Candidate scripted_candidate(const std::string& label);
+
+}  // namespace fatune

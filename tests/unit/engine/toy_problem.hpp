@@ -1,0 +1,56 @@
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/target.hpp"
+#include "compile/compiler.hpp"
+#include "engine/problem_plan.hpp"
+#include "unit/engine/toy_kernels.hpp"
+
+namespace fatune {
+
+/// Problems of the toy family, and a compiler that is a script.
+class ToyProblems {
+ public:
+  [[nodiscard]] Config config(const char* text) const { return toy_config(kernels, text); }
+
+  /// `texts`: short forms.
+  [[nodiscard]] ProblemPlan plan(std::int64_t seq_len,
+                                 const std::vector<const char*>& texts) const {
+    ProblemPlan plan;
+    plan.problem = {1, seq_len, 1, 64, DType::fp16, false};
+    for (const char* text : texts) {
+      plan.configs.push_back(config(text));
+    }
+    return plan;
+  }
+
+  [[nodiscard]] CompileResult compile_one(const CompileRequest& request) {
+    ++compilations;
+    if (request.label.find(fails) != std::string::npos) {
+      return CompileFailed{"scripted failure"};
+    }
+    Artifact artifact;
+    artifact.key = same_code.empty() ? "key of " + request.label : same_code;
+    artifact.cubin = {'c'};
+    artifact.facts.registers_per_thread = registers;
+    return artifact;
+  }
+
+  const KernelChoice kernels = toy_kernels();
+  const DeviceLimits limits = offline_target(Arch{80, '\0'}, kernels.tree).limits;
+  std::atomic<int> compilations = 0;
+  std::string fails = "nothing fails";  ///< a part of the label
+  std::string same_code;                ///< not empty: the key that all artifacts have
+  int registers = 64;
+};
+
+constexpr const char* kSmall = "(FP16, 64, 32): unroll_1";
+constexpr const char* kSmallUnrolled = "(FP16, 64, 32): unroll_2";
+constexpr const char* kLarge = "(FP16, 64, 64): unroll_1";
+constexpr const char* kLargeUnrolled = "(FP16, 64, 64): unroll_2";
+
+}  // namespace fatune

@@ -1,0 +1,31 @@
+#include "measure/deadlines.hpp"
+
+#include <gtest/gtest.h>
+
+namespace fatune {
+namespace {
+
+using std::chrono::milliseconds;
+
+TEST(Deadlines, VerificationIsOneRunAndTwoOfTheProbe) {
+  Deadlines deadlines({milliseconds(1), milliseconds(1), milliseconds(1000), 50.0});
+  deadlines.begin_problem({4, 1024, 8, 64, DType::fp16, false});
+  deadlines.saw_sample(1000.0);
+  EXPECT_EQ(deadlines.runs(1), milliseconds(1050));
+  EXPECT_EQ(deadlines.verification(), milliseconds(1075)) << "1 of 4 batches, twice: 50 / 2 more";
+  deadlines.begin_problem({1, 1024, 2, 64, DType::fp16, false});
+  deadlines.saw_sample(1000.0);
+  EXPECT_EQ(deadlines.verification(), deadlines.runs(3)) << "the probe is the problem";
+}
+
+TEST(Deadlines, TheBestSampleCounts) {
+  Deadlines deadlines({milliseconds(1), milliseconds(1), milliseconds(1000), 50.0});
+  deadlines.begin_problem({1, 128, 1, 64, DType::fp16, false});
+  deadlines.saw_sample(400.0);
+  deadlines.saw_sample(200.0);
+  deadlines.saw_sample(300.0);
+  EXPECT_EQ(deadlines.runs(2), milliseconds(1020));
+}
+
+}  // namespace
+}  // namespace fatune

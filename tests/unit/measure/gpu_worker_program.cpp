@@ -1,0 +1,4 @@
+// What `fatune worker` is, for tests of this layer alone.
+#include "measure/gpu_worker.hpp"
+
+int main() { fatune::run_gpu_worker(); }

@@ -1,0 +1,89 @@
+// The whole way: RemoteMeasurer, the real worker's process, the fake driver and the fake NVML.
+#include "measure/gpu_worker.hpp"
+
+#include <gmock/gmock.h>
+
+#include "core/error.hpp"
+#include "measure/remote_measurer.hpp"
+#include "unit/gpu/fake_driver.hpp"
+#include "unit/measure/host_gpu.hpp"
+
+namespace fatune {
+namespace {
+
+using testing::AllOf;
+using testing::Each;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+class GpuWorkerTest : public testing::Test {
+ protected:
+  RemoteMeasurer& open(const MeasurePolicy& policy = {}) {
+    measurer_ =
+        std::make_unique<RemoteMeasurer>(WorkerSettings{FATUNE_GPU_WORKER_PROGRAM, 0, {}}, policy);
+    measurer_->begin_problem({2, 64, 4, 64, DType::fp16, false}, HostGpu::measurement_kernels());
+    return *measurer_;
+  }
+
+  gpu::ScopedVariable nvml_{"FATUNE_LIBNVML", FATUNE_FAKE_NVML};
+  gpu::ScopedVariable duration_{"FATUNE_FAKE_KERNEL_US", "250"};
+
+ private:
+  std::unique_ptr<RemoteMeasurer> measurer_;
+};
+
+TEST_F(GpuWorkerTest, MeasuresWithReadings) {
+  RemoteMeasurer& measurer = open();
+  const Admission admission = measurer.admit(1, HostGpu::make_candidate());
+  ASSERT_FALSE(admission.failure) << outcome_summary(*admission.failure);
+  EXPECT_EQ(admission.first_us, 250.0);
+  EXPECT_THAT(admission.verification.inputs, SizeIs(3));
+  EXPECT_THAT(measurer.sample(1, 3).samples_us, AllOf(SizeIs(3), Each(250.0)));
+  std::optional<GpuReading> reading;
+  for (int i = 0; i < 10'000 && !reading; ++i) {  // of a thread, some time soon
+    reading = measurer.sample(1, 1).readings.at(0);
+  }
+  ASSERT_TRUE(reading);
+  EXPECT_EQ(reading->sm_mhz, 1980.0);
+  EXPECT_EQ(reading->power_w, 350.0);
+  EXPECT_EQ(reading->temperature_c, 45.0);
+  EXPECT_FALSE(is_throttled(*reading));
+  EXPECT_FALSE(measurer.recheck(1));
+}
+
+TEST_F(GpuWorkerTest, GoesOnWithoutTheManagementLibrary) {
+  const gpu::ScopedVariable nowhere("FATUNE_LIBNVML", "/nonexistent/libnvidia-ml.so.1");
+  RemoteMeasurer& measurer = open();
+  ASSERT_FALSE(measurer.admit(1, HostGpu::make_candidate()).failure);
+  const Samples samples = measurer.sample(1, 2);
+  EXPECT_THAT(samples.samples_us, SizeIs(2));
+  ASSERT_THAT(samples.readings, SizeIs(2));
+  EXPECT_FALSE(samples.readings[0] || samples.readings[1]);
+}
+
+TEST_F(GpuWorkerTest, ACandidateThatCrashesCostsOneWorker) {
+  const gpu::ScopedVariable crash("FATUNE_FAKE_KERNEL_ERROR", "700@name:candidate");
+  RemoteMeasurer& measurer = open();
+  for (const CandidateId id : {1, 2}) {
+    const Admission admission = measurer.admit(id, HostGpu::make_candidate());
+    ASSERT_TRUE(admission.failure && std::holds_alternative<Crashed>(*admission.failure));
+    EXPECT_THAT(outcome_summary(*admission.failure), HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS"));
+    EXPECT_EQ(measurer.workers_started(), id);
+  }
+}
+
+TEST_F(GpuWorkerTest, ADriverWithoutGraphsIsAnErrorAtOnce) {
+  const gpu::ScopedVariable old("FATUNE_LIBCUDA", FATUNE_FAKE_CUDA_OLD);
+  MeasurePolicy policy;
+  policy.cuda_graph = true;
+  try {
+    open(policy);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::usage);
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("no CUDA graphs"), HasSubstr("without graphs")));
+  }
+}
+
+}  // namespace
+}  // namespace fatune

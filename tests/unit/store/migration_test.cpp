@@ -1,0 +1,140 @@
+// A file of schema version 1 is read as what it was.
+#include <fmt/format.h>
+
+#include "record/record_json.hpp"
+#include "store/digest.hpp"
+#include "store/run_reader.hpp"
+#include "store/schema.hpp"
+#include "store/stored_outcome.hpp"
+#include "unit/store/run_samples.hpp"
+#include "unit/store/store_folder.hpp"
+
+namespace fatune {
+namespace {
+
+/// As the fatune of that version wrote it: fewer members than today's.
+constexpr const char* kPolicy1 =
+    R"({"confidence":0.95,"device_gate":true,"flush_l2":false,"repeats":3,)"
+    R"("seed":18446744073709551615,"warmup":2})";
+
+class Migration : public StoreFolder {
+ protected:
+  /// A run of version 1 with one ranked problem, and its policy's text.
+  void write_version_1(const std::string& policy) {
+    std::filesystem::create_directories(path_.parent_path());
+    Database database(path_, Database::Mode::create, std::chrono::milliseconds(100));
+    migrate(database, schema_steps().first(1));
+    const NewRun run = sample_run();
+    database.prepare("INSERT INTO devices VALUES (1, ?, ?, ?)")
+        .bind(run.header.device.uuid, run.header.device.name,
+              record_text(record_json(run.header.device)))
+        .run();
+    database
+        .prepare(
+            "INSERT INTO runs VALUES (1, 'fatune run', '2026-01-02T03:04:05Z', 2.5, 1, 0, 'tune', "
+            "'toy', NULL, 1, 12345, ?, ?, 'conditions', 'plan')")
+        .bind(policy, record_text(record_json(run.header.toolchain)))
+        .run();
+    database.execute(
+        "INSERT INTO problems VALUES (1, 16, 512, 16, 128, 15, 1);"
+        "INSERT INTO run_problems VALUES (1, 1, 1, 2, 3, 4, 1)");
+    add_outcome(database);
+  }
+
+  [[nodiscard]] StoredRun load() const {
+    Database database = open();
+    return load_run(database, 1).value();
+  }
+
+  const Entry entry_ = sample_entry(1, sample_measurement(100.0 / 3.0));
+
+ private:
+  void add_outcome(Database& database) const {
+    OutcomeColumns columns = outcome_columns(entry_.outcome);
+    database.prepare("INSERT INTO configurations VALUES (1, 'toy', ?, 'abc', ?, ?, ?)")
+        .bind(entry_.short_form, entry_.kernel_name, config_column(entry_.config),
+              parameters_column(entry_.parameters))
+        .run();
+    database.prepare("INSERT INTO artifacts VALUES (1, 'key-1', 'code', ?)")
+        .bind(record_text(record_json(*entry_.facts)))
+        .run();
+    database
+        .prepare(
+            "INSERT INTO outcomes VALUES (1, 1, 1, 1, ?, 1, NULL, 'measured', 33.3, ?, ?, 32768, "
+            "128, 3, 250.5, 1, 2e9, 1, 1, 100.0, 1)")
+        .bind(launch_column(sample_launch()), columns.text, columns.digest)
+        .run();
+    save_samples(database, 1, columns.samples_us);
+  }
+};
+
+TEST_F(Migration, ARunOfVersion1IsReadAsAnExhaustiveOne) {
+  write_version_1(kPolicy1);
+  const RunReport header = load().header;
+  MeasurePolicy policy;
+  policy.strategy = Strategy::exhaustive;
+  policy.warmup = 2;
+  policy.repeats = 3;
+  policy.flush_l2 = false;
+  policy.seed = 0xffffffffffffffff;
+  EXPECT_EQ(record_json(header.policy), record_json(policy));
+  EXPECT_EQ(header.wall_s, 2.5);
+  EXPECT_EQ(header.busy_s, 0.0);
+  EXPECT_EQ(header.gpus, 1);
+  EXPECT_TRUE(header.complete);
+}
+
+TEST_F(Migration, ItsProblemsAndOutcomesStay) {
+  write_version_1(kPolicy1);
+  const StoredRun run = load();
+  ASSERT_EQ(run.problems.size(), 1U);
+  const ProblemReport& report = run.problems[0].report;
+  EXPECT_EQ(report.problem, sample_problem().problem);
+  EXPECT_EQ(report.device_uuid, "GPU-1");
+  EXPECT_FALSE(report.measuring);
+  EXPECT_FALSE(report.conditions);
+  EXPECT_TRUE(report.audit.empty());
+  ASSERT_EQ(report.ranking.size(), 1U);
+  EXPECT_EQ(record_json(report.ranking[0].outcome), record_json(entry_.outcome));
+  EXPECT_EQ(report.ranking[0].same_code_as, "");
+  EXPECT_TRUE(report.audited.empty());
+}
+
+TEST_F(Migration, AnOutcomeWithoutTheMembersOfTodayIsRead) {
+  write_version_1(kPolicy1);
+  {
+    Database database(path_, Database::Mode::existing, std::chrono::milliseconds(100));
+    OutcomeColumns columns = outcome_columns(entry_.outcome);
+    nlohmann::json json = parse_record(columns.text);
+    ASSERT_EQ(json["timing"].erase("warnings"), 1U);
+    Digest digest;
+    digest.update(json.dump());
+    for (const double us : columns.samples_us) {
+      digest.update(fmt::format(",{}", us));
+    }
+    database.prepare("UPDATE outcomes SET outcome = ?, digest = ?")
+        .bind(json.dump(), digest.hex())
+        .run();
+  }
+  EXPECT_EQ(record_json(load().problems.at(0).report.ranking.at(0).outcome),
+            record_json(entry_.outcome));
+}
+
+TEST_F(Migration, ADamagedPolicyDoesNotStandInTheWayOfTheOthers) {
+  write_version_1("{\"confidence\":");
+  Database database = open();
+  EXPECT_EQ(list_runs(database).runs.size(), 1U);
+  expect_store_error([&] { (void)load_run(database, 1); }, ExitCode::bad_file,
+                     {path_.string(), "run 1 cannot be read"});
+}
+
+TEST_F(Migration, ARunWrittenNowStandsBesideIt) {
+  write_version_1(kPolicy1);
+  Database database = open();
+  const RunWriter writer(database, sample_run());
+  EXPECT_EQ(writer.run_id(), 2);
+  EXPECT_EQ(list_runs(database).runs.size(), 2U);
+}
+
+}  // namespace
+}  // namespace fatune
