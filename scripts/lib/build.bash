@@ -8,14 +8,14 @@ fatune_sources=(CMakeLists.txt CMakePresets.json cmake configs kernels src scrip
 
 say() { echo "fatune: $*" >&2; }
 
-# is_fresh FOLDER [MORE_SOURCES...]: nothing is newer than the folder's last good build, and the
+# is_fresh FOLDER TARGET [MORE_SOURCES...]: nothing is newer than the target's last good build, and the
 # NVRTC that it was linked with is still there.
 is_fresh() {
-  local folder=$1 nvrtc=
-  shift
-  [[ -f $folder/.fresh ]] && read -r nvrtc <"$folder/.nvrtc" && [[ -e $nvrtc ]] &&
+  local folder=$1 stamp="$1/.fresh-$2" nvrtc=
+  shift 2
+  [[ -f $stamp ]] && read -r nvrtc <"$folder/.nvrtc" && [[ -e $nvrtc ]] &&
     [[ -z "$(cd -- "$fatune_root" &&
-      find "${fatune_sources[@]}" "$@" -newer "$folder/.fresh" -print -quit 2>&1)" ]]
+      find "${fatune_sources[@]}" "$@" -newer "$stamp" -print -quit 2>&1)" ]]
 }
 
 # Runs a command with its output in the log; when it fails, shows the log's end.
@@ -32,7 +32,7 @@ logged() {
 build_preset_locked() {
   local preset=$1 target=$2 folder=$3
   shift 3
-  if is_fresh "$folder" "$@"; then return 0; fi
+  if is_fresh "$folder" "$target" "$@"; then return 0; fi
   "$fatune_root/scripts/setup" || return 1
   local log="$folder/build.log"
   # The stamp bears the time before the build: an edit while it runs makes the next call build again.
@@ -43,14 +43,14 @@ build_preset_locked() {
   logged "$log" cmake --preset "$preset" || return 1
   logged "$log" cmake --build "$folder" --target "$target" || return 1
   sed -n 's/^Nvrtc_LIBRARY:[A-Z]*=//p' "$folder/CMakeCache.txt" >"$folder/.nvrtc"
-  mv -- "$folder/.fresh.next" "$folder/.fresh"
+  mv -- "$folder/.fresh.next" "$folder/.fresh-$target"
 }
 
 # build_preset PRESET TARGET [MORE_SOURCES...]: brings build/PRESET up to date; waits for another
 # caller's build.
 build_preset() {
   local folder="$fatune_root/build/$1"
-  if is_fresh "$folder" "${@:3}"; then return 0; fi
+  if is_fresh "$folder" "$2" "${@:3}"; then return 0; fi
   mkdir -p -- "$folder"
   (
     flock --nonblock 9 || { say "waiting for another build"; flock 9; }
