@@ -104,6 +104,13 @@ struct RunOptions : MeasureOptions {
   int runs = 1;
 };
 
+/// Whether configurations compute the right thing. `policy.seed` is the first seed.
+struct CheckOptions : MeasureOptions {
+  std::vector<std::string> configs;  ///< instead of a space
+  int seeds = 1;
+  bool small = false;  ///< the documented small problem in place of the documented full one
+};
+
 struct ListOptions {
   KernelOptions kernels;
   ProblemOptions problems;  ///< dtypes and d_heads only

@@ -1,0 +1,132 @@
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "app/commands.hpp"
+#include "app/console.hpp"
+#include "app/kernel_choice.hpp"
+#include "app/measuring.hpp"
+#include "app/plan_problems.hpp"
+#include "emit/check_report.hpp"
+#include "engine/interrupt.hpp"
+#include "measure/error_rule.hpp"
+#include "plan/planner.hpp"
+
+namespace fatune {
+namespace {
+
+/// The documents' sanity check (batch, sequence length, heads).
+struct DocumentedSize {
+  std::int64_t batch;
+  std::int64_t seq_len;
+  std::int64_t heads;
+};
+constexpr DocumentedSize kFull{16, 2048, 16};
+constexpr DocumentedSize kSmall{1, 512, 1};
+
+ProblemOptions problems_of(const CheckOptions& options) {
+  const DocumentedSize& size = options.small ? kSmall : kFull;
+  ProblemOptions problems = options.problems;
+  if (problems.seq_lens.empty()) {
+    problems.seq_lens = {size.seq_len};
+    problems.batch = problems.batch.value_or(size.batch);
+    problems.heads = options.small ? size.heads : problems.heads;
+  }
+  return problems;
+}
+
+Plan plan_of(const KernelChoice& kernels, const CheckOptions& options) {
+  return options.configs.empty() ? make_plan(kernels.family, choose_space(kernels, options.kernels),
+                                             binding_of(options.problems))
+                                 : Plan{parse_configs(kernels.family, options.configs), {}};
+}
+
+/// One sample of each: the run that is verified.
+MeasureOptions one_run_each(MeasureOptions options, int seed) {
+  options.policy.strategy = Strategy::exhaustive;
+  options.policy.warmup = 0;
+  options.policy.repeats = 1;
+  options.policy.seed += static_cast<std::uint64_t>(seed);
+  options.store.off = true;
+  return options;
+}
+
+const Verification* verification_of(const Outcome& outcome) {
+  if (const auto* measured = std::get_if<Measured>(&outcome)) {
+    return &measured->verification;
+  }
+  const auto* wrong = std::get_if<WrongResult>(&outcome);
+  return wrong == nullptr ? nullptr : &wrong->verification;
+}
+
+class Findings {
+ public:
+  void add(const RunReport& report) {
+    for (const ProblemReport& problem : report.problems) {
+      for (const auto* entries : {&problem.ranking, &problem.failures}) {
+        for (const Entry& entry : *entries) {
+          add(problem.problem, report.policy.seed, entry);
+        }
+      }
+    }
+  }
+  [[nodiscard]] const std::vector<CheckedInput>& rows() const { return rows_; }
+
+ private:
+  void add(const Problem& problem, std::uint64_t seed, const Entry& entry) {
+    const std::string outcome = std::string(outcome_name(entry.outcome));
+    const Verification* verification = verification_of(entry.outcome);
+    const bool measured = std::holds_alternative<Measured>(entry.outcome);
+    const std::size_t first = rows_.size();
+    if (verification != nullptr) {
+      for (const ErrorStats& stats : verification->inputs) {
+        const auto fault = find_fault(stats);
+        rows_.push_back({problem, entry.short_form, seed, fault ? outcome : "right", stats,
+                         fault.value_or("")});
+      }
+    }
+    // What no single input shows: a crash, inputs that were written over, a later run.
+    if (!measured && !has_fault(first)) {
+      rows_.push_back(
+          {problem, entry.short_form, seed, outcome, std::nullopt, outcome_summary(entry.outcome)});
+    } else if (first == rows_.size()) {
+      rows_.push_back(
+          {problem, entry.short_form, seed, "not_verified", std::nullopt, "no input was compared"});
+    }
+  }
+
+  /// Among the rows from `first` on.
+  [[nodiscard]] bool has_fault(std::size_t first) const {
+    return std::any_of(rows_.begin() + static_cast<std::ptrdiff_t>(first), rows_.end(),
+                       [](const CheckedInput& row) { return !is_right(row); });
+  }
+
+  std::vector<CheckedInput> rows_;
+};
+
+}  // namespace
+
+ExitCode check(const CheckOptions& options) {
+  configure_logging(options.output.verbosity);
+  KernelChoice kernels = choose_kernels(options.kernels);
+  const Plan plan = plan_of(kernels, options);
+  std::vector<ProblemPlan> problems = plan_problems(kernels.family, plan, problems_of(options));
+  TargetOptions target_options = options.target;
+  target_options.require_gpu = true;
+  const std::vector<Target> targets = choose_targets(target_options, kernels.tree);
+  const PlannedRun run{std::move(kernels), {}, std::move(problems), std::nullopt};
+  const InterruptWatch watch;
+  const auto cache = open_cache(options.compile);
+  Findings findings;
+  bool complete = true;
+  for (int seed = 0; seed < options.seeds && complete; ++seed) {
+    const RunEnd end = measure(one_run_each(options, seed), run, targets.front(), {}, cache.get());
+    findings.add(end.report);
+    complete = end.complete;
+  }
+  print_result(print_checked_inputs(findings.rows(), options.output.format));
+  const bool all_right = std::all_of(findings.rows().begin(), findings.rows().end(), is_right);
+  return !all_right ? ExitCode::failed_outcomes : complete ? ExitCode::ok : ExitCode::interrupted;
+}
+
+}  // namespace fatune

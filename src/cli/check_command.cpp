@@ -1,0 +1,47 @@
+#include <limits>
+#include <memory>
+#include <string>
+
+#include "app/commands.hpp"
+#include "cli/option_groups.hpp"
+#include "cli/subcommands.hpp"
+#include "cli/text_option.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr std::int64_t kMostSeeds = 10000;
+
+}  // namespace
+
+void add_check_command(CLI::App& app, const CommandDefaults& defaults, Command& command) {
+  auto options = std::make_shared<CheckOptions>();
+  options->output = defaults.output;
+  options->kernels.kernels_variable = defaults.kernels_variable;
+  CLI::App* sub = app.add_subcommand("check", "Check that configurations compute the right thing");
+  sub->add_option("--config", options->configs, "configuration, in place of a space; repeatable")
+      ->type_name("CONFIG")
+      ->allow_extra_args(false);
+  sub->add_flag("--small", options->small,
+                "batch 1, seq 512, one head (default: batch 16, seq 2048, 16 heads)");
+  add_integer(*sub, "--seeds", "check with N seeds, counted from --seed (default: 1)", 1,
+              kMostSeeds, options->seeds);
+  add_integer(*sub, "--seed", "first seed of the random inputs (default: 1)", 0,
+              std::numeric_limits<std::int64_t>::max() - kMostSeeds, options->policy.seed);
+  add_problem_options(*sub, options->problems);
+  add_kernel_options(*sub, options->kernels, SpaceOption::yes);
+  add_target_options(*sub, options->target);
+  add_jobs_option(*sub, options->compile);
+  add_cache_options(*sub, options->compile);
+  add_output_options(*sub, options->output);
+  sub->footer(
+      R"(Exit code 6: something is wrong. Tables show the worst input of each; JSON and CSV show all.
+
+Examples:
+  fatune check --small
+  fatune check --space all --seeds 5 --format csv
+  fatune check --seq 1000 --causal --config "(FP16,128,64,64,4):async+load_2_2_2_tiles")");
+  sub->callback([options, &command] { command = [options] { return check(*options); }; });
+}
+
+}  // namespace fatune

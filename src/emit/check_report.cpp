@@ -1,0 +1,120 @@
+#include "emit/check_report.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "emit/print_rows.hpp"
+
+namespace fatune {
+namespace {
+
+using Row = CheckedInput;
+
+FieldValue text_or_none(const std::string& text) {
+  return text.empty() ? FieldValue{} : FieldValue{text};
+}
+
+template <auto kMember>
+FieldValue stat(const Row& row) {
+  return row.stats ? FieldValue{(*row.stats).*kMember} : FieldValue{};
+}
+
+/// The greater of both errors, as a part of what it may be; endless when something else is wrong.
+double share_of_limit(const Row& row) {
+  if (!is_right(row) || !row.stats || row.stats->limit <= 0.0) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return std::max(row.stats->max_abs_error, row.stats->max_abs_difference) / row.stats->limit;
+}
+
+FieldValue percent_of_limit(const Row& row) {
+  if (!row.stats || row.stats->limit <= 0.0) {
+    return {};
+  }
+  return 100.0 * std::max(row.stats->max_abs_error, row.stats->max_abs_difference) /
+         row.stats->limit;
+}
+
+bool same_run(const Row& a, const Row& b) {
+  return a.problem == b.problem && a.config == b.config && a.seed == b.seed;
+}
+
+/// Of neighbours of one run the one that is worst.
+std::vector<Row> worst_rows(const std::vector<Row>& rows) {
+  std::vector<Row> worst;
+  for (const Row& row : rows) {
+    if (worst.empty() || !same_run(worst.back(), row)) {
+      worst.push_back(row);
+    } else if (share_of_limit(row) > share_of_limit(worst.back())) {
+      worst.back() = row;
+    }
+  }
+  return worst;
+}
+
+std::string count_text(const std::vector<Row>& worst) {
+  const auto wrong =
+      std::count_if(worst.begin(), worst.end(), [](const Row& row) { return !is_right(row); });
+  return wrong == 0 ? fmt::format("all {} right\n", worst.size())
+                    : fmt::format("{} of {} WRONG\n", wrong, worst.size());
+}
+
+}  // namespace
+
+bool is_right(const CheckedInput& checked) { return checked.outcome == "right"; }
+
+const std::vector<Field<CheckedInput>>& checked_input_fields() {
+  static const std::vector<Field<Row>> fields{
+      {"problem", "problem", "what it was run on", 0, Shown::everywhere,
+       [](const Row& r) { return FieldValue{describe(r.problem)}; }},
+      {"config", "config", "the configuration's short form", 0, Shown::everywhere,
+       [](const Row& r) { return FieldValue{r.config}; }},
+      {"seed", "seed", "of the random inputs", 0, Shown::everywhere,
+       [](const Row& r) { return FieldValue{static_cast<std::int64_t>(r.seed)}; }},
+      {"outcome", "outcome", "right, wrong_result, crashed, ...", 0, Shown::everywhere,
+       [](const Row& r) { return FieldValue{r.outcome}; }},
+      {"input", "input", "kind of input: normal, large_logits, dominating_key", 0,
+       Shown::everywhere,
+       [](const Row& r) { return r.stats ? FieldValue{r.stats->input} : FieldValue{}; }},
+      {"max_abs_error", "max err", "greatest absolute difference to the fp32 reference", 6,
+       Shown::everywhere, stat<&ErrorStats::max_abs_error>},
+      {"max_abs_difference", "max diff", "the same to the 16-bit reference", 6, Shown::everywhere,
+       stat<&ErrorStats::max_abs_difference>},
+      {"limit", "limit", "the most that both may be", 6, Shown::everywhere,
+       stat<&ErrorStats::limit>},
+      {"percent_of_limit", "% of it", "the greater of both, as a part of the limit", 1,
+       Shown::everywhere, percent_of_limit},
+      {"elements", "elements", "compared", 0, Shown::for_programs, stat<&ErrorStats::elements>},
+      {"mismatched", "mismatched", "elements beyond atol 1e-5, rtol 1e-3 of the 16-bit reference",
+       0, Shown::everywhere, stat<&ErrorStats::mismatched>},
+      {"mismatched_percent", "%", "the same in percent", 3, Shown::everywhere,
+       [](const Row& r) {
+         return r.stats ? FieldValue{r.stats->mismatched_percent()} : FieldValue{};
+       }},
+      {"not_finite", "not finite", "NaN or infinite elements of the whole output", 0,
+       Shown::for_programs, stat<&ErrorStats::not_finite>},
+      {"guard_bytes_changed", "stray bytes", "bytes written outside the output", 0,
+       Shown::for_programs, stat<&ErrorStats::guard_bytes_changed>},
+      {"detail", "detail", "what is wrong", 0, Shown::everywhere,
+       [](const Row& r) { return text_or_none(r.detail); }},
+  };
+  return fields;
+}
+
+std::string print_checked_inputs(const std::vector<CheckedInput>& rows, OutputFormat format) {
+  if (format == OutputFormat::json) {
+    Json json = {{"format", "fatune.check"}, {"format_version", 1}};
+    json["checks"] = json_rows(checked_input_fields(), rows);
+    return json_text(json);
+  }
+  if (format == OutputFormat::csv) {
+    return print_rows(checked_input_fields(), rows, format);
+  }
+  const std::vector<Row> worst = worst_rows(rows);
+  return print_rows(checked_input_fields(), worst, format) + "\n" + count_text(worst);
+}
+
+}  // namespace fatune

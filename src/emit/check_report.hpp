@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/outcome.hpp"
+#include "core/output_format.hpp"
+#include "core/problem.hpp"
+#include "emit/field.hpp"
+
+namespace fatune {
+
+/// One configuration's output on one kind of input of one seed; or why there is none.
+struct CheckedInput {
+  Problem problem;
+  std::string config;  ///< short form
+  std::uint64_t seed = 0;
+  std::string outcome;              ///< "right", or outcome_name() of what went wrong
+  std::optional<ErrorStats> stats;  ///< absent: it never got so far
+  std::string detail;               ///< what went wrong; empty: nothing
+};
+
+[[nodiscard]] bool is_right(const CheckedInput& checked);
+
+/// JSON (configs/schema/check.schema.json) and CSV have every row. Tables and Markdown have, for
+/// each configuration and seed, the input that came closest to its limit, or went furthest beyond
+/// it, and a last line that counts.
+[[nodiscard]] std::string print_checked_inputs(const std::vector<CheckedInput>& rows,
+                                               OutputFormat format);
+
+/// One column of that list.
+[[nodiscard]] const std::vector<Field<CheckedInput>>& checked_input_fields();
+
+}  // namespace fatune
