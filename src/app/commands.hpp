@@ -22,6 +22,13 @@ namespace fatune {
 [[nodiscard]] ExitCode show(const ShowOptions& options);
 [[nodiscard]] ExitCode list(const ListOptions& options);
 [[nodiscard]] ExitCode compile_offline(const CompileOptions& options);
+/// What a kernel's machine code is made of.
+[[nodiscard]] ExitCode sass(const SassOptions& options);
+[[nodiscard]] ExitCode sass_diff(const SassOptions& options);
+[[nodiscard]] ExitCode sass_graph(const SassOptions& options);
+[[nodiscard]] ExitCode sass_clean(const SassOptions& options);
+/// What parameters do to the machine code, and what of it goes with measured times.
+[[nodiscard]] ExitCode sass_why(const SassWhyOptions& options);
 [[nodiscard]] ExitCode devices(const DevicesOptions& options);
 [[nodiscard]] ExitCode doctor(const DoctorOptions& options);
 

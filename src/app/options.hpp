@@ -141,6 +141,40 @@ struct ShowOptions {
   OutputOptions output;
 };
 
+/// Whose machine code a command looks at.
+struct CodeSource {
+  enum class Kind {
+    config,
+    file,    ///< a cubin, or a listing
+    either,  ///< a file when there is one of that name
+  };
+  std::string text;
+  Kind kind = Kind::config;
+};
+
+struct SassOptions {
+  std::vector<CodeSource> sources;  ///< two for a comparison
+  KernelOptions kernels;
+  ProblemOptions problems;  ///< one length
+  std::optional<Arch> arch;
+  CompileSettings compile;
+  OutputOptions output;
+  std::string function;  ///< empty: the only kernel
+  bool opcodes = false;
+  bool listing = false;  ///< of a comparison: the code, not the counts
+};
+
+struct SassWhyOptions {
+  KernelOptions kernels;
+  ProblemOptions problems;  ///< one length
+  std::optional<Arch> arch;
+  CompileSettings compile;
+  OutputOptions output;
+  std::optional<std::filesystem::path> db_file;
+  bool with_run = false;            ///< a stored run instead of a space
+  std::optional<std::int64_t> run;  ///< absent: the run that began last
+};
+
 struct DevicesOptions {
   OutputOptions output;
 };

@@ -36,26 +36,6 @@ bool peer_has_gone(int error) { return error == EPIPE || error == ECONNRESET; }
 
 }  // namespace
 
-Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
-  if (this != &other) {
-    close();
-    number_ = other.release();
-  }
-  return *this;
-}
-
-int Descriptor::release() noexcept {
-  const int number = number_;
-  number_ = -1;
-  return number;
-}
-
-void Descriptor::close() noexcept {
-  if (number_ >= 0) {
-    ::close(release());
-  }
-}
-
 // False when the deadline has passed with nothing to do.
 bool Channel::wait(short events, Clock::time_point deadline) {
   for (;;) {

@@ -35,4 +35,10 @@ diff <(cd "$WORK/cuda" && find . -type f | sort) - <<'EOF' || fail "wrong files"
 ./lib/libnvrtc.so.13
 ./licences/nvidia_cuda_nvrtc-13.0.88.txt
 EOF
+wheel nvdisasm.whl nvidia/cu13/bin/nvdisasm nvidia/cu13/bin/other
+"$SCRIPTS/unpack_cuda_wheels" --tools "$WORK/wheels" "$WORK/cuda_tools"
+[[ -x $WORK/cuda_tools/bin/nvdisasm ]] || fail "nvdisasm is not there, or not executable"
+[[ ! -e $WORK/cuda_tools/bin/other && ! -e $WORK/cuda_tools/include ]] || fail "too many files"
+[[ ! -e $WORK/cuda/bin ]] || fail "a tool among the libraries"
+
 [[ $(find "$WORK" -maxdepth 1 -name 'cuda.*') == "" ]] || fail "left a staging folder"

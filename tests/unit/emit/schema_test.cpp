@@ -14,6 +14,8 @@
 #include "emit/history_report.hpp"
 #include "emit/plan_report.hpp"
 #include "emit/run_report.hpp"
+#include "emit/sass_report.hpp"
+#include "emit/sass_why_report.hpp"
 #include "unit/emit/report_samples.hpp"
 
 namespace fatune {
@@ -94,6 +96,43 @@ TEST(OutputSchemas, DescriptionsAreTheFieldsOwn) {
               std::string(field.doc))
         << field.name;
   }
+}
+
+template <typename Row>
+void expect_descriptions(const json& properties, const std::vector<Field<Row>>& fields) {
+  EXPECT_EQ(properties.size(), fields.size());
+  for (const auto& field : fields) {
+    EXPECT_EQ(properties[std::string(field.name)]["description"], std::string(field.doc))
+        << field.name;
+  }
+}
+
+TEST(OutputSchemas, ThoseOfMachineCodeSayWhatTheFieldsSay) {
+  const auto rows = [](const json& list) { return list["items"]["properties"]; };
+  const json sass = schema("sass")["properties"];
+  expect_descriptions(rows(sass["classes"]), sass_fields());
+  expect_descriptions(rows(sass["opcodes"]), sass_fields());
+  const json diff = schema("sass_diff")["properties"];
+  expect_descriptions(rows(diff["classes"]), sass_diff_fields());
+  expect_descriptions(rows(diff["opcodes"]), sass_diff_fields());
+  const json why = schema("sass_why")["properties"];
+  expect_descriptions(rows(why["effects"]), effect_fields());
+  expect_descriptions(rows(rows(why["problems"])["correlations"]), correlation_fields());
+}
+
+TEST(OutputSchemas, WhyWithARun) {
+  SassWhyReport report;
+  report.device = "Fake H200";
+  report.run = 3;
+  report.samples.push_back({"(A): x", {}});
+  report.effects.push_back({"B_r", "64", "128", OpcodeClass::fp32, 2, 10.0, -3.0});
+  report.problems.push_back({"b1", {{"all", 6, {0.5, -0.2, 0.9}}}});
+  const std::string text = print_sass_why(report, OutputFormat::json, 0);
+  expect_valid(text, "sass_why");
+  EXPECT_EQ(json::parse(text)["problems"][0]["correlations"][0]["share_percent"], 25.0);
+  const std::string table = print_sass_why(report, OutputFormat::table, 0);
+  EXPECT_NE(table.find("What goes with the time: b1 on Fake H200, 95 % intervals"),
+            std::string::npos);
 }
 
 TEST(OutputSchemas, BestConfigsDefinesNothingInItsOwnWay) {

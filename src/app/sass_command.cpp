@@ -1,0 +1,52 @@
+#include "app/commands.hpp"
+#include "app/console.hpp"
+#include "app/sass_code.hpp"
+#include "emit/sass_report.hpp"
+#include "sass/listing_text.hpp"
+#include "sass/normal_form.hpp"
+
+namespace fatune {
+namespace {
+
+SassReport report_of(const SassCode& code) {
+  return {code.source, code.facts, profile_function(code.listing, code.kernel())};
+}
+
+std::string diff_text(const SassOptions& options, const SassCode& a, const SassCode& b) {
+  if (options.listing) {
+    return print_listing_diff({a.source, normal_form(a.kernel())},
+                              {b.source, normal_form(b.kernel())});
+  }
+  return print_sass_diff(report_of(a), report_of(b), options.output.format, options.opcodes);
+}
+
+}  // namespace
+
+ExitCode sass(const SassOptions& options) {
+  configure_logging(options.output.verbosity);
+  const SassCode code = load_code(options, options.sources.at(0));
+  print_result(print_sass_report(report_of(code), options.output.format, options.opcodes));
+  return ExitCode::ok;
+}
+
+ExitCode sass_diff(const SassOptions& options) {
+  configure_logging(options.output.verbosity);
+  const SassCode a = load_code(options, options.sources.at(0));
+  const SassCode b = load_code(options, options.sources.at(1));
+  print_result(diff_text(options, a, b));
+  return ExitCode::ok;
+}
+
+ExitCode sass_graph(const SassOptions& options) {
+  configure_logging(options.output.verbosity);
+  print_result(graph_text(load_code(options, options.sources.at(0)).kernel()));
+  return ExitCode::ok;
+}
+
+ExitCode sass_clean(const SassOptions& options) {
+  configure_logging(options.output.verbosity);
+  print_result(clean_text(load_code(options, options.sources.at(0)).kernel()));
+  return ExitCode::ok;
+}
+
+}  // namespace fatune

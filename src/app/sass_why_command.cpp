@@ -1,0 +1,173 @@
+#include <map>
+#include <utility>
+
+#include "app/commands.hpp"
+#include "app/console.hpp"
+#include "app/kernel_choice.hpp"
+#include "app/plan_problems.hpp"
+#include "app/sass_code.hpp"
+#include "app/stored_reports.hpp"
+#include "app/target.hpp"
+#include "core/error.hpp"
+#include "emit/sass_why_report.hpp"
+#include "plan/config_text.hpp"
+#include "plan/planner.hpp"
+#include "plan/short_form.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr std::int64_t kDefaultSeqLen = 4096;
+
+/// What is compiled and compared: a configuration for a problem, with the time that a run measured.
+struct Case {
+  Config config;
+  Problem problem;
+  std::optional<double> time_us;
+  std::string artifact_key;  ///< of the code that was measured
+};
+
+struct Counted {
+  Case what;
+  WorkCounts counts;
+};
+
+std::vector<Case> cases_of_space(const SassWhyOptions& options, const KernelChoice& kernels,
+                                 SassWhyReport& report) {
+  const Space space = choose_space(kernels, options.kernels);
+  report.space = space.key;
+  const std::int64_t seq_len =
+      options.problems.seq_lens.empty() ? kDefaultSeqLen : options.problems.seq_lens.front();
+  std::vector<Case> cases;
+  for (const Config& config : make_plan(kernels.family, space, binding_of(options.problems)).kept) {
+    cases.push_back(
+        {config, problem_for(kernels.family, config, options.problems, seq_len), {}, {}});
+  }
+  return cases;
+}
+
+/// Every measured configuration of a run, once for each of its problems.
+std::vector<Case> cases_of_run(const RunReport& run) {
+  std::vector<Case> cases;
+  for (const ProblemReport& problem : run.problems) {
+    for (const Entry& entry : problem.ranking) {
+      if (std::holds_alternative<Measured>(entry.outcome)) {
+        cases.push_back(
+            {entry.config, problem.problem, ranked_us(entry.outcome), entry.artifact_key});
+      }
+    }
+  }
+  return cases;
+}
+
+std::vector<Counted> count_all(const KernelChoice& kernels, const std::vector<Case>& cases,
+                               const DeviceLimits& limits, const CompileSettings& settings,
+                               SassWhyReport& report) {
+  std::vector<Config> configs;
+  std::vector<Problem> problems;
+  for (const Case& one : cases) {
+    configs.push_back(one.config);
+    problems.push_back(one.problem);
+  }
+  const auto codes = compile_code(kernels.family, configs, problems, limits, settings);
+  std::vector<Counted> counted;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    const auto counts = codes[i]
+                            ? work_counts(profile_function(codes[i]->listing, codes[i]->kernel()))
+                            : std::nullopt;
+    if (!counts) {
+      ++report.left_out;
+      continue;
+    }
+    const std::string& measured = cases[i].artifact_key;
+    report.other_code += !measured.empty() && measured != codes[i]->artifact_key ? 1 : 0;
+    counted.push_back({cases[i], *counts});
+  }
+  return counted;
+}
+
+/// Each configuration once, whatever the problems it was measured on.
+std::vector<WorkSample> distinct_samples(const Family& family, const std::vector<Counted>& all) {
+  std::map<Config, WorkSample> samples;
+  for (const Counted& one : all) {
+    samples.try_emplace(
+        one.what.config,
+        WorkSample{one.what.config, named_values(family, one.what.config), one.counts});
+  }
+  std::vector<WorkSample> list;
+  for (auto& [config, sample] : samples) {
+    list.push_back(std::move(sample));
+  }
+  return list;
+}
+
+std::vector<WhyProblem> correlate(const std::vector<Counted>& all, double confidence) {
+  std::map<std::string, std::pair<std::vector<WorkCounts>, std::vector<double>>> problems;
+  for (const Counted& one : all) {
+    if (one.what.time_us) {
+      auto& [counts, times_us] = problems[describe(one.what.problem)];
+      counts.push_back(one.counts);
+      times_us.push_back(*one.what.time_us);
+    }
+  }
+  std::vector<WhyProblem> list;
+  for (const auto& [name, both] : problems) {
+    list.push_back({name, time_correlations(both.first, both.second, confidence)});
+  }
+  return list;
+}
+
+void check_run(const RunReport& run, const Family& family) {
+  if (run.family != family.name) {
+    throw Error(ExitCode::usage, "the run is of family '" + run.family + "'", "--run",
+                "name it with --family, and its folder with --kernel-dir");
+  }
+}
+
+KernelOptions with_family_of(KernelOptions kernels, const RunReport& run) {
+  if (kernels.family.empty()) {
+    kernels.family = run.family;
+  }
+  return kernels;
+}
+
+}  // namespace
+
+ExitCode sass_why(const SassWhyOptions& options) {
+  configure_logging(options.output.verbosity);
+  std::optional<RunReport> run;
+  if (options.with_run) {
+    run = stored_report(options.db_file, options.run);
+  }
+  const KernelChoice kernels =
+      choose_kernels(run ? with_family_of(options.kernels, *run) : options.kernels);
+  SassWhyReport report;
+  report.family = kernels.family.name;
+  report.run = options.run;
+  std::vector<Case> cases;
+  DeviceLimits limits;
+  if (run) {
+    check_run(*run, kernels.family);
+    report.space = run->space;
+    report.device = run->device.name;
+    report.confidence = run->policy.confidence;
+    limits = run->device;
+    cases = cases_of_run(*run);
+  } else {
+    limits = offline_target(options.arch, kernels.tree).limits;
+    cases = cases_of_space(options, kernels, report);
+  }
+  report.target = arch_name(limits.arch);
+  const std::vector<Counted> counted = count_all(kernels, cases, limits, options.compile, report);
+  const std::vector<WorkSample> samples = distinct_samples(kernels.family, counted);
+  for (const WorkSample& sample : samples) {
+    report.samples.push_back({short_form(kernels.family, sample.config), sample.counts});
+  }
+  report.effects = parameter_effects(samples);
+  report.problems = correlate(counted, report.confidence);
+  print_result(
+      print_sass_why(report, options.output.format, static_cast<std::size_t>(options.output.top)));
+  return report.samples.empty() ? ExitCode::nothing_ranked : ExitCode::ok;
+}
+
+}  // namespace fatune

@@ -1,0 +1,226 @@
+#include "emit/sass_report.hpp"
+
+#include <fmt/format.h>
+
+#include "emit/print_rows.hpp"
+#include "sass/sequence_diff.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr Shown kEverywhere = Shown::everywhere;
+
+double share(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
+}
+
+std::vector<SassRow> class_rows(const SassProfile& profile) {
+  std::vector<SassRow> rows;
+  for (const OpcodeClassText& text : opcode_classes()) {
+    const SassCount& count = profile.of(text.which);
+    if (count.total > 0) {
+      rows.push_back({std::string(text.name), std::string(text.name), count,
+                      share(count.main_loop, profile.all.main_loop)});
+    }
+  }
+  rows.push_back({"all", {}, profile.all, share(profile.all.main_loop, profile.all.main_loop)});
+  return rows;
+}
+
+std::vector<SassRow> opcode_rows(const SassProfile& profile) {
+  std::vector<SassRow> rows;
+  for (const OpcodeCount& opcode : profile.opcodes) {
+    rows.push_back({opcode.mnemonic, std::string(class_name(opcode.which)), opcode.count,
+                    share(opcode.count.main_loop, profile.all.main_loop)});
+  }
+  return rows;
+}
+
+std::optional<int> registers_of(const SassReport& report) {
+  return report.facts ? std::optional(report.facts->registers_per_thread)
+                      : report.profile.registers;
+}
+
+Json json_main_loop(const SassProfile& profile) {
+  if (!profile.main_loop) {
+    return {};
+  }
+  const MainLoop& loop = *profile.main_loop;
+  return {{"first_address", loop.first_address},
+          {"last_address", loop.last_address},
+          {"instructions", profile.all.main_loop},
+          {"conditional", profile.all.conditional},
+          {"depth", loop.depth},
+          {"inner_loops", loop.inner_loops},
+          {"calls", loop.calls},
+          {"tensor_flop", loop.tensor_flop ? Json(*loop.tensor_flop) : Json()}};
+}
+
+Json json_code(const SassReport& report) {
+  const SassProfile& profile = report.profile;
+  const auto registers = registers_of(report);
+  Json json = {{"source", report.source},
+               {"function", profile.function},
+               {"target", profile.target},
+               {"registers_per_thread", registers ? Json(*registers) : Json()}};
+  json["spill_store_bytes"] = report.facts ? Json(report.facts->spill_store_bytes) : Json();
+  json["spill_load_bytes"] = report.facts ? Json(report.facts->spill_load_bytes) : Json();
+  json["instructions"] = profile.all.total;
+  json["loops"] = profile.loops;
+  json["irreducible_edges"] = profile.irreducible_edges;
+  json["main_loop"] = json_main_loop(profile);
+  json["unknown_opcodes"] = unknown_opcodes(profile);
+  return json;
+}
+
+std::string loop_line(const SassProfile& profile) {
+  if (!profile.main_loop) {
+    return "no loop\n";
+  }
+  const MainLoop& loop = *profile.main_loop;
+  std::string line = fmt::format(
+      "main loop {:#06x}-{:#06x}: {} instructions, {} of them conditional; depth {}, {} inner "
+      "loops, {} calls",
+      loop.first_address, loop.last_address, profile.all.main_loop, profile.all.conditional,
+      loop.depth, loop.inner_loops, loop.calls);
+  if (loop.tensor_flop.value_or(0) > 0) {
+    line += fmt::format("; {} tensor FLOP per warp and iteration", *loop.tensor_flop);
+  }
+  return line + "\n";
+}
+
+std::string headline(const SassReport& report) {
+  const auto registers = registers_of(report);
+  std::string text =
+      fmt::format("{}{}{}: {} instructions, {} registers", report.source,
+                  report.profile.target.empty() ? "" : " for ", report.profile.target,
+                  report.profile.all.total, registers ? std::to_string(*registers) : "?");
+  if (report.facts) {
+    text += fmt::format(", spills {} + {} bytes", report.facts->spill_store_bytes,
+                        report.facts->spill_load_bytes);
+  }
+  text += "\n" + loop_line(report.profile);
+  const auto unknown = unknown_opcodes(report.profile);
+  return unknown.empty() ? text
+                         : text + fmt::format("unknown opcodes: {}\n", fmt::join(unknown, ", "));
+}
+
+/// Two paragraphs in Markdown: a line break alone would join the lines.
+std::string drawn_headline(const SassReport& report, OutputFormat format) {
+  std::string text = headline(report);
+  if (format == OutputFormat::markdown) {
+    for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 2)) {
+      text.insert(at, 1, '\n');
+    }
+  }
+  return text;
+}
+
+std::vector<std::string> shapes_of(const NamedCode& code) {
+  std::vector<std::string> shapes;
+  for (const NormalLine& line : code.lines) {
+    shapes.push_back(line.shape);
+  }
+  return shapes;
+}
+
+template <FieldValue (*kGet)(const BeforeAfter&), BeforeAfter CountChange::*kWhere>
+FieldValue of(const CountChange& change) {
+  return kGet(change.*kWhere);
+}
+
+FieldValue before(const BeforeAfter& counts) { return counts.before; }
+FieldValue after(const BeforeAfter& counts) { return counts.after; }
+FieldValue delta(const BeforeAfter& counts) { return counts.delta(); }
+FieldValue relative(const BeforeAfter& counts) {
+  const auto percent = counts.relative_percent();
+  return percent ? FieldValue{*percent} : FieldValue{};
+}
+
+}  // namespace
+
+const std::vector<Field<SassRow>>& sass_fields() {
+  static const std::vector<Field<SassRow>> fields{
+      {"what", "what", "a class, an opcode with its modifiers, or all", 0, kEverywhere,
+       [](const SassRow& r) { return FieldValue{r.what}; }},
+      {"class", "class", "the class of an opcode", 0, Shown::for_programs,
+       [](const SassRow& r) {
+         return r.class_name.empty() ? FieldValue{} : FieldValue{r.class_name};
+       }},
+      {"total", "total", "instructions in the function", 0, kEverywhere,
+       [](const SassRow& r) { return FieldValue{r.count.total}; }},
+      {"main_loop", "main loop", "of these, in its main loop", 0, kEverywhere,
+       [](const SassRow& r) { return FieldValue{r.count.main_loop}; }},
+      {"conditional", "conditional", "of those, where an iteration may not come by", 0, kEverywhere,
+       [](const SassRow& r) { return FieldValue{r.count.conditional}; }},
+      {"main_loop_percent", "loop %", "of the main loop's instructions", 1, kEverywhere,
+       [](const SassRow& r) { return FieldValue{r.main_loop_percent}; }},
+  };
+  return fields;
+}
+
+const std::vector<Field<CountChange>>& sass_diff_fields() {
+  using C = CountChange;
+  static const std::vector<Field<C>> fields{
+      {"what", "what", "a class, or an opcode with its modifiers", 0, kEverywhere,
+       [](const C& c) { return FieldValue{c.what}; }},
+      {"main_loop_before", "loop before", "in the main loop of the first", 0, kEverywhere,
+       of<before, &C::main_loop>},
+      {"main_loop_after", "loop after", "in the main loop of the second", 0, kEverywhere,
+       of<after, &C::main_loop>},
+      {"main_loop_delta", "loop delta", "second less first", 0, kEverywhere,
+       of<delta, &C::main_loop>},
+      {"main_loop_relative_percent", "loop %", "the difference, of the first; null: it has none", 1,
+       kEverywhere, of<relative, &C::main_loop>},
+      {"total_before", "total before", "in the first function", 0, kEverywhere,
+       of<before, &C::total>},
+      {"total_after", "total after", "in the second function", 0, kEverywhere,
+       of<after, &C::total>},
+      {"total_delta", "total delta", "second less first", 0, kEverywhere, of<delta, &C::total>},
+      {"total_relative_percent", "total %", "the difference, of the first; null: it has none", 1,
+       kEverywhere, of<relative, &C::total>},
+  };
+  return fields;
+}
+
+std::string print_sass_report(const SassReport& report, OutputFormat format, bool opcodes) {
+  if (format == OutputFormat::json) {
+    Json json = {{"format", "fatune.sass"}, {"format_version", 1}};
+    json.update(json_code(report));
+    json["classes"] = json_rows(sass_fields(), class_rows(report.profile));
+    json["opcodes"] = json_rows(sass_fields(), opcode_rows(report.profile));
+    return json_text(json);
+  }
+  const std::string rows = print_rows(
+      sass_fields(), opcodes ? opcode_rows(report.profile) : class_rows(report.profile), format);
+  return format == OutputFormat::csv ? rows : drawn_headline(report, format) + "\n" + rows;
+}
+
+std::string print_sass_diff(const SassReport& a, const SassReport& b, OutputFormat format,
+                            bool opcodes) {
+  if (format == OutputFormat::json) {
+    Json json = {{"format", "fatune.sass_diff"}, {"format_version", 1}};
+    json["before"] = json_code(a);
+    json["after"] = json_code(b);
+    json["classes"] = json_rows(sass_diff_fields(), class_changes(a.profile, b.profile));
+    json["opcodes"] = json_rows(sass_diff_fields(), opcode_changes(a.profile, b.profile));
+    return json_text(json);
+  }
+  const std::string rows = print_rows(
+      sass_diff_fields(),
+      opcodes ? opcode_changes(a.profile, b.profile) : class_changes(a.profile, b.profile), format);
+  return format == OutputFormat::csv
+             ? rows
+             : drawn_headline(a, format) + drawn_headline(b, format) + "\n" + rows;
+}
+
+std::string print_listing_diff(const NamedCode& a, const NamedCode& b) {
+  std::string text = fmt::format("--- {}\n+++ {}\n", a.source, b.source);
+  for (const DiffLine& line : diff_lines(shapes_of(a), shapes_of(b))) {
+    const std::vector<NormalLine>& side = line.sign == '+' ? b.lines : a.lines;
+    text += line.sign + side[line.index].text + "\n";
+  }
+  return text;
+}
+
+}  // namespace fatune

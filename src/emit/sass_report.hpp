@@ -1,0 +1,53 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/kernel_code.hpp"
+#include "core/output_format.hpp"
+#include "emit/field.hpp"
+#include "sass/normal_form.hpp"
+#include "sass/profile.hpp"
+#include "sass/profile_diff.hpp"
+
+namespace fatune {
+
+/// The machine code of one kernel.
+struct SassReport {
+  std::string source;                  ///< a configuration's short form, or a file
+  std::optional<ResourceFacts> facts;  ///< absent for a file
+  SassProfile profile;
+};
+
+/// What a table of counts is of: classes or opcodes.
+struct SassRow {
+  std::string what;
+  std::string class_name;
+  SassCount count;
+  double main_loop_percent = 0.0;
+};
+[[nodiscard]] const std::vector<Field<SassRow>>& sass_fields();
+
+/// JSON follows configs/schema/sass.schema.json, and has both classes and opcodes.
+[[nodiscard]] std::string print_sass_report(const SassReport& report, OutputFormat format,
+                                            bool opcodes);
+
+[[nodiscard]] const std::vector<Field<CountChange>>& sass_diff_fields();
+
+/// What changes from `a` to `b`, the greatest change of the main loop first. JSON follows
+/// configs/schema/sass_diff.schema.json.
+[[nodiscard]] std::string print_sass_diff(const SassReport& a, const SassReport& b,
+                                          OutputFormat format, bool opcodes);
+
+/// One side of a comparison of code.
+struct NamedCode {
+  std::string source;
+  std::vector<NormalLine> lines;
+};
+
+/// The lines of both, aligned by their shapes, as `diff -u` marks them. Common lines have the
+/// numbers of the first.
+[[nodiscard]] std::string print_listing_diff(const NamedCode& a, const NamedCode& b);
+
+}  // namespace fatune

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/output_format.hpp"
+#include "emit/field.hpp"
+#include "sass/attribution.hpp"
+
+namespace fatune {
+
+/// Measured times of one problem of a run, and what goes with them.
+struct WhyProblem {
+  std::string problem;
+  std::vector<ClassCorrelation> correlations;
+};
+
+/// What the machine code of a space says about its configurations.
+struct SassWhyReport {
+  std::string family;
+  std::string space;   ///< empty: the configurations of a run
+  std::string target;  ///< "sm_90"
+  std::optional<std::int64_t> run;
+  std::string device;         ///< that the run measured on; empty without one
+  double confidence = 0.95;   ///< of the intervals
+  std::int64_t left_out = 0;  ///< did not compile, or their work is not known
+  /// Measured code that is not the code compiled now (another compiler or kernel source).
+  std::int64_t other_code = 0;
+  struct Sample {
+    std::string short_form;
+    WorkCounts counts;
+  };
+  std::vector<Sample> samples;
+  std::vector<ParameterEffect> effects;
+  std::vector<WhyProblem> problems;
+};
+
+[[nodiscard]] const std::vector<Field<ParameterEffect>>& effect_fields();
+[[nodiscard]] const std::vector<Field<ClassCorrelation>>& correlation_fields();
+
+/// Tables show the first `top` effects (0: all). CSV is the counts of each configuration. JSON
+/// follows configs/schema/sass_why.schema.json.
+[[nodiscard]] std::string print_sass_why(const SassWhyReport& report, OutputFormat format,
+                                         std::size_t top);
+
+}  // namespace fatune

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace fatune {
+
+/// What a program may cost that is run for its output.
+struct RunLimits {
+  std::size_t output_bytes = std::size_t{256} << 20;  ///< of standard output
+  std::chrono::milliseconds timeout{120'000};
+};
+
+/// What it wrote, when it ended with status 0.
+struct ProgramOutput {
+  std::string out;
+  std::string err;  ///< its last lines
+};
+
+/// Runs a program (a path) with these arguments, without a shell, and waits for its end; it gets
+/// no input. Error(bad_file), with what it wrote to standard error: it cannot be started, ends with
+/// another status, writes more, or takes longer than the limits (then it is killed).
+[[nodiscard]] ProgramOutput run_program(const std::string& program,
+                                        const std::vector<std::string>& arguments,
+                                        const RunLimits& limits = {});
+
+}  // namespace fatune

@@ -1,0 +1,142 @@
+#include "process/spawn.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+#include <thread>
+
+#include <fmt/format.h>
+
+namespace fatune {
+namespace {
+
+[[noreturn]] void fail(int error, const char* call) {
+  throw std::system_error(error, std::generic_category(), call);
+}
+
+/// Numbers below 10 are those that a program gets: dup2 must not meet one of ours there.
+Descriptor moved_up(int number) {
+  constexpr int kLowest = 10;
+  Descriptor low(number);
+  Descriptor high(::fcntl(low.get(), F_DUPFD_CLOEXEC, kLowest));
+  if (high.get() < 0) {
+    fail(errno, "fcntl");
+  }
+  return high;
+}
+
+class FileActions {
+ public:
+  explicit FileActions(const std::vector<Wire>& wires) {
+    ::posix_spawn_file_actions_init(&actions_);
+    ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    for (const Wire& wire : wires) {
+      ::posix_spawn_file_actions_adddup2(&actions_, wire.from, wire.to);
+    }
+  }
+  FileActions(const FileActions&) = delete;
+  FileActions& operator=(const FileActions&) = delete;
+  FileActions(FileActions&&) = delete;
+  FileActions& operator=(FileActions&&) = delete;
+  ~FileActions() { ::posix_spawn_file_actions_destroy(&actions_); }
+  [[nodiscard]] const posix_spawn_file_actions_t* get() const { return &actions_; }
+
+ private:
+  posix_spawn_file_actions_t actions_{};
+};
+
+class OwnGroup {
+ public:
+  OwnGroup() {
+    ::posix_spawnattr_init(&attributes_);
+    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP);
+    ::posix_spawnattr_setpgroup(&attributes_, 0);
+  }
+  OwnGroup(const OwnGroup&) = delete;
+  OwnGroup& operator=(const OwnGroup&) = delete;
+  OwnGroup(OwnGroup&&) = delete;
+  OwnGroup& operator=(OwnGroup&&) = delete;
+  ~OwnGroup() { ::posix_spawnattr_destroy(&attributes_); }
+  [[nodiscard]] const posix_spawnattr_t* get() const { return &attributes_; }
+
+ private:
+  posix_spawnattr_t attributes_{};
+};
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) {
+    pointers.push_back(text.data());
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+}  // namespace
+
+Ends open_pipe() {
+  std::array<int, 2> numbers{-1, -1};
+  if (::pipe2(numbers.data(), O_CLOEXEC) != 0) {
+    fail(errno, "pipe2");
+  }
+  Descriptor theirs(numbers[1]);
+  Descriptor ours = moved_up(numbers[0]);
+  return {std::move(ours), moved_up(theirs.release())};
+}
+
+Ends open_socket() {
+  std::array<int, 2> numbers{-1, -1};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, numbers.data()) != 0) {
+    fail(errno, "socketpair");
+  }
+  Descriptor theirs(numbers[1]);
+  Descriptor ours = moved_up(numbers[0]);
+  return {std::move(ours), moved_up(theirs.release())};
+}
+
+pid_t spawn_program(const std::string& program, std::vector<std::string> arguments,
+                    const std::vector<Wire>& wires) {
+  const FileActions actions(wires);
+  const OwnGroup group;
+  pid_t pid = -1;
+  const int error = ::posix_spawn(&pid, program.c_str(), actions.get(), group.get(),
+                                  pointers_to(arguments).data(), environ);
+  if (error != 0) {
+    fail(error, "posix_spawn");
+  }
+  return pid;
+}
+
+// A poll, because only the parent of a process can wait for it and no portable wait has a
+// deadline; it is short against what starting a program takes.
+std::optional<int> wait_for(pid_t pid, std::chrono::milliseconds timeout) {
+  constexpr std::chrono::milliseconds kPause{2};
+  const auto deadline = std::chrono::steady_clock::now() + timeout;
+  for (;;) {
+    int status = 0;
+    const pid_t ended = ::waitpid(pid, &status, WNOHANG);
+    if (ended == pid) {
+      return status;
+    }
+    if ((ended < 0 && errno != EINTR) || std::chrono::steady_clock::now() >= deadline) {
+      return std::nullopt;
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+std::string describe_status(int status) {
+  if (WIFSIGNALED(status)) {
+    return fmt::format("signal {} ({})", WTERMSIG(status), ::strsignal(WTERMSIG(status)));
+  }
+  return fmt::format("exit status {}", WEXITSTATUS(status));
+}
+
+}  // namespace fatune

@@ -1,0 +1,126 @@
+#include "sass/attribution.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+namespace fatune {
+namespace {
+
+constexpr double kFlopPerUnit = 1e6;
+
+/// A parameter, and its values in the first and the second of two configurations.
+using Flip = std::tuple<std::size_t, ParamValue, ParamValue>;
+/// The samples that differ in this alone, the one with the smaller value first.
+using Pairs = std::vector<std::pair<const WorkSample*, const WorkSample*>>;
+
+/// The only parameter in which two configurations differ.
+std::optional<std::size_t> only_difference(const Config& a, const Config& b) {
+  std::optional<std::size_t> difference;
+  for (std::size_t i = 0; i < a.values.size(); ++i) {
+    if (a.values[i] != b.values.at(i)) {
+      if (difference) {
+        return std::nullopt;
+      }
+      difference = i;
+    }
+  }
+  return difference;
+}
+
+std::map<Flip, Pairs> find_pairs(const std::vector<WorkSample>& samples) {
+  std::map<Flip, Pairs> pairs;
+  for (const WorkSample& a : samples) {
+    for (const WorkSample& b : samples) {
+      const auto parameter = only_difference(a.config, b.config);
+      if (parameter && a.config.values[*parameter] < b.config.values[*parameter]) {
+        pairs[{*parameter, a.config.values[*parameter], b.config.values[*parameter]}].emplace_back(
+            &a, &b);
+      }
+    }
+  }
+  return pairs;
+}
+
+ParameterEffect effect_of(std::size_t parameter, const Pairs& pairs, std::size_t which) {
+  const auto& [first, second] = pairs.front();
+  ParameterEffect effect{first->parameters.at(parameter).name, first->parameters.at(parameter).text,
+                         second->parameters.at(parameter).text, static_cast<OpcodeClass>(which),
+                         static_cast<std::int64_t>(pairs.size())};
+  const auto count = static_cast<double>(pairs.size());
+  for (const auto& [a, b] : pairs) {
+    effect.mean_before += a->counts.classes.at(which) / count;
+    effect.mean_difference += (b->counts.classes.at(which) - a->counts.classes.at(which)) / count;
+  }
+  return effect;
+}
+
+bool ever_changes(const Pairs& pairs, std::size_t which) {
+  return std::any_of(pairs.begin(), pairs.end(), [&](const auto& pair) {
+    return pair.first->counts.classes.at(which) != pair.second->counts.classes.at(which);
+  });
+}
+
+template <typename Get>
+void add_correlation(std::string what, const std::vector<WorkCounts>& counts,
+                     const std::vector<double>& times_us, double confidence, Get get,
+                     std::vector<ClassCorrelation>& correlations) {
+  std::vector<double> values(counts.size());
+  std::transform(counts.begin(), counts.end(), values.begin(), get);
+  if (const auto correlation = rank_correlation(values, times_us, confidence)) {
+    correlations.push_back(
+        {std::move(what), static_cast<std::int64_t>(counts.size()), *correlation});
+  }
+}
+
+}  // namespace
+
+std::optional<WorkCounts> work_counts(const SassProfile& profile) {
+  const std::int64_t flop =
+      profile.main_loop ? profile.main_loop->tensor_flop.value_or(0) : std::int64_t{0};
+  if (flop == 0) {
+    return std::nullopt;
+  }
+  const double units = static_cast<double>(flop) / kFlopPerUnit;
+  WorkCounts counts;
+  for (std::size_t i = 0; i < kOpcodeClasses; ++i) {
+    counts.classes.at(i) = static_cast<double>(profile.classes.at(i).main_loop) / units;
+  }
+  counts.all = static_cast<double>(profile.all.main_loop) / units;
+  return counts;
+}
+
+std::vector<ParameterEffect> parameter_effects(const std::vector<WorkSample>& samples) {
+  std::vector<ParameterEffect> effects;
+  for (const auto& [flip, pairs] : find_pairs(samples)) {
+    for (std::size_t which = 0; which < kOpcodeClasses; ++which) {
+      if (ever_changes(pairs, which)) {
+        effects.push_back(effect_of(std::get<0>(flip), pairs, which));
+      }
+    }
+  }
+  std::stable_sort(effects.begin(), effects.end(), [](const auto& a, const auto& b) {
+    return std::abs(a.mean_difference) > std::abs(b.mean_difference);
+  });
+  return effects;
+}
+
+std::vector<ClassCorrelation> time_correlations(const std::vector<WorkCounts>& counts,
+                                                const std::vector<double>& times_us,
+                                                double confidence) {
+  std::vector<ClassCorrelation> correlations;
+  add_correlation(
+      "all", counts, times_us, confidence, [](const WorkCounts& c) { return c.all; }, correlations);
+  for (std::size_t which = 0; which < kOpcodeClasses; ++which) {
+    add_correlation(
+        std::string(opcode_classes().at(which).name), counts, times_us, confidence,
+        [which](const WorkCounts& c) { return c.classes.at(which); }, correlations);
+  }
+  std::stable_sort(correlations.begin(), correlations.end(), [](const auto& a, const auto& b) {
+    return std::abs(a.correlation.spearman) > std::abs(b.correlation.spearman);
+  });
+  return correlations;
+}
+
+}  // namespace fatune

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "sass/listing.hpp"
+
+namespace fatune {
+
+/// A run of instructions that is entered at its first and left after its last.
+struct BasicBlock {
+  std::size_t first = 0;  ///< index into the function's instructions
+  std::size_t end = 0;    ///< one past the last
+  std::vector<std::size_t> successors;
+  std::vector<std::size_t> predecessors;
+};
+
+/// Who goes where in one function. Calls of functions go on behind the call; a CALL of a label
+/// within the function is a far branch, as ptxas writes some. Where a jump's targets are not in the
+/// listing, there is no edge.
+struct ControlFlow {
+  std::vector<BasicBlock> blocks;  ///< in the order of addresses; the first is the entry
+  /// The block through which every path from an entry to this one goes last; nothing for an entry.
+  std::vector<std::optional<std::size_t>> dominators;
+  std::vector<std::size_t> order;  ///< of each block, in reverse postorder
+
+  [[nodiscard]] bool dominates(std::size_t a, std::size_t b) const;
+};
+
+/// Blocks that nothing leads to are entries too. Error(bad_file) for a function of more blocks than
+/// any kernel has. Precondition: the function has instructions.
+[[nodiscard]] ControlFlow control_flow(const SassFunction& function);
+
+}  // namespace fatune

@@ -1,0 +1,117 @@
+#include "sass/loops.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "sass/opcode_class.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr std::size_t kMostLoops = 1000;
+
+/// Header to latches, for every edge back to a dominator.
+std::map<std::size_t, std::vector<std::size_t>> back_edges(const ControlFlow& flow,
+                                                           std::size_t& irreducible) {
+  std::map<std::size_t, std::vector<std::size_t>> latches;
+  for (std::size_t from = 0; from < flow.blocks.size(); ++from) {
+    for (const std::size_t to : flow.blocks[from].successors) {
+      if (flow.dominates(to, from)) {
+        latches[to].push_back(from);
+      } else if (flow.order[to] <= flow.order[from]) {
+        ++irreducible;
+      }
+    }
+  }
+  return latches;
+}
+
+Loop make_loop(const ControlFlow& flow, std::size_t header, std::vector<std::size_t> latches) {
+  Loop loop;
+  loop.header = header;
+  loop.latches = std::move(latches);
+  std::vector<bool> inside(flow.blocks.size(), false);
+  inside[header] = true;
+  std::vector<std::size_t> open = loop.latches;
+  while (!open.empty()) {
+    const std::size_t block = open.back();
+    open.pop_back();
+    if (!inside[block]) {
+      inside[block] = true;
+      const auto& before = flow.blocks[block].predecessors;
+      open.insert(open.end(), before.begin(), before.end());
+    }
+  }
+  for (std::size_t b = 0; b < inside.size(); ++b) {
+    if (inside[b]) {
+      loop.blocks.push_back(b);
+    }
+  }
+  return loop;
+}
+
+/// Larger loops first: then the last one that claims a block is its innermost.
+void nest(LoopForest& forest) {
+  std::vector<std::size_t> by_size(forest.loops.size());
+  for (std::size_t i = 0; i < by_size.size(); ++i) {
+    by_size[i] = i;
+  }
+  std::stable_sort(by_size.begin(), by_size.end(), [&](std::size_t a, std::size_t b) {
+    return forest.loops[a].blocks.size() > forest.loops[b].blocks.size();
+  });
+  for (const std::size_t index : by_size) {
+    Loop& loop = forest.loops[index];
+    loop.parent = forest.innermost[loop.header];
+    loop.depth = loop.parent ? forest.loops[*loop.parent].depth + 1 : 1;
+    for (const std::size_t block : loop.blocks) {
+      forest.innermost[block] = index;
+    }
+  }
+}
+
+}  // namespace
+
+LoopForest find_loops(const ControlFlow& flow) {
+  LoopForest forest;
+  forest.innermost.resize(flow.blocks.size());
+  auto edges = back_edges(flow, forest.irreducible_edges);
+  if (edges.size() > kMostLoops) {
+    throw Error(ExitCode::bad_file, fmt::format("more than {} loops in one function", kMostLoops));
+  }
+  for (auto& [header, latches] : edges) {
+    forest.loops.push_back(make_loop(flow, header, std::move(latches)));
+  }
+  nest(forest);
+  return forest;
+}
+
+std::optional<std::size_t> main_loop(const SassFunction& function, const ControlFlow& flow,
+                                     const LoopForest& forest) {
+  using Weight = std::pair<std::size_t, std::size_t>;  // tensor instructions, all instructions
+  std::vector<Weight> weights(forest.loops.size());
+  for (std::size_t b = 0; b < flow.blocks.size(); ++b) {
+    if (!forest.innermost[b]) {
+      continue;
+    }
+    Weight& weight = weights[*forest.innermost[b]];
+    for (std::size_t i = flow.blocks[b].first; i < flow.blocks[b].end; ++i) {
+      weight.first += class_of(function.instructions[i]) == OpcodeClass::tensor ? 1U : 0U;
+      ++weight.second;
+    }
+  }
+  const auto most = std::max_element(weights.begin(), weights.end());
+  return most == weights.end()
+             ? std::nullopt
+             : std::optional(static_cast<std::size_t>(std::distance(weights.begin(), most)));
+}
+
+bool always_executed(const ControlFlow& flow, const Loop& loop, std::size_t block) {
+  return std::all_of(loop.latches.begin(), loop.latches.end(),
+                     [&](std::size_t latch) { return flow.dominates(block, latch); });
+}
+
+}  // namespace fatune

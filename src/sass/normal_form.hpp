@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "sass/listing.hpp"
+
+namespace fatune {
+
+/// An instruction or label, in two ways.
+struct NormalLine {
+  /// Registers, predicates and labels numbered in the order in which they first appear in the
+  /// function: "FADD R2, R0, -R1".
+  std::string text;
+  /// The same without the numbers, "FADD R, R, -R": one more register somewhere renumbers all that
+  /// follows, so this is what two compilations are aligned by.
+  std::string shape;
+};
+
+/// The function as two compilations of it can be compared: no addresses, no hints (.reuse), and the
+/// function itself called "self". RZ, URZ, PT and UPT stay.
+[[nodiscard]] std::vector<NormalLine> normal_form(const SassFunction& function);
+
+}  // namespace fatune

@@ -1,0 +1,130 @@
+#include "sass/profile.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+#include "sass/control_flow.hpp"
+#include "sass/loops.hpp"
+
+namespace fatune {
+namespace {
+
+enum class Place { outside, always, conditional };
+
+void add(SassCount& count, Place place) {
+  ++count.total;
+  count.main_loop += place != Place::outside ? 1 : 0;
+  count.conditional += place == Place::conditional ? 1 : 0;
+}
+
+/// Where each block is with respect to the main loop.
+std::vector<Place> places_of(const ControlFlow& flow, const Loop* loop) {
+  std::vector<Place> places(flow.blocks.size(), Place::outside);
+  if (loop != nullptr) {
+    for (const std::size_t block : loop->blocks) {
+      places[block] = always_executed(flow, *loop, block) ? Place::always : Place::conditional;
+    }
+  }
+  return places;
+}
+
+bool calls_function(const Instruction& instruction) {
+  return instruction.opcode() == "CALL" &&
+         std::none_of(instruction.targets.begin(), instruction.targets.end(),
+                      [](const std::string& target) { return target.starts_with(".L"); });
+}
+
+void add_tensor_flop(const Instruction& instruction, std::optional<std::int64_t>& sum) {
+  const auto flop = tensor_flop(instruction.mnemonic);
+  sum = sum && flop ? std::optional(*sum + *flop) : std::nullopt;
+}
+
+MainLoop describe_loop(const SassFunction& function, const ControlFlow& flow,
+                       const LoopForest& forest, std::size_t index) {
+  const Loop& loop = forest.loops[index];
+  MainLoop main;
+  main.first_address = function.instructions[flow.blocks[loop.blocks.front()].first].address;
+  main.last_address = function.instructions[flow.blocks[loop.blocks.back()].end - 1].address;
+  main.depth = loop.depth;
+  main.inner_loops =
+      std::count_if(forest.loops.begin(), forest.loops.end(), [&](const Loop& other) {
+        return &other != &loop &&
+               std::binary_search(loop.blocks.begin(), loop.blocks.end(), other.header);
+      });
+  main.tensor_flop = 0;
+  for (const std::size_t block : loop.blocks) {
+    for (std::size_t i = flow.blocks[block].first; i < flow.blocks[block].end; ++i) {
+      const Instruction& instruction = function.instructions[i];
+      main.calls += calls_function(instruction) ? 1 : 0;
+      if (class_of(instruction) == OpcodeClass::tensor) {
+        add_tensor_flop(instruction, main.tensor_flop);
+      }
+    }
+  }
+  return main;
+}
+
+std::vector<OpcodeCount> sorted(std::map<std::string_view, OpcodeCount> counts) {
+  std::vector<OpcodeCount> list;
+  for (auto& [mnemonic, count] : counts) {
+    list.push_back(std::move(count));
+  }
+  std::stable_sort(list.begin(), list.end(), [](const OpcodeCount& a, const OpcodeCount& b) {
+    return std::pair(a.count.main_loop, a.count.total) >
+           std::pair(b.count.main_loop, b.count.total);
+  });
+  return list;
+}
+
+void count_instructions(const SassFunction& function, const ControlFlow& flow,
+                        const std::vector<Place>& places, SassProfile& profile) {
+  std::map<std::string_view, OpcodeCount> opcodes;
+  for (std::size_t b = 0; b < flow.blocks.size(); ++b) {
+    for (std::size_t i = flow.blocks[b].first; i < flow.blocks[b].end; ++i) {
+      const Instruction& instruction = function.instructions[i];
+      const OpcodeClass which = class_of(instruction);
+      add(profile.all, places[b]);
+      add(profile.classes.at(static_cast<std::size_t>(which)), places[b]);
+      OpcodeCount& opcode = opcodes[instruction.mnemonic];
+      opcode.mnemonic = instruction.mnemonic;
+      opcode.which = which;
+      add(opcode.count, places[b]);
+    }
+  }
+  profile.opcodes = sorted(std::move(opcodes));
+}
+
+}  // namespace
+
+SassProfile profile_function(const Listing& listing, const SassFunction& function) {
+  const ControlFlow flow = control_flow(function);
+  const LoopForest forest = find_loops(flow);
+  const std::optional<std::size_t> main = main_loop(function, flow, forest);
+  SassProfile profile;
+  profile.function = function.name;
+  profile.target = listing.target;
+  profile.registers = function.registers;
+  profile.loops = static_cast<std::int64_t>(forest.loops.size());
+  profile.irreducible_edges = static_cast<std::int64_t>(forest.irreducible_edges);
+  count_instructions(function, flow, places_of(flow, main ? &forest.loops[*main] : nullptr),
+                     profile);
+  if (main) {
+    profile.main_loop = describe_loop(function, flow, forest, *main);
+  }
+  return profile;
+}
+
+std::vector<std::string> unknown_opcodes(const SassProfile& profile) {
+  std::vector<std::string> names;
+  for (const OpcodeCount& opcode : profile.opcodes) {
+    if (opcode.which == OpcodeClass::unknown) {
+      names.push_back(opcode.mnemonic.substr(0, opcode.mnemonic.find('.')));
+    }
+  }
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
+
+}  // namespace fatune

@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sass/listing.hpp"
+#include "sass/opcode_class.hpp"
+
+namespace fatune {
+
+/// Instructions of one kind, as they stand in the code: none is counted for being executed again.
+struct SassCount {
+  std::int64_t total = 0;        ///< in the function
+  std::int64_t main_loop = 0;    ///< of these, in its main loop, loops within it included
+  std::int64_t conditional = 0;  ///< of those, where an iteration may not come by
+};
+
+struct OpcodeCount {
+  std::string mnemonic;
+  OpcodeClass which = OpcodeClass::unknown;
+  SassCount count;
+};
+
+struct MainLoop {
+  std::uint64_t first_address = 0;
+  std::uint64_t last_address = 0;  ///< of the last instruction
+  int depth = 1;
+  std::int64_t inner_loops = 0;
+  std::int64_t calls = 0;  ///< of functions, whose instructions are not counted
+  /// Of one warp and iteration, loops within it taken once; nothing when an instruction's name does
+  /// not tell.
+  std::optional<std::int64_t> tensor_flop;
+};
+
+/// What one function is made of.
+struct SassProfile {
+  std::string function;
+  std::string target;            ///< "sm_80"; may be empty
+  std::optional<int> registers;  ///< per thread, if known
+  SassCount all;
+  std::array<SassCount, kOpcodeClasses> classes;
+  std::vector<OpcodeCount> opcodes;  ///< most frequent in the main loop first
+  std::int64_t loops = 0;
+  std::int64_t irreducible_edges = 0;
+  std::optional<MainLoop> main_loop;  ///< absent: it has no loop
+
+  [[nodiscard]] const SassCount& of(OpcodeClass which) const {
+    return classes.at(static_cast<std::size_t>(which));
+  }
+};
+
+[[nodiscard]] SassProfile profile_function(const Listing& listing, const SassFunction& function);
+
+/// Opcodes that the table of classes does not have, each once.
+[[nodiscard]] std::vector<std::string> unknown_opcodes(const SassProfile& profile);
+
+}  // namespace fatune

@@ -1,0 +1,212 @@
+// Machine code through the program: recorded listings, which need no tool; the tool itself where
+// there is one.
+#include "cli/program.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace fatune::testing_cli {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string listing(const std::string& name) {
+  return std::string(FATUNE_SOURCE_DIR "/tests/listings/") + name;
+}
+
+const json& row_of(const json& rows, const std::string& what) {
+  for (const json& row : rows) {
+    if (row["what"] == what) {
+      return row;
+    }
+  }
+  throw std::out_of_range(what);
+}
+
+class Sass : public ProgramTest {
+ protected:
+  /// A program that stands for nvdisasm.
+  void use_disassembler(const std::string& script) {
+    write("nvdisasm", "#!/bin/sh\n" + script);
+    std::filesystem::permissions(path("nvdisasm"), std::filesystem::perms::owner_all);
+    process_.environment["FATUNE_NVDISASM"] = path("nvdisasm");
+  }
+};
+
+TEST_F(Sass, CountsByClassAndByOpcode) {
+  const ProcessResult result =
+      fatune({"sass", "--cubin", listing("flash.sm_80.txt"), "--format", "json"});
+  expect_ok(result);
+  expect_schema(result.out, "sass");
+  const json report = json::parse(result.out);
+  EXPECT_EQ(row_of(report["classes"], "tensor")["main_loop"], 128);
+  EXPECT_EQ(row_of(report["opcodes"], "HMMA.16816.F32")["total"], 256);
+  EXPECT_EQ(report["registers_per_thread"], 190);
+  EXPECT_EQ(report["main_loop"]["first_address"], 0x22d0);
+  EXPECT_THAT(fatune({"sass", "--cubin", listing("flash.sm_80.txt")}).out,
+              HasSubstr("main loop 0x22d0-0x4230: 503 instructions, 113 of them conditional"));
+  EXPECT_THAT(
+      fatune({"sass", "--cubin", listing("flash.sm_80.txt"), "--opcodes", "--format", "csv"}).out,
+      HasSubstr("MUFU.EX2,mufu,66,34,2,"));
+}
+
+TEST_F(Sass, AFileOfSeveralKernelsNeedsAChoice) {
+  const std::string file = listing("small.sm_80.txt");
+  expect_error(fatune({"sass", "--cubin", file}), ExitCode::usage,
+               {"3 kernels", "--function", "chosen, nested, saxpy"});
+  EXPECT_THAT(fatune({"sass", "--cubin", file, "--function", "saxpy"}).out,
+              HasSubstr("main loop 0x0070-0x0110: 11 instructions"));
+  expect_error(fatune({"sass", "--cubin", file, "--function", "x"}), ExitCode::usage, {"'x'"});
+}
+
+TEST_F(Sass, DiffComparesCountsAndCode) {
+  write("b.txt", [] {
+    std::string text = "\t.section\t.text.k,\"ax\",@progbits\nk:\n";
+    return text +
+           "        /*0000*/  FADD R1, R2, R3 ;\n        /*0010*/  MUFU.EX2 R4, R1 ;\n"
+           "        /*0020*/  EXIT ;\n";
+  }());
+  write("a.txt", [] {
+    std::string text = "\t.section\t.text.k,\"ax\",@progbits\nk:\n";
+    return text + "        /*0000*/  FADD R7, R2, R3 ;\n        /*0010*/  EXIT ;\n";
+  }());
+  const ProcessResult result =
+      fatune({"sass", "diff", path("a.txt"), path("b.txt"), "--format", "json"});
+  expect_ok(result);
+  expect_schema(result.out, "sass_diff");
+  const json changes = json::parse(result.out)["classes"];
+  EXPECT_EQ(changes[0]["what"], "mufu");
+  EXPECT_EQ(changes[0]["total_delta"], 1);
+  EXPECT_EQ(changes[0]["total_relative_percent"], nullptr);
+  EXPECT_THAT(fatune({"sass", "diff", path("a.txt"), path("b.txt"), "--format", "md"}).out,
+              HasSubstr("| mufu | 0 | 0 | 0 | 0 | 1 | 1 | - |"));
+  EXPECT_THAT(fatune({"sass", "diff", path("a.txt"), path("b.txt"), "--listing"}).out,
+              HasSubstr("\n FADD R0, R1, R2\n+MUFU.EX2 R3, R0\n EXIT\n"));
+}
+
+TEST_F(Sass, GraphAndCleanTextGoToStandardOutput) {
+  const std::string file = listing("wgmma.sm_90a.txt");
+  EXPECT_THAT(fatune({"sass", "cfg", "--cubin", file}).out, HasSubstr("digraph \"wgmma\" {"));
+  const ProcessResult clean = fatune({"sass", "clean", "--cubin", file});
+  expect_ok(clean);
+  EXPECT_THAT(clean.out, HasSubstr("HGMMA.64x8x16.F32 R24, gdesc[UR8], R24, gsb0;"));
+  EXPECT_THAT(clean.out, Not(HasSubstr("/*")));
+}
+
+TEST_F(Sass, WhatIsNoMachineCodeIsRefused) {
+  write("bad", "hello");
+  expect_error(fatune({"sass", "--cubin", path("bad")}), ExitCode::bad_file,
+               {"bad", "nvdisasm -c"});
+  expect_error(fatune({"sass", "--cubin", path("none")}), ExitCode::bad_file, {"none"});
+  expect_error(fatune({"sass"}), ExitCode::usage, {"--config", "--cubin"});
+  expect_error(fatune({"sass", "diff", "nonsense", "x"}), ExitCode::usage, {"nonsense"});
+}
+
+TEST_F(Sass, ADisassemblerThatFailsIsReportedWithItsMessage) {
+  use_disassembler("echo 'unknown format' >&2; exit 9\n");
+  write("k.cubin",
+        "\x7f"
+        "ELF rubbish");
+  expect_error(fatune({"sass", "--cubin", path("k.cubin")}), ExitCode::bad_file,
+               {"exit status 9", "unknown format"});
+  process_.environment["FATUNE_NVDISASM"] = path("nowhere");
+  expect_error(fatune({"sass", "--cubin", path("k.cubin")}), ExitCode::bad_file, {"nowhere"});
+}
+
+TEST_F(Sass, TheDisassemblerGetsTheFileAsItIsNamed) {
+  use_disassembler("[ \"$1\" = -c ] || exit 3\n[ -f \"$2\" ] || exit 4\ncat '" +
+                   listing("wgmma.sm_90a.txt") + "'\n");
+  write("k; touch x $(y).cubin",
+        "\x7f"
+        "ELF rubbish");
+  const ProcessResult result = fatune({"sass", "--cubin", path("k; touch x $(y).cubin")});
+  expect_ok(result);
+  EXPECT_FALSE(std::filesystem::exists(path("x")));
+}
+
+/// With NVIDIA's nvdisasm, wherever it is; found as a user's fatune finds it.
+class LiveSass : public Sass {
+ protected:
+  void SetUp() override {
+    for (const char* name : {"FATUNE_NVDISASM", "PATH", "CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV"}) {
+      if (const char* value = std::getenv(name)) {
+        process_.environment[name] = value;
+      }
+    }
+    const ProcessResult result = fatune({"sass", "--config", kConfig});
+    if (result.err.find("is not installed") != std::string::npos) {
+      GTEST_SKIP() << "no nvdisasm";
+    }
+    expect_ok(result);
+  }
+
+  json report(const std::string& config, const char* arch) {
+    return fatune_json({"sass", "--config", config, "--arch", arch, "--format", "json"});
+  }
+};
+
+/// The main loop does one step of keys and values: two products of (B_r / n_warps) x B_c x d_head
+/// for each warp, in instructions of 16 x 8 x 16.
+TEST_F(LiveSass, TheMainLoopHasTheTensorInstructionsThatTheTilesImply) {
+  const json space = fatune_json({"list", "--space", "all", "--format", "json"});
+  std::size_t index = 0;
+  for (const json& config : space["kept"]) {
+    if (index++ % 9 != 0) {
+      continue;  // all of them take a minute
+    }
+    const json& p = config["parameters"];
+    const int rows = p["B_r"].get<int>() / p["n_warps"].get<int>();
+    const int expected =
+        2 * (rows / 16) * (p["B_c"].get<int>() / 8) * (p["d_head"].get<int>() / 16);
+    const char* arch = index % 2 == 0 ? "sm_80" : "sm_90a";
+    const json found = report(config["config"], arch);
+    const json& tensor = row_of(found["classes"], "tensor");
+    EXPECT_EQ(tensor["main_loop"], expected) << config["config"] << arch;
+    EXPECT_EQ(tensor["conditional"], 0) << config["config"] << arch;
+    EXPECT_EQ(found["unknown_opcodes"], json::array()) << config["config"] << arch;
+    EXPECT_EQ(found["irreducible_edges"], 0) << config["config"] << arch;
+  }
+  EXPECT_GT(index, 100U);
+}
+
+TEST_F(LiveSass, SpillsInTheFactsAreLocalInstructions) {
+  const json spilling =
+      report("(FP16, 128, 128, 128, 4): async+eager+swizzled+load_0_0_0_tiles", "sm_80");
+  EXPECT_GT(spilling["spill_store_bytes"], 0);
+  EXPECT_GT(row_of(spilling["classes"], "local")["total"], 0);
+  const json plain = report(kConfig, "sm_80");
+  EXPECT_EQ(plain["spill_store_bytes"], 0);
+}
+
+TEST_F(LiveSass, WhyTellsWhatAParameterMoves) {
+  const ProcessResult result =
+      fatune({"sass", "why", "--space", "128,32", "--arch", "sm_80", "--format", "json"});
+  expect_ok(result);
+  expect_schema(result.out, "sass_why");
+  const json why = json::parse(result.out);
+  EXPECT_GT(why["configs"].size(), 5U);
+  EXPECT_GT(why["effects"].size(), 5U);
+  EXPECT_NEAR(why["configs"][0]["per_mflop"]["tensor"].get<double>(), 1e6 / 4096, 1e-9);
+  EXPECT_THAT(fatune({"sass", "why", "--space", "128,32", "--arch", "sm_80", "--top", "2"}).out,
+              HasSubstr("(--top 0 shows all)"));
+}
+
+TEST_F(LiveSass, WhyTakesTheConfigurationsAndTimesOfARun) {
+  use_fake_gpu();
+  expect_ok(fatune({"run", "--config", kConfig, "--seq", "128", "--batch", "1", "--heads", "1",
+                    "--repeats", "5"}));
+  const ProcessResult result = fatune({"sass", "why", "--run", "last", "--format", "json"});
+  expect_ok(result);
+  expect_schema(result.out, "sass_why");
+  const json why = json::parse(result.out);
+  EXPECT_EQ(why["device"], "Fake H200");
+  EXPECT_EQ(why["other_code"], 0);
+  ASSERT_EQ(why["problems"].size(), 1U);
+  EXPECT_EQ(why["problems"][0]["correlations"], json::array());  // one configuration says nothing
+  expect_error(fatune({"sass", "why", "--run", "99"}), ExitCode::usage, {"no run 99"});
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli

@@ -1,0 +1,50 @@
+// Any bytes given as a listing either are one, all the way to a profile, a graph and a comparison
+// with itself, or are answered with a bad_file error.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/error.hpp"
+#include "sass/listing_text.hpp"
+#include "sass/normal_form.hpp"
+#include "sass/parse_listing.hpp"
+#include "sass/profile.hpp"
+#include "sass/sequence_diff.hpp"
+
+namespace {
+
+using namespace fatune;
+
+void use(const Listing& listing, const SassFunction& function) {
+  const SassProfile profile = profile_function(listing, function);
+  if (profile.all.total != static_cast<std::int64_t>(function.instructions.size())) {
+    std::abort();
+  }
+  (void)clean_text(function);
+  (void)graph_text(function);
+  std::vector<std::string> lines;
+  for (const NormalLine& line : normal_form(function)) {
+    lines.push_back(line.shape);
+  }
+  if (diff_lines(lines, lines).size() != lines.size()) {
+    std::abort();
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  try {
+    const Listing listing = parse_listing({reinterpret_cast<const char*>(bytes), size}, "fuzz");
+    for (const SassFunction& function : listing.functions) {
+      use(listing, function);
+    }
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::bad_file) {
+      std::abort();
+    }
+  }
+  return 0;
+}

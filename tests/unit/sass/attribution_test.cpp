@@ -1,0 +1,70 @@
+#include "sass/attribution.hpp"
+
+#include <gmock/gmock.h>
+
+#include "unit/sass/listings.hpp"
+
+namespace fatune {
+namespace {
+
+WorkSample sample(ParamValue a, ParamValue b, double mufu) {
+  WorkSample made{{"f", {a, b}}, {{"a", std::to_string(a)}, {"b", std::to_string(b)}}, {}};
+  made.counts.classes.at(static_cast<std::size_t>(OpcodeClass::mufu)) = mufu;
+  made.counts.all = mufu;
+  return made;
+}
+
+TEST(WorkCounts, AreForAMillionFlop) {
+  const Listing listing = recorded("flash.sm_80.txt");
+  const auto counts = work_counts(profile_function(listing, listing.functions.at(0)));
+  ASSERT_TRUE(counts);
+  EXPECT_DOUBLE_EQ(counts->classes.at(static_cast<std::size_t>(OpcodeClass::tensor)), 1e6 / 4096);
+  EXPECT_DOUBLE_EQ(counts->all, 503 / 0.524288);
+}
+
+TEST(WorkCounts, WithoutTensorWorkThereAreNone) {
+  const Listing listing = recorded("small.sm_80.txt");
+  EXPECT_FALSE(work_counts(profile_function(listing, function_named(listing, "saxpy"))));
+  EXPECT_FALSE(work_counts(profile_function(listing, function_named(listing, "chosen"))));
+}
+
+TEST(ParameterEffects, OnlyPairsThatDifferInOneParameterCount) {
+  const auto effects =
+      parameter_effects({sample(1, 1, 10), sample(2, 1, 14), sample(1, 2, 20), sample(2, 2, 30)});
+  ASSERT_EQ(effects.size(), 2U);
+  EXPECT_EQ(effects[0].parameter, "b");
+  EXPECT_EQ(effects[0].from, "1");
+  EXPECT_EQ(effects[0].to, "2");
+  EXPECT_EQ(effects[0].which, OpcodeClass::mufu);
+  EXPECT_EQ(effects[0].pairs, 2);
+  EXPECT_DOUBLE_EQ(effects[0].mean_before, 12);
+  EXPECT_DOUBLE_EQ(effects[0].mean_difference, 13);
+  EXPECT_EQ(effects[1].parameter, "a");
+  EXPECT_DOUBLE_EQ(effects[1].mean_difference, 7);
+}
+
+TEST(ParameterEffects, WhatNeverChangesIsLeftOut) {
+  EXPECT_THAT(parameter_effects({sample(1, 1, 5), sample(2, 1, 5)}), testing::IsEmpty());
+  EXPECT_THAT(parameter_effects({}), testing::IsEmpty());
+}
+
+TEST(TimeCorrelations, TheStrongestComesFirstAndConstantsAreLeftOut) {
+  std::vector<WorkCounts> counts;
+  const std::vector<double> mufu{1, 2, 3, 4, 5, 6};
+  const std::vector<double> all{2, 1, 4, 3, 6, 5};
+  for (std::size_t i = 0; i < mufu.size(); ++i) {
+    WorkCounts one;
+    one.classes.at(static_cast<std::size_t>(OpcodeClass::mufu)) = mufu[i];
+    one.all = all[i];
+    counts.push_back(one);
+  }
+  const auto correlations = time_correlations(counts, {60, 50, 40, 30, 20, 10}, 0.95);
+  ASSERT_EQ(correlations.size(), 2U);
+  EXPECT_EQ(correlations[0].what, "mufu");
+  EXPECT_DOUBLE_EQ(correlations[0].correlation.spearman, -1.0);
+  EXPECT_EQ(correlations[0].configs, 6);
+  EXPECT_EQ(correlations[1].what, "all");
+}
+
+}  // namespace
+}  // namespace fatune

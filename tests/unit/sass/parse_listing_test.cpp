@@ -1,0 +1,147 @@
+#include "sass/parse_listing.hpp"
+
+#include <random>
+
+#include <gmock/gmock.h>
+
+#include "core/error.hpp"
+#include "sass/profile.hpp"
+#include "unit/sass/listings.hpp"
+
+namespace fatune {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+const Instruction& at(const SassFunction& function, std::uint64_t address) {
+  for (const Instruction& instruction : function.instructions) {
+    if (instruction.address == address) {
+      return instruction;
+    }
+  }
+  throw std::out_of_range("no such address");
+}
+
+std::string failure(const std::string& text) {
+  try {
+    (void)parse_listing(text, "file.txt");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::bad_file);
+    return error.what();
+  }
+  return "none";
+}
+
+const std::string kHead = "\t.section\t.text.f,\"ax\",@progbits\nf:\n";
+
+TEST(ParseListing, FunctionsOfAllSectionsInOrder) {
+  const Listing listing = recorded("small.sm_80.txt");
+  EXPECT_EQ(listing.target, "sm_80");
+  std::vector<std::string> names;
+  for (const SassFunction& function : listing.functions) {
+    names.push_back(function.name);
+  }
+  EXPECT_THAT(names,
+              ElementsAre("chosen", "$chosen$_Z6helperi", "nested", "$nested$_Z6helperi", "saxpy"));
+  EXPECT_EQ(listing.functions[1].section, ".text.chosen");
+  EXPECT_EQ(listing.functions[0].registers, 12);
+}
+
+TEST(ParseListing, EveryPartOfAnInstruction) {
+  const Listing listing = recorded("small.sm_80.txt");
+  const SassFunction& nested = function_named(listing, "nested");
+  const Instruction& branch = at(nested, 0x120);
+  EXPECT_EQ(branch.guard, "!P1");
+  EXPECT_EQ(branch.mnemonic, "BRA");
+  EXPECT_THAT(branch.targets, ElementsAre(".L_x_6"));
+  EXPECT_EQ(branch.source_file, "small.cu");
+  EXPECT_EQ(branch.source_line, 18);
+  const Instruction& load = at(nested, 0xb0);
+  EXPECT_EQ(load.opcode(), "LDG");
+  EXPECT_THAT(load.operands, ElementsAre("R3", "[R2.64]"));
+  EXPECT_THAT(at(nested, 0x140).labels, ElementsAre(".L_x_7"));
+}
+
+TEST(ParseListing, JumpTablesHaveTheirTargets) {
+  const Listing listing = recorded("small.sm_80.txt");
+  const Instruction& jump = at(listing.functions[0], 0xf0);
+  EXPECT_EQ(jump.mnemonic, "BRX");
+  EXPECT_THAT(jump.operands, ElementsAre("R4 -0x100"));
+  EXPECT_THAT(jump.targets, ElementsAre(".L_x_22", ".L_x_23", ".L_x_24"));
+}
+
+TEST(ParseListing, PaddingIsLeftOut) {
+  const SassFunction saxpy = function_named(recorded("small.sm_80.txt"), "saxpy");
+  EXPECT_EQ(saxpy.instructions.back().mnemonic, "EXIT");
+  EXPECT_EQ(saxpy.instructions.size(), 0x120U / 16 + 1);
+}
+
+TEST(ParseListing, EncodingsAreNoInstructions) {
+  const Listing listing = recorded("small.sm_120.txt");
+  EXPECT_EQ(listing.target, "sm_120");
+  EXPECT_EQ(function_named(listing, "saxpy").instructions.size(), 0x170U / 16 + 1);
+}
+
+TEST(ParseListing, OperandsWithCommasInBracketsStayWhole) {
+  const SassFunction function = function_of("FOO R1, {R2, R3}, c[0x0][0x160], desc[UR4][R2.64]");
+  EXPECT_THAT(function.instructions[0].operands,
+              ElementsAre("R1", "{R2, R3}", "c[0x0][0x160]", "desc[UR4][R2.64]"));
+}
+
+TEST(ParseListing, ScheduleAnnotationsAreNoOperands) {
+  const SassFunction function = function_of("IADD3 R1, R2, R3 &req={0,1} ?WAIT2_END_GROUP");
+  EXPECT_THAT(function.instructions[0].operands, ElementsAre("R1", "R2", "R3"));
+}
+
+TEST(ParseListing, WindowsLineEndsAreRead) {
+  std::string text = listing_text("wgmma.sm_90a.txt");
+  for (std::size_t i = text.find('\n'); i != std::string::npos; i = text.find('\n', i + 2)) {
+    text.insert(i, 1, '\r');
+  }
+  EXPECT_EQ(parse_listing(text, "x").functions[0].instructions.size(),
+            recorded("wgmma.sm_90a.txt").functions[0].instructions.size());
+}
+
+TEST(ParseListing, WhatIsNoListingIsRefused) {
+  EXPECT_THAT(failure(""), HasSubstr("no machine code"));
+  EXPECT_THAT(failure("hello\nworld\n"), HasSubstr("no machine code"));
+  EXPECT_THAT(failure(std::string("\x7f"
+                                  "ELF\x02\0\0",
+                                  7)),
+              HasSubstr("file.txt, line 1"));
+  EXPECT_THAT(failure(kHead + "        /*0000*/      EXIT"), HasSubstr("cut off"));
+  EXPECT_THAT(failure(kHead + "        /*0000"), HasSubstr("cut off"));
+  EXPECT_THAT(failure(kHead + "   /*zz*/  EXIT ;\n"), HasSubstr("'zz' is no address"));
+  EXPECT_THAT(failure(kHead + "   /*0010*/ EXIT ;\n   /*0010*/ EXIT ;\n"), HasSubstr("ascend"));
+  EXPECT_THAT(failure(kHead + "   /*0000*/ ;\n"), HasSubstr("no instruction"));
+  EXPECT_THAT(failure(kHead + "   garbage\n"), HasSubstr("line 3"));
+  EXPECT_THAT(failure(kHead + ":\n"), HasSubstr("label without a name"));
+}
+
+/// Whatever becomes of a listing on its way: it is read, or refused.
+TEST(ParseListing, DamagedListingsAreReadOrRefused) {
+  const std::string whole = listing_text("small.sm_80.txt");
+  std::mt19937 random(7);
+  int refused = 0;
+  for (int i = 0; i < 400; ++i) {
+    std::string text = whole;
+    for (int n = 0; n < 1 + i % 8; ++n) {
+      text[random() % text.size()] = static_cast<char>(random());
+    }
+    text.resize(i % 2 == 0 ? text.size() : random() % text.size());
+    try {
+      const Listing listing = parse_listing(text, "damaged");
+      for (const SassFunction& function : listing.functions) {
+        (void)profile_function(listing, function);
+      }
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::bad_file);
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 100);
+}
+
+}  // namespace
+}  // namespace fatune

@@ -1,0 +1,137 @@
+#include "sass/profile.hpp"
+
+#include <gmock/gmock.h>
+
+#include "sass/listing_text.hpp"
+#include "sass/profile_diff.hpp"
+#include "unit/sass/listings.hpp"
+
+namespace fatune {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+SassProfile profile_of(const std::string& name, std::size_t function = 0) {
+  const Listing listing = recorded(name);
+  return profile_function(listing, listing.functions.at(function));
+}
+
+SassProfile profile_of_lines(const std::string& lines) {
+  return profile_function({"sm_80", {}}, function_of(lines));
+}
+
+TEST(Profile, TheFlashKernelsMainLoopDoesOneStepOfKeysAndValues) {
+  const SassProfile profile = profile_of("flash.sm_80.txt");
+  ASSERT_TRUE(profile.main_loop);
+  EXPECT_EQ(profile.main_loop->first_address, 0x22d0U);
+  EXPECT_EQ(profile.main_loop->last_address, 0x4230U);
+  // 16 rows a warp, 64 keys, head dimension 128: both products in steps of 16 x 8 x 16.
+  const std::int64_t products = 2 * (16 / 16) * (64 / 8) * (128 / 16);
+  EXPECT_EQ(profile.of(OpcodeClass::tensor).main_loop, products);
+  EXPECT_EQ(profile.of(OpcodeClass::tensor).conditional, 0);
+  EXPECT_EQ(profile.main_loop->tensor_flop, products * 4096);
+  EXPECT_EQ(profile.of(OpcodeClass::tensor).total, 2 * products);  // the first step is separate
+  EXPECT_EQ(profile.of(OpcodeClass::local).total, 0);
+  EXPECT_GT(profile.of(OpcodeClass::global).conditional, 0);  // the next block, if there is one
+  EXPECT_EQ(profile.registers, 190);
+}
+
+TEST(Profile, ClassesAndOpcodesAddUp) {
+  for (const char* name : {"flash.sm_80.txt", "small.sm_80.txt", "wgmma.sm_90a.txt"}) {
+    const SassProfile profile = profile_of(name);
+    SassCount classes;
+    for (const SassCount& count : profile.classes) {
+      classes.total += count.total;
+      classes.main_loop += count.main_loop;
+    }
+    std::int64_t opcodes = 0;
+    for (const OpcodeCount& opcode : profile.opcodes) {
+      opcodes += opcode.count.total;
+    }
+    EXPECT_EQ(classes.total, profile.all.total) << name;
+    EXPECT_EQ(classes.main_loop, profile.all.main_loop) << name;
+    EXPECT_EQ(opcodes, profile.all.total) << name;
+  }
+}
+
+TEST(Profile, AWarpgroupsInstructionCountsAQuarterForEachWarp) {
+  const SassProfile profile = profile_of("wgmma.sm_90a.txt");
+  ASSERT_TRUE(profile.main_loop);
+  EXPECT_EQ(profile.main_loop->tensor_flop, 2 * 64 * 8 * 16 / 4);
+}
+
+TEST(Profile, CallsInTheMainLoopAreCounted) {
+  const SassProfile profile = profile_of("small.sm_80.txt", 2);
+  EXPECT_EQ(profile.function, "nested");
+  ASSERT_TRUE(profile.main_loop);
+  EXPECT_EQ(profile.main_loop->calls, 1);
+  EXPECT_EQ(profile.main_loop->depth, 1);  // the outer one has more of its own
+  EXPECT_EQ(profile.main_loop->inner_loops, 1);
+}
+
+TEST(Profile, WithoutALoopThereIsNoMainLoop) {
+  const SassProfile profile = profile_of_lines("NOP\nEXIT");
+  EXPECT_FALSE(profile.main_loop);
+  EXPECT_EQ(profile.all.total, 2);
+  EXPECT_EQ(profile.all.main_loop, 0);
+}
+
+TEST(Profile, UnknownOpcodesAreNamedOnce) {
+  const SassProfile profile = profile_of_lines("ZAP.U R1\nZAP.V R1\nBOOM\nEXIT");
+  EXPECT_EQ(profile.of(OpcodeClass::unknown).total, 3);
+  EXPECT_THAT(unknown_opcodes(profile), ElementsAre("BOOM", "ZAP"));
+}
+
+TEST(Profile, AnUnknownShapeMakesTheWorkUnknown) {
+  const SassProfile profile =
+      profile_of_lines("A:\nUTCHMMA gdesc[UR4]\nHMMA.16816.F32 R1, R2, R3\n@P0 BRA `(.LA)\nEXIT");
+  ASSERT_TRUE(profile.main_loop);
+  EXPECT_EQ(profile.main_loop->tensor_flop, std::nullopt);
+}
+
+TEST(ProfileDiff, TheGreatestChangeOfTheMainLoopComesFirst) {
+  const SassProfile a =
+      profile_of_lines("A:\nFADD R1, R2, R3\nMUFU.EX2 R1, R2\n@P0 BRA `(.LA)\nMOV R1, R2\nEXIT");
+  const SassProfile b = profile_of_lines(
+      "A:\nFADD R1, R2, R3\nFADD R1, R2, R3\nFFMA R1, R2, R3, R4\n@P0 BRA `(.LA)\nEXIT");
+  const auto classes = class_changes(a, b);
+  ASSERT_EQ(classes.size(), 4U);
+  EXPECT_EQ(classes[0].what, "fp32");
+  EXPECT_EQ(classes[0].main_loop.delta(), 2);
+  EXPECT_EQ(classes[0].main_loop.relative_percent(), 200.0);
+  EXPECT_EQ(classes[1].what, "mufu");
+  EXPECT_EQ(classes[1].main_loop.delta(), -1);
+  EXPECT_EQ(classes[2].what, "move");
+  EXPECT_EQ(classes[2].total.delta(), -1);
+  const auto opcodes = opcode_changes(a, b);
+  EXPECT_EQ(opcodes[0].what, "FADD");
+  EXPECT_EQ(opcodes[1].what, "FFMA");
+  EXPECT_EQ(opcodes[1].main_loop.relative_percent(), std::nullopt);
+}
+
+TEST(ListingText, CleanTextHasNoAddressesAndOnlyLabelsInUse) {
+  const std::string text = clean_text(recorded("flash.sm_80.txt").functions.at(0));
+  EXPECT_THAT(text, Not(HasSubstr("/*")));
+  EXPECT_THAT(text, HasSubstr(".L_x_4:\n"));
+  EXPECT_THAT(text, Not(HasSubstr(".L_x_15:")));
+  EXPECT_THAT(text, HasSubstr("@!P0 BRA `(.L_x_0);\n"));
+}
+
+TEST(ListingText, TheGraphHasEveryBlockAndQuotesNames) {
+  SassFunction function = function_of("A:\nNOP\n@P0 BRA `(.LA)\nEXIT");
+  function.name = "odd\"name\\";
+  EXPECT_EQ(graph_text(function),
+            "digraph \"odd\\\"name\\\\\" {\n"
+            "  node [shape=box, fontname=monospace];\n"
+            "  b0 [label=\"0x0000-0x0010\\n2 instructions\\ncontrol 2\", style=filled, "
+            "fillcolor=lightgrey];\n"
+            "  b1 [label=\"0x0020-0x0020\\n1 instructions\\ncontrol 1\"];\n"
+            "  b0 -> b0;\n"
+            "  b0 -> b1;\n"
+            "}\n");
+}
+
+}  // namespace
+}  // namespace fatune

@@ -1,0 +1,62 @@
+#include "sass/sequence_diff.hpp"
+
+#include <algorithm>
+#include <random>
+
+#include <gmock/gmock.h>
+
+namespace fatune {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+/// One side again, from the lines that are not only the other's.
+Lines side(const std::vector<DiffLine>& lines, const Lines& a, const Lines& b, char other) {
+  Lines side;
+  for (const DiffLine& line : lines) {
+    if (line.sign != other) {
+      side.push_back(line.sign == '+' ? b[line.index] : a[line.index]);
+    }
+  }
+  return side;
+}
+
+/// By the definition, for short ones.
+std::size_t longest_common(const Lines& a, const Lines& b, std::size_t i = 0, std::size_t j = 0) {
+  if (i == a.size() || j == b.size()) {
+    return 0;
+  }
+  return a[i] == b[j] ? 1 + longest_common(a, b, i + 1, j + 1)
+                      : std::max(longest_common(a, b, i + 1, j), longest_common(a, b, i, j + 1));
+}
+
+Lines random_lines(std::mt19937& random) {
+  Lines lines(random() % 9);
+  for (std::string& line : lines) {
+    line = std::string(1, static_cast<char>('a' + random() % 3));
+  }
+  return lines;
+}
+
+TEST(SequenceDiff, OneLineChanged) {
+  EXPECT_THAT(
+      diff_lines({"a", "b", "c"}, {"a", "x", "c"}),
+      testing::ElementsAre(DiffLine{' ', 0}, DiffLine{'-', 1}, DiffLine{'+', 1}, DiffLine{' ', 2}));
+}
+
+TEST(SequenceDiff, BothSidesCanBeReadOffAndAsMuchAsPossibleIsCommon) {
+  std::mt19937 random(11);
+  for (int i = 0; i < 300; ++i) {
+    const Lines a = random_lines(random);
+    const Lines b = random_lines(random);
+    const std::vector<DiffLine> diff = diff_lines(a, b);
+    EXPECT_EQ(side(diff, a, b, '+'), a);
+    EXPECT_EQ(side(diff, a, b, '-'), b);
+    const auto common = std::count_if(diff.begin(), diff.end(),
+                                      [](const DiffLine& line) { return line.sign == ' '; });
+    EXPECT_EQ(static_cast<std::size_t>(common), longest_common(a, b));
+  }
+}
+
+}  // namespace
+}  // namespace fatune
