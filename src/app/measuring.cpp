@@ -46,13 +46,6 @@ RunReport report_header(const PlannedRun& run, const MeasureOptions& options,
   return report;
 }
 
-std::size_t count_configs(const PlannedRun& run) {
-  return std::accumulate(run.problems.begin(), run.problems.end(), std::size_t{0},
-                         [](std::size_t sum, const ProblemPlan& plan) {
-                           return sum + plan.configs.size() + plan.audited.size();
-                         });
-}
-
 DeviceThread::Make make_measuring(const MeasureOptions& options, const PlannedRun& run,
                                   const Target& target, const TargetGpu& gpu, CubinCache* cache) {
   MeasuringSetup setup;

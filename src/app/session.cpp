@@ -18,14 +18,6 @@
 namespace fatune {
 namespace {
 
-std::size_t count_configs(const PlannedRun& run) {
-  std::size_t count = 0;
-  for (const ProblemPlan& plan : run.problems) {
-    count += plan.configs.size() + plan.audited.size();
-  }
-  return count;
-}
-
 std::size_t count_tried(const RunReport& report) {
   std::size_t tried = 0;
   for (const ProblemReport& problem : report.problems) {
@@ -120,6 +112,14 @@ ResultFiles files_for(const MeasureOptions& options, const Target& target, bool 
 ExitCode worse(ExitCode a, ExitCode b) { return a == ExitCode::ok ? b : a; }
 
 }  // namespace
+
+std::size_t count_configs(const PlannedRun& run) {
+  std::size_t count = 0;
+  for (const ProblemPlan& plan : run.problems) {
+    count += plan.configs.size() + plan.audited.size();
+  }
+  return count;
+}
 
 std::unique_ptr<CubinCache> open_cache(const CompileSettings& settings) {
   if (settings.no_cache) {

@@ -21,6 +21,9 @@ struct PlannedRun {
   std::optional<Config> baseline;
 };
 
+/// Configurations to be tried, those of an audit too, over all problems.
+[[nodiscard]] std::size_t count_configs(const PlannedRun& run);
+
 /// Carries it out on the GPUs, or by estimate, and prints and writes the rankings; a separate one
 /// for each GPU model.
 /// Error(no_gpu), Error(gpu_busy), Error(too_large) and Error(io) come before anything is measured.
