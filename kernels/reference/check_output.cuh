@@ -40,6 +40,13 @@ __device__ __forceinline__ unsigned long long selected_offset(const CompareArgs&
   return (row * args.heads + batch_head % args.heads) * kHeadDim + index % kHeadDim;
 }
 
+// Whether an element of the selected rows is beyond the tolerances. NaN is.
+__device__ __forceinline__ bool mismatches(const CompareArgs& args, float value,
+                                           unsigned long long index) {
+  const float reference = element_value(static_cast<const Element*>(args.rounded)[index]);
+  return !(fabsf(value - reference) <= args.atol + args.rtol * fabsf(reference));
+}
+
 // Errors of the selected rows. A value that is not finite mismatches, and counts for no maximum
 // (fatune_scan_output finds it).
 // shape:   grid (any); whole warps
@@ -62,8 +69,7 @@ extern "C" __global__ void fatune_compare_output(const __grid_constant__ Compare
       max_error = fmaxf(max_error, fabsf(value - exact));
       max_difference = fmaxf(max_difference, fabsf(value - reference));
     }
-    // Negated, so that NaN mismatches.
-    mismatched += !(fabsf(value - reference) <= args.atol + args.rtol * fabsf(reference));
+    mismatched += mismatches(args, value, i);
   }
   __syncwarp();
   max_over_warp(&args.counts->max_abs_error_bits, max_error);

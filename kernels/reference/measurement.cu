@@ -3,6 +3,7 @@
 //   FATUNE_IS_BF16   true or false
 //   FATUNE_HEAD_DIM  a multiple of 8
 #include "reference/check_output.cuh"
+#include "reference/count_rows.cuh"
 #include "reference/device_gate.cuh"
 #include "reference/random_inputs.cuh"
 #include "reference/reference_attention.cuh"

@@ -79,6 +79,18 @@ struct CompareArgs {
   float rtol;
 };
 
+// What is wrong with one row of the selection, in elements.
+struct RowCounts {
+  unsigned mismatched;    // beyond the tolerances
+  unsigned beyond_limit;  // further than `limit` from either reference
+};
+
+struct CountRowsArgs {
+  CompareArgs compare;  // `counts` is not used
+  RowCounts* rows;      // [batch * heads, rows_per_head], overwritten
+  float limit;
+};
+
 // Memory around the tensors: `bands` guard bands in turn with tensors, a band first and a band
 // last.
 struct GuardArgs {

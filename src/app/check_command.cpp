@@ -7,7 +7,9 @@
 #include "app/kernel_choice.hpp"
 #include "app/measuring.hpp"
 #include "app/plan_problems.hpp"
+#include "app/sanitizer_check.hpp"
 #include "emit/check_report.hpp"
+#include "emit/check_rows.hpp"
 #include "engine/interrupt.hpp"
 #include "measure/error_rule.hpp"
 #include "plan/planner.hpp"
@@ -25,12 +27,14 @@ constexpr DocumentedSize kFull{16, 2048, 16};
 constexpr DocumentedSize kSmall{1, 512, 1};
 
 ProblemOptions problems_of(const CheckOptions& options) {
-  const DocumentedSize& size = options.small ? kSmall : kFull;
+  // A sanitizer makes kernels a hundred times as slow.
+  const bool small = options.small || !options.sanitizers.empty();
+  const DocumentedSize& size = small ? kSmall : kFull;
   ProblemOptions problems = options.problems;
   if (problems.seq_lens.empty()) {
     problems.seq_lens = {size.seq_len};
     problems.batch = problems.batch.value_or(size.batch);
-    problems.heads = options.small ? size.heads : problems.heads;
+    problems.heads = small ? size.heads : problems.heads;
   }
   return problems;
 }
@@ -49,6 +53,23 @@ MeasureOptions one_run_each(MeasureOptions options, int seed) {
   options.policy.seed += static_cast<std::uint64_t>(seed);
   options.store.off = true;
   return options;
+}
+
+/// Nothing of a sample's preparations, which take long under a tool and prove nothing there.
+MeasureOptions under_tool(MeasureOptions options) {
+  options.policy.flush_l2 = false;
+  options.policy.device_gate = false;
+  options.count_rows = false;
+  return options;
+}
+
+std::optional<RowMismatches> rows_of(const Verification& verification, const std::string& input) {
+  for (const RowMismatches& rows : verification.rows) {
+    if (rows.input == input) {
+      return rows;
+    }
+  }
+  return std::nullopt;
 }
 
 const Verification* verification_of(const Outcome& outcome) {
@@ -70,7 +91,7 @@ class Findings {
       }
     }
   }
-  [[nodiscard]] const std::vector<CheckedInput>& rows() const { return rows_; }
+  [[nodiscard]] std::vector<CheckedInput>& rows() { return rows_; }
 
  private:
   void add(const Problem& problem, std::uint64_t seed, const Entry& entry) {
@@ -82,7 +103,7 @@ class Findings {
       for (const ErrorStats& stats : verification->inputs) {
         const auto fault = find_fault(stats);
         rows_.push_back({problem, entry.short_form, seed, fault ? outcome : "right", stats,
-                         fault.value_or("")});
+                         fault.value_or(""), rows_of(*verification, stats.input)});
       }
     }
     // What no single input shows: a crash, inputs that were written over, a later run.
@@ -104,28 +125,70 @@ class Findings {
   std::vector<CheckedInput> rows_;
 };
 
+/// Everything that is checked, in order, until the user interrupts it.
+class Check {
+ public:
+  Check(const CheckOptions& options, PlannedRun& run, const Target& target, CubinCache* cache)
+      : options_(options), run_(run), target_(target), cache_(cache) {}
+
+  /// False when it was interrupted.
+  bool compare_outputs(int seed) {
+    const RunEnd end = measure(one_run_each(options_, seed), run_, target_, {}, cache_);
+    findings_.add(end.report);
+    return end.complete;
+  }
+
+  bool run_under(const std::string& program, SanitizerTool tool, int seed) {
+    return check_under_sanitizer({program, tool, under_tool(one_run_each(options_, seed))}, run_,
+                                 target_, cache_, findings_.rows());
+  }
+
+  [[nodiscard]] const std::vector<CheckedInput>& rows() { return findings_.rows(); }
+
+ private:
+  const CheckOptions& options_;
+  PlannedRun& run_;
+  const Target& target_;
+  CubinCache* cache_;
+  Findings findings_;
+};
+
+bool carry_out(Check& check, const CheckOptions& options, const std::string& program) {
+  bool complete = true;
+  for (int seed = 0; seed < options.seeds && complete; ++seed) {
+    complete = check.compare_outputs(seed);
+    for (const SanitizerTool tool : options.sanitizers) {
+      complete = complete && check.run_under(program, tool, seed);
+    }
+  }
+  return complete;
+}
+
+/// With --diff a CSV has the rows: the checks have no room for them.
+std::string print(const std::vector<CheckedInput>& rows, const CheckOptions& options) {
+  const OutputFormat format = options.output.format;
+  return options.count_rows && format == OutputFormat::csv ? print_rows_csv(rows)
+                                                           : print_checked_inputs(rows, format);
+}
+
 }  // namespace
 
 ExitCode check(const CheckOptions& options) {
   configure_logging(options.output.verbosity);
+  const std::string program = options.sanitizers.empty() ? "" : sanitizer_program();
   KernelChoice kernels = choose_kernels(options.kernels);
   const Plan plan = plan_of(kernels, options);
   std::vector<ProblemPlan> problems = plan_problems(kernels.family, plan, problems_of(options));
   TargetOptions target_options = options.target;
   target_options.require_gpu = true;
   const std::vector<Target> targets = choose_targets(target_options, kernels.tree);
-  const PlannedRun run{std::move(kernels), {}, std::move(problems), std::nullopt};
+  PlannedRun run{std::move(kernels), {}, std::move(problems), std::nullopt};
   const InterruptWatch watch;
   const auto cache = open_cache(options.compile);
-  Findings findings;
-  bool complete = true;
-  for (int seed = 0; seed < options.seeds && complete; ++seed) {
-    const RunEnd end = measure(one_run_each(options, seed), run, targets.front(), {}, cache.get());
-    findings.add(end.report);
-    complete = end.complete;
-  }
-  print_result(print_checked_inputs(findings.rows(), options.output.format));
-  const bool all_right = std::all_of(findings.rows().begin(), findings.rows().end(), is_right);
+  Check check(options, run, targets.front(), cache.get());
+  const bool complete = carry_out(check, options, program);
+  print_result(print(check.rows(), options));
+  const bool all_right = std::all_of(check.rows().begin(), check.rows().end(), is_right);
   return !all_right ? ExitCode::failed_outcomes : complete ? ExitCode::ok : ExitCode::interrupted;
 }
 

@@ -10,6 +10,7 @@
 #include "core/output_format.hpp"
 #include "core/problem.hpp"
 #include "core/report.hpp"
+#include "core/sanitizer.hpp"
 
 // What the command line asks for, as plain values. Lists are without duplicates, counts positive:
 // cli/ has seen to it.
@@ -82,6 +83,8 @@ struct MeasureOptions {
   std::optional<std::filesystem::path> best_file;
   std::optional<std::string> baseline;  ///< configuration that relative_percent refers to
   bool strict = false;
+  bool count_rows = false;            ///< verifications say which rows are wrong
+  std::vector<std::string> launcher;  ///< command of a tool that the worker runs under; not typed
 };
 
 /// Which of the configurations that the rules dropped are tried all the same.
@@ -109,6 +112,7 @@ struct CheckOptions : MeasureOptions {
   std::vector<std::string> configs;  ///< instead of a space
   int seeds = 1;
   bool small = false;  ///< the documented small problem in place of the documented full one
+  std::vector<SanitizerTool> sanitizers;  ///< that every configuration is run under too
 };
 
 struct ListOptions {

@@ -1,7 +1,5 @@
 #include "app/sass_code.hpp"
 
-#include <stdlib.h>
-
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -13,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "app/plan_problems.hpp"
+#include "app/scratch_folder.hpp"
 #include "app/session.hpp"
 #include "app/target.hpp"
 #include "compile/compile_pool.hpp"
@@ -31,30 +30,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostFileBytes = std::size_t{256} << 20;
 constexpr std::int64_t kDefaultSeqLen = 4096;
-
-/// A folder that is removed again.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string pattern = (fs::temp_directory_path() / "fatune-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) {
-      throw Error(ExitCode::io, "cannot make a temporary folder", pattern);
-    }
-    path_ = pattern;
-  }
-  ScratchFolder(const ScratchFolder&) = delete;
-  ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ScratchFolder(ScratchFolder&&) = delete;
-  ScratchFolder& operator=(ScratchFolder&&) = delete;
-  ~ScratchFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  [[nodiscard]] const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
 
 std::string nvdisasm() {
   const auto tool = find_nvdisasm();

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <string>
@@ -12,6 +13,17 @@ namespace {
 
 constexpr std::int64_t kMostSeeds = 10000;
 
+void add_tools(const std::vector<std::string>& texts, CheckOptions& options) {
+  std::vector<SanitizerTool>& tools = options.sanitizers;
+  for (const std::string& text : texts) {
+    for (const SanitizerTool tool : parse_sanitizer_tools(text)) {
+      if (std::find(tools.begin(), tools.end(), tool) == tools.end()) {
+        tools.push_back(tool);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 void add_check_command(CLI::App& app, const CommandDefaults& defaults, Command& command) {
@@ -24,6 +36,15 @@ void add_check_command(CLI::App& app, const CommandDefaults& defaults, Command& 
       ->allow_extra_args(false);
   sub->add_flag("--small", options->small,
                 "batch 1, seq 512, one head (default: batch 16, seq 2048, 16 heads)");
+  sub->add_flag("--diff", options->count_rows,
+                "say which rows are wrong: by position, head and tile");
+  sub->add_option_function<std::vector<std::string>>(
+         "--sanitizer",
+         [options](const std::vector<std::string>& texts) { add_tools(texts, *options); },
+         "run under NVIDIA's compute-sanitizer too: memcheck, racecheck, synccheck, initcheck, "
+         "several, or all; repeatable; without --seq on the small problem")
+      ->type_name("TOOL")
+      ->allow_extra_args(false);
   add_integer(*sub, "--seeds", "check with N seeds, counted from --seed (default: 1)", 1,
               kMostSeeds, options->seeds);
   add_integer(*sub, "--seed", "first seed of the random inputs (default: 1)", 0,
@@ -40,7 +61,9 @@ void add_check_command(CLI::App& app, const CommandDefaults& defaults, Command& 
 Examples:
   fatune check --small
   fatune check --space all --seeds 5 --format csv
-  fatune check --seq 1000 --causal --config "(FP16,128,64,64,4):async+load_2_2_2_tiles")");
+  fatune check --seq 1000 --causal --diff --config "(FP16,128,64,64,4):async+load_2_2_2_tiles"
+  fatune check --sanitizer racecheck,memcheck --space prog
+  FATUNE_COMPUTE_SANITIZER=/opt/cuda/bin/compute-sanitizer fatune check --sanitizer all)");
   sub->callback([options, &command] { command = [options] { return check(*options); }; });
 }
 

@@ -27,10 +27,21 @@ struct ErrorStats {
   }
 };
 
+/// What is wrong with the rows of one input. Lists with an item for each row that was compared,
+/// `rows_per_head` of each (batch, head) in turn.
+struct RowMismatches {
+  std::string input;
+  std::int64_t rows_per_head = 0;
+  std::vector<std::int32_t> row;           ///< its position in the sequence
+  std::vector<std::int32_t> mismatched;    ///< its elements beyond atol 1e-5, rtol 1e-3
+  std::vector<std::int32_t> beyond_limit;  ///< its elements beyond ErrorStats::limit, either way
+};
+
 struct Verification {
   std::string method;  ///< "gpu references, all rows", "gpu references, 16384 of 1048576 rows"
   std::uint64_t seed = 0;
-  std::vector<ErrorStats> inputs;  ///< one per input kind
+  std::vector<ErrorStats> inputs;     ///< one per input kind
+  std::vector<RowMismatches> rows{};  ///< the same, when they were asked for; else empty
 };
 
 /// Samples and what is said of them. Times in microseconds of device time (events).

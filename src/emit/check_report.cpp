@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "emit/check_rows.hpp"
 #include "emit/print_rows.hpp"
 
 namespace fatune {
@@ -39,7 +40,7 @@ FieldValue percent_of_limit(const Row& row) {
 }
 
 bool same_run(const Row& a, const Row& b) {
-  return a.problem == b.problem && a.config == b.config && a.seed == b.seed;
+  return a.problem == b.problem && a.config == b.config && a.seed == b.seed && a.tool == b.tool;
 }
 
 /// Of neighbours of one run the one that is worst.
@@ -53,6 +54,31 @@ std::vector<Row> worst_rows(const std::vector<Row>& rows) {
     }
   }
   return worst;
+}
+
+Json json_finding(const SanitizerFinding& finding) {
+  const auto said = [](const auto& value) { return value.empty() ? Json() : Json(value); };
+  return {{"kind", finding.kind},
+          {"what", finding.what},
+          {"kernel", said(finding.kernel)},
+          {"place", said(finding.place)},
+          {"against", finding.against},
+          {"space", said(finding.space)},
+          {"size_bytes", finding.size_bytes == 0 ? Json() : Json(finding.size_bytes)},
+          {"thread", said(finding.thread)},
+          {"block", said(finding.block)},
+          {"detail", said(finding.detail)},
+          {"count", finding.count}};
+}
+
+Json json_check(const Row& row) {
+  Json json = json_object(checked_input_fields(), row);
+  json["rows"] = json_checked_rows(row);
+  json["findings"] = Json::array();
+  for (const SanitizerFinding& finding : row.findings) {
+    json["findings"].push_back(json_finding(finding));
+  }
+  return json;
 }
 
 std::string count_text(const std::vector<Row>& worst) {
@@ -74,6 +100,8 @@ const std::vector<Field<CheckedInput>>& checked_input_fields() {
        [](const Row& r) { return FieldValue{r.config}; }},
       {"seed", "seed", "of the random inputs", 0, Shown::everywhere,
        [](const Row& r) { return FieldValue{static_cast<std::int64_t>(r.seed)}; }},
+      {"tool", "tool", "tool of compute-sanitizer that it ran under", 0, Shown::everywhere,
+       [](const Row& r) { return text_or_none(r.tool); }},
       {"outcome", "outcome", "right, wrong_result, crashed, ...", 0, Shown::everywhere,
        [](const Row& r) { return FieldValue{r.outcome}; }},
       {"input", "input", "kind of input: normal, large_logits, dominating_key", 0,
@@ -107,14 +135,18 @@ const std::vector<Field<CheckedInput>>& checked_input_fields() {
 std::string print_checked_inputs(const std::vector<CheckedInput>& rows, OutputFormat format) {
   if (format == OutputFormat::json) {
     Json json = {{"format", "fatune.check"}, {"format_version", 1}};
-    json["checks"] = json_rows(checked_input_fields(), rows);
+    json["checks"] = Json::array();
+    for (const Row& row : rows) {
+      json["checks"].push_back(json_check(row));
+    }
     return json_text(json);
   }
   if (format == OutputFormat::csv) {
     return print_rows(checked_input_fields(), rows, format);
   }
   const std::vector<Row> worst = worst_rows(rows);
-  return print_rows(checked_input_fields(), worst, format) + "\n" + count_text(worst);
+  return print_rows(checked_input_fields(), worst, format) + "\n" + count_text(worst) +
+         print_rows_for_people(rows, format);
 }
 
 }  // namespace fatune

@@ -8,6 +8,7 @@
 #include "core/outcome.hpp"
 #include "core/output_format.hpp"
 #include "core/problem.hpp"
+#include "core/sanitizer.hpp"
 #include "emit/field.hpp"
 
 namespace fatune {
@@ -17,16 +18,19 @@ struct CheckedInput {
   Problem problem;
   std::string config;  ///< short form
   std::uint64_t seed = 0;
-  std::string outcome;              ///< "right", or outcome_name() of what went wrong
-  std::optional<ErrorStats> stats;  ///< absent: it never got so far
-  std::string detail;               ///< what went wrong; empty: nothing
+  std::string outcome;                  ///< "right", or outcome_name() of what went wrong
+  std::optional<ErrorStats> stats;      ///< absent: it never got so far
+  std::string detail;                   ///< what went wrong; empty: nothing
+  std::optional<RowMismatches> rows{};  ///< which of its rows are wrong; absent: not asked for
+  std::string tool{};  ///< of compute-sanitizer, under which it ran, on all inputs; empty: none
+  std::vector<SanitizerFinding> findings{};  ///< of that tool
 };
 
 [[nodiscard]] bool is_right(const CheckedInput& checked);
 
 /// JSON (configs/schema/check.schema.json) and CSV have every row. Tables and Markdown have, for
-/// each configuration and seed, the input that came closest to its limit, or went furthest beyond
-/// it, and a last line that counts.
+/// each configuration, seed and tool, the input that came closest to its limit, or went furthest
+/// beyond it, and a last line that counts; then what is known of the outputs' rows.
 [[nodiscard]] std::string print_checked_inputs(const std::vector<CheckedInput>& rows,
                                                OutputFormat format);
 

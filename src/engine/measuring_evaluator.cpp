@@ -1,22 +1,34 @@
 #include "engine/measuring_evaluator.hpp"
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "engine/problem_race.hpp"
 
 namespace fatune {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr const char* kThisProgram = "/proc/self/exe";
 
-std::string worker_program() {
+std::string worker_program(bool launched) {
   // Read before any thread is started, and never written.
   const char* const chosen = std::getenv("FATUNE_WORKER");  // NOLINT(concurrency-mt-unsafe)
-  return chosen != nullptr && *chosen != '\0' ? chosen : kThisProgram;
+  if (chosen != nullptr && *chosen != '\0') {
+    return chosen;
+  }
+  // The link outlives a rebuilt program; in a launcher it would name the launcher.
+  return launched ? fs::read_symlink(kThisProgram).string() : kThisProgram;
 }
 
-WorkerSettings worker_settings(int device_ordinal) {
-  return {worker_program(), device_ordinal, deadline_settings_from_environment()};
+WorkerSettings worker_settings(const MeasuringSetup& setup) {
+  const bool launched = !setup.launcher.empty();
+  const DeadlineSettings deadlines = deadline_settings_from_environment();
+  return {{worker_program(launched), setup.launcher},
+          setup.device_ordinal,
+          launched ? under_tool(deadlines) : deadlines,
+          setup.count_rows};
 }
 
 /// What is compiled for need not be the very architecture of the GPU.
@@ -30,7 +42,7 @@ DeviceLimits with_arch(DeviceLimits limits, Arch arch) {
 MeasuringEvaluator::MeasuringEvaluator(const MeasuringSetup& setup)
     : kernels_(setup.sources, setup.problems, setup.arch, setup.cache),
       lock_(setup.uuid, setup.wait, setup.on_wait),
-      measurer_(worker_settings(setup.device_ordinal), setup.policy),
+      measurer_(worker_settings(setup), setup.policy),
       limits_(with_arch(measurer_.limits(), setup.arch)) {}
 
 MeasuringEvaluator::~MeasuringEvaluator() = default;

@@ -25,9 +25,11 @@ struct MeasuringSetup {
   std::shared_ptr<const SourceBundle> sources;  ///< of the kernels that verify
   std::vector<Problem> problems;                ///< that will be measured
   MeasurePolicy policy;
-  CubinCache* cache = nullptr;    ///< may be null; must outlive the evaluator
-  LockWait wait = LockWait::yes;  ///< when another process measures on the GPU
-  std::function<void()> on_wait;  ///< called before a wait
+  bool count_rows = false;            ///< verifications say which rows are wrong
+  CubinCache* cache = nullptr;        ///< may be null; must outlive the evaluator
+  LockWait wait = LockWait::yes;      ///< when another process measures on the GPU
+  std::function<void()> on_wait;      ///< called before a wait
+  std::vector<std::string> launcher;  ///< of the worker: WorkerCommand::launcher
 };
 
 /// Verifies and times on one GPU, alone on it, in a worker process. Workers die with the thread

@@ -54,6 +54,12 @@ std::chrono::milliseconds Deadlines::verification() const {
   return within(1.0 + static_cast<double>(kProbeKinds.size()) * probe_share_);
 }
 
+DeadlineSettings under_tool(const DeadlineSettings& settings) {
+  constexpr int kTimes = 20;
+  return {settings.start * kTimes, settings.problem * kTimes, settings.floor * kTimes,
+          settings.times_best * kTimes};
+}
+
 DeadlineSettings deadline_settings_from_environment() {
   DeadlineSettings settings;
   // Read before any thread is started, and never written.

@@ -40,6 +40,10 @@ class Deadlines {
   double probe_share_ = 1.0;   // of a run on the probe problem, in one on the problem
 };
 
+/// For a worker that runs under a profiler or a sanitizer: kernels may take a thousand times as
+/// long.
+[[nodiscard]] DeadlineSettings under_tool(const DeadlineSettings& settings);
+
 /// The defaults, with all of them at least FATUNE_WATCHDOG_S seconds, and the floor exactly that,
 /// when the environment has it. Throws Error(usage) when it is no positive number.
 [[nodiscard]] DeadlineSettings deadline_settings_from_environment();

@@ -31,6 +31,11 @@ bool refused(const gpu::DriverError& error) {
           error.call() == "cuGraphInstantiateWithFlags" || error.call() == "cuGraphLaunch");
 }
 
+template <typename Item>
+void append(const std::vector<Item>& more, std::vector<Item>& items) {
+  items.insert(items.end(), more.begin(), more.end());
+}
+
 void check_has_graphs() {
   if (!gpu::has_graphs()) {
     throw Error(ExitCode::usage, "the driver has no CUDA graphs", {},
@@ -44,9 +49,9 @@ void check_has_graphs() {
 class GpuMeasurer::ProblemState {
  public:
   ProblemState(const Problem& problem, const Artifact& kernels, const MeasurePolicy& policy,
-               const MemoryPlan& plan)
+               const MemoryPlan& plan, bool count_rows)
       : kernels_(kernels),
-        verifier_(problem, policy.seed, kernels_, stream_),
+        verifier_(problem, policy.seed, kernels_, stream_, count_rows),
         timer_(policy, plan.flush_bytes, kernels_, stream_),
         mode_(policy.cuda_graph ? LaunchMode::graph : LaunchMode::plain) {}
 
@@ -153,9 +158,8 @@ class GpuMeasurer::ProblemState {
       }
       Verified whole = verify_whole(id, launch);
       if (!whole.verdict.damaged || !others_ran) {
-        std::vector<ErrorStats>& inputs = whole.verdict.verification.inputs;
-        inputs.insert(inputs.end(), probes.verification.inputs.begin(),
-                      probes.verification.inputs.end());
+        append(probes.verification.inputs, whole.verdict.verification.inputs);
+        append(probes.verification.rows, whole.verdict.verification.rows);
         return whole;
       }
     }
@@ -172,8 +176,12 @@ class GpuMeasurer::ProblemState {
 };
 
 GpuMeasurer::GpuMeasurer(const gpu::Context& context, DeviceLimits limits, MeasurePolicy policy,
-                         GpuMonitor* monitor)
-    : Measurer(policy), context_(context), limits_(std::move(limits)), monitor_(monitor) {}
+                         GpuMonitor* monitor, bool count_rows)
+    : Measurer(policy),
+      context_(context),
+      limits_(std::move(limits)),
+      monitor_(monitor),
+      count_rows_(count_rows) {}
 
 GpuMeasurer::~GpuMeasurer() = default;
 
@@ -189,7 +197,7 @@ void GpuMeasurer::begin_problem(const Problem& problem, const Artifact& kernels)
   }
   try {
     state_ = std::make_unique<ProblemState>(problem, kernels, policy(),
-                                            plan_memory(problem, policy(), limits_));
+                                            plan_memory(problem, policy(), limits_), count_rows_);
   } catch (const gpu::DriverError& error) {
     context_lost_ = error.sticky();
     throw;

@@ -20,9 +20,10 @@ namespace fatune {
 class GpuMeasurer : public Measurer {
  public:
   /// `context` must outlive the measurer, and so must `monitor`, whose readings go with the samples
-  /// (null: they have none). `limits` are those of the context's device.
+  /// (null: they have none). `limits` are those of the context's device. `count_rows`:
+  /// verifications say which rows are wrong.
   GpuMeasurer(const gpu::Context& context, DeviceLimits limits, MeasurePolicy policy,
-              GpuMonitor* monitor = nullptr);
+              GpuMonitor* monitor = nullptr, bool count_rows = false);
   ~GpuMeasurer() override;
   GpuMeasurer(const GpuMeasurer&) = delete;
   GpuMeasurer& operator=(const GpuMeasurer&) = delete;
@@ -46,6 +47,7 @@ class GpuMeasurer : public Measurer {
   const gpu::Context& context_;
   DeviceLimits limits_;
   GpuMonitor* monitor_;
+  bool count_rows_;
   std::unique_ptr<ProblemState> state_;
   bool context_lost_ = false;
 };

@@ -3,6 +3,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <optional>
 
@@ -26,7 +27,7 @@ class GpuDevice : public WorkerDevice {
       : context_(hello.device_ordinal),
         limits_(gpu::describe_device(hello.device_ordinal).limits),
         nvml_(limits_.uuid),
-        measurer_(context_, limits_, hello.policy, start_monitor()) {}
+        measurer_(context_, limits_, hello.policy, start_monitor(), hello.count_rows) {}
 
   [[nodiscard]] DeviceLimits limits() const override {
     DeviceLimits limits = limits_;
@@ -71,7 +72,9 @@ void check_connection() {
 
 void run_gpu_worker() {
   check_connection();
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getpgrp() == ::getpid()) {  // else a launcher is between, whose threads may end early
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  }
   ::signal(SIGINT, SIG_IGN);  // for the parent to act upon
   Channel channel{Descriptor(kWorkerDescriptor)};
   serve(channel, [](const Hello& hello) { return std::make_unique<GpuDevice>(hello); });

@@ -25,6 +25,7 @@ MeasurementModule::MeasurementModule(const Artifact& kernels)
       fill_inputs_(module_.function("fatune_fill_inputs")),
       reference_attention_(module_.function("fatune_reference_attention")),
       compare_output_(module_.function("fatune_compare_output")),
+      count_rows_(module_.function("fatune_count_rows")),
       scan_output_(module_.function("fatune_scan_output")),
       check_guards_(module_.function("fatune_check_guards")),
       sum_inputs_(module_.function("fatune_sum_inputs")),
@@ -46,6 +47,10 @@ void MeasurementModule::compute_references(const ReferenceArgs& args, const Prob
 
 void MeasurementModule::compare_output(const CompareArgs& args, const gpu::Stream& stream) const {
   gpu::launch_with(compare_output_, strided_grid(args.elements), stream, args);
+}
+
+void MeasurementModule::count_rows(const CountRowsArgs& args, const gpu::Stream& stream) const {
+  gpu::launch_with(count_rows_, strided_grid(args.compare.elements), stream, args);
 }
 
 void MeasurementModule::scan_output(const void* output, std::int64_t elements, CheckCounts* counts,

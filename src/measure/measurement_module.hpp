@@ -21,6 +21,7 @@ class MeasurementModule {
   void compute_references(const ReferenceArgs& args, const Problem& problem,
                           const gpu::Stream& stream) const;
   void compare_output(const CompareArgs& args, const gpu::Stream& stream) const;
+  void count_rows(const CountRowsArgs& args, const gpu::Stream& stream) const;
   void scan_output(const void* output, std::int64_t elements, CheckCounts* counts,
                    const gpu::Stream& stream) const;
   void check_guards(const GuardArgs& args, std::int64_t bands, CheckCounts* counts,
@@ -33,6 +34,7 @@ class MeasurementModule {
   gpu::Function fill_inputs_;
   gpu::Function reference_attention_;
   gpu::Function compare_output_;
+  gpu::Function count_rows_;
   gpu::Function scan_output_;
   gpu::Function check_guards_;
   gpu::Function sum_inputs_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/error.hpp"
 #include "core/statistics.hpp"
 
 namespace fatune {
@@ -21,6 +22,10 @@ Timing fixed_count_timing(const Samples& samples, const MeasurePolicy& policy) {
 }
 
 }  // namespace
+
+Counted Measurer::count(CandidateId, const CountRequest&) {
+  throw Error(ExitCode::gpu_failure, "this measurer reads no hardware counters");
+}
 
 Outcome Measurer::measure(const Candidate& candidate) {
   Admission admission = admit(kMeasuredAlone, candidate);

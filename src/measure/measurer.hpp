@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,6 +44,20 @@ struct Samples {
   std::optional<Outcome> failure;  ///< Crashed or TimedOut; the candidate is retired with it
 };
 
+/// How to read hardware counters.
+struct CountRequest {
+  int runs = 1;
+  /// Read in this process, through CUPTI: "gpu__time_duration.sum", ... Empty: a profiler in front
+  /// of the process reads; each run is in a profiler range (cuProfilerStart) of its own.
+  std::vector<std::string> metrics;
+};
+
+/// What the counters said.
+struct Counted {
+  std::vector<std::map<std::string, double>> runs;  ///< by metric, in base units; see CountRequest
+  std::optional<Outcome> failure;                   ///< Crashed or TimedOut; it is retired with it
+};
+
 /// Verifies and times candidates on one GPU. Whatever a candidate does is an Outcome; an Error
 /// means that measuring as a whole cannot go on.
 ///
@@ -73,6 +88,10 @@ class Measurer {
   /// Verifies the output of a run on normal inputs once more, of the last sample if that was this
   /// candidate's: a race may spare one run of many. Nothing: it is right; else it is retired.
   [[nodiscard]] virtual std::optional<Outcome> recheck(CandidateId id) = 0;
+  /// Runs an admitted candidate on normal inputs under the conditions of a sample (a chip that has
+  /// been busy, a cold L2), and counts. Error(gpu_failure) when the counters cannot be read: no
+  /// CUPTI, no permission, a metric or a device that it does not know.
+  [[nodiscard]] virtual Counted count(CandidateId id, const CountRequest& request);
   /// Frees what an admitted candidate holds. Does nothing when it is not admitted.
   virtual void retire(CandidateId id) = 0;
 

@@ -19,6 +19,7 @@ constexpr int kKillsForgiven = 5;  // in a row
 constexpr int kMostCrashes = 3;    // of a candidate, when it runs well alone
 constexpr milliseconds kNoGrace{0};
 constexpr milliseconds kEndGrace{2000};
+constexpr milliseconds kLauncherEndGrace{120'000};  // a profiler writes its report then
 // A worker that closed its connection is about to end, and how it ends says what happened; the
 // driver's tearing down takes its time.
 constexpr milliseconds kDeathGrace{10'000};
@@ -75,9 +76,7 @@ RemoteMeasurer::RemoteMeasurer(WorkerSettings settings, MeasurePolicy policy)
 RemoteMeasurer::~RemoteMeasurer() {
   try {
     if (worker_ != nullptr) {
-      static_cast<void>(
-          worker_->channel().send(plain_message("shutdown"), Channel::Clock::now() + kEndGrace));
-      worker_->end(kEndGrace);
+      finish_worker();
     }
   } catch (const std::exception& error) {
     spdlog::debug("the worker could not be told to end: {}", error.what());
@@ -110,15 +109,16 @@ void RemoteMeasurer::ensure_worker() {
 
 void RemoteMeasurer::start_worker() {
   const AddedSeconds starting(start_s_);
-  worker_ = std::make_unique<WorkerProcess>(settings_.program);
+  worker_ = std::make_unique<WorkerProcess>(settings_.command);
   ++workers_started_;
   admissions_here_ = 0;
-  const Reply reply = ask(hello_message({kProtocolVersion, settings_.device_ordinal, policy()}),
-                          deadlines_.start());
+  const Reply reply = ask(
+      hello_message({kProtocolVersion, settings_.device_ordinal, policy(), settings_.count_rows}),
+      deadlines_.start());
   if (const auto* death = std::get_if<Death>(&reply)) {
     throw Error(ExitCode::gpu_failure,
                 "the worker process did not start: " + outcome_summary(death->outcome),
-                settings_.program, "'fatune doctor' checks the driver and the GPU");
+                settings_.command.program, "'fatune doctor' checks the driver and the GPU");
   }
   const auto& message = std::get<Message>(reply);
   if (type_of(message) == "refused") {
@@ -128,7 +128,7 @@ void RemoteMeasurer::start_worker() {
     const DeviceLimits limits = read_ready(message);
     limits_ = limits_.value_or(limits);
   } catch (const ProtocolError& error) {
-    throw Error(ExitCode::gpu_failure, error.what(), settings_.program);
+    throw Error(ExitCode::gpu_failure, error.what(), settings_.command.program);
   }
 }
 
@@ -153,8 +153,19 @@ void RemoteMeasurer::start_problem() {
 
 void RemoteMeasurer::drop_worker() { worker_.reset(); }
 
+milliseconds RemoteMeasurer::patience(milliseconds grace) const {
+  const bool launched = !settings_.command.launcher.empty();
+  return launched && grace > kNoGrace ? kLauncherEndGrace : grace;
+}
+
+void RemoteMeasurer::finish_worker() {
+  static_cast<void>(
+      worker_->channel().send(plain_message("shutdown"), Channel::Clock::now() + kEndGrace));
+  worker_->end(patience(kEndGrace));
+}
+
 RemoteMeasurer::Death RemoteMeasurer::died(const std::string& how, milliseconds grace) {
-  const WorkerEnd end = worker_->end(grace);
+  const WorkerEnd end = worker_->end(patience(grace));
   const std::string what = with_output(fmt::format("{}: {}", how, end.text), worker_->output());
   killed_ = end.killed_by_others;
   drop_worker();
@@ -209,12 +220,15 @@ Outcome RemoteMeasurer::failure_of(const Message& message) {
   try {
     Rejection rejection = read_rejected(message);
     if (rejection.lost) {
-      worker_->end(kEndGrace);
+      worker_->end(patience(kEndGrace));
       if (is_crash(rejection.outcome)) {
         rejection.outcome = Crashed{with_output(text_of(rejection.outcome), worker_->output())};
       }
     }
     if (rejection.lost || wrote_outside(rejection.outcome)) {
+      if (!rejection.lost && !settings_.command.launcher.empty()) {
+        finish_worker();  // the tool is to write its report
+      }
       drop_worker();
     }
     return rejection.outcome;

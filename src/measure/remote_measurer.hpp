@@ -16,9 +16,10 @@
 namespace fatune {
 
 struct WorkerSettings {
-  std::string program;  ///< run with the argument "worker": this program itself, or a test's
+  WorkerCommand command;  ///< this program itself, or a test's
   int device_ordinal = 0;
   DeadlineSettings deadlines;
+  bool count_rows = false;  ///< verifications say which rows are wrong
 };
 
 /// Measures in a worker process, so that whatever a kernel does costs one worker and nothing else.
@@ -86,6 +87,10 @@ class RemoteMeasurer : public Measurer {
   [[nodiscard]] std::optional<Outcome> judged(CandidateId id, const std::string& label,
                                               const Step& step);
   void drop_worker();
+  /// `grace`, or longer for a launcher, which writes its report at its end.
+  [[nodiscard]] std::chrono::milliseconds patience(std::chrono::milliseconds grace) const;
+  /// Tells the worker to end, and waits. Precondition: there is one.
+  void finish_worker();
   [[nodiscard]] std::string label_of(CandidateId id) const;
   void forget(CandidateId id);
 

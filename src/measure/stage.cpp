@@ -47,14 +47,27 @@ InputSum Stage::sum_inputs() const {
   return *on_host.host_as<const InputSum>();
 }
 
-void Stage::queue_check(CheckCounts* counts) const {
+CompareArgs Stage::compare_args(CheckCounts* counts) const {
   const AttentionForwardArgs tensors = tensors_.attention_args();
-  kernels_.compare_output(
-      {tensors.o, references_.selection(), references_.exact(), references_.rounded(), counts,
-       static_cast<unsigned long long>(references_.elements()), tensors.seq_len, tensors.heads,
-       static_cast<float>(kMismatchAtol), static_cast<float>(kMismatchRtol)},
-      stream_);
-  kernels_.scan_output(tensors.o, tensor_elements(problem_), counts, stream_);
+  return {tensors.o,
+          references_.selection(),
+          references_.exact(),
+          references_.rounded(),
+          counts,
+          static_cast<unsigned long long>(references_.elements()),
+          tensors.seq_len,
+          tensors.heads,
+          static_cast<float>(kMismatchAtol),
+          static_cast<float>(kMismatchRtol)};
+}
+
+void Stage::queue_row_counts(RowCounts* rows, float limit) const {
+  kernels_.count_rows({compare_args(nullptr), rows, limit}, stream_);
+}
+
+void Stage::queue_check(CheckCounts* counts) const {
+  kernels_.compare_output(compare_args(counts), stream_);
+  kernels_.scan_output(tensors_.attention_args().o, tensor_elements(problem_), counts, stream_);
   kernels_.check_guards(tensors_.guard_args(), Tensors::kGuardBands, counts, stream_);
   kernels_.sum_inputs(tensors_.input_sum_args(&counts->inputs), stream_);
 }

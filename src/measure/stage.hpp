@@ -7,6 +7,7 @@
 #include "measure/input_kind.hpp"
 #include "measure/measurement_module.hpp"
 #include "measure/references.hpp"
+#include "measure/row_sample.hpp"
 #include "measure/tensors.hpp"
 
 namespace fatune {
@@ -36,12 +37,18 @@ class Stage {
   /// Queues the checks of the output, of the guard bands and of the inputs as they stand, which
   /// add to `counts`, in device memory.
   void queue_check(CheckCounts* counts) const;
+  /// Queues the counts of every compared row's elements that mismatch or are beyond the limit into
+  /// `rows`, in device memory.
+  void queue_row_counts(RowCounts* rows, float limit) const;
+  /// The positions of these rows in the sequence, those of a (batch, head) together.
+  [[nodiscard]] RowSample compared_rows() const { return sample_rows(problem_, seed_); }
   /// The inputs are not those that restore() made.
   [[nodiscard]] bool inputs_changed(const CheckCounts& counts) const;
 
  private:
   void compute_references() const;
   [[nodiscard]] InputSum sum_inputs() const;
+  [[nodiscard]] CompareArgs compare_args(CheckCounts* counts) const;
 
   Problem problem_;
   InputKind kind_;

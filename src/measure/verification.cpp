@@ -7,6 +7,7 @@
 
 #include "measure/error_rule.hpp"
 #include "measure/probe_problem.hpp"
+#include "measure/row_counts.hpp"
 #include "measure/row_sample.hpp"
 
 namespace fatune {
@@ -66,22 +67,12 @@ std::optional<std::string> find_any_fault(const Stage& stage, const CheckCounts&
   return find_fault(stats);
 }
 
-void judge(const Stage& stage, const CheckCounts& counts, Verdict& verdict) {
-  verdict.verification.inputs.push_back(stats_of(stage, counts));
-  if (!verdict.finding) {
-    verdict.finding = find_any_fault(stage, counts, verdict.verification.inputs.back());
-  }
-  if (counts.guard_bytes_changed > 0 || stage.inputs_changed(counts)) {
-    verdict.damaged = true;
-    stage.restore();
-  }
-}
-
 }  // namespace
 
 Verifier::Verifier(const Problem& problem, std::uint64_t seed, const MeasurementModule& kernels,
-                   const gpu::Stream& stream)
+                   const gpu::Stream& stream, bool count_rows)
     : seed_(seed),
+      count_rows_(count_rows),
       stream_(stream),
       stages_{Stage(problem, InputKind::normal, seed, kernels, stream),
               Stage(probe_problem(problem), InputKind::large_logits, seed, kernels, stream),
@@ -113,6 +104,22 @@ std::string Verifier::method() const {
   return text;
 }
 
+void Verifier::judge(InputKind kind, const CheckCounts& counts, Verdict& verdict) const {
+  const Stage& checked = stage(kind);
+  Verification& verification = verdict.verification;
+  const ErrorStats& stats = verification.inputs.emplace_back(stats_of(checked, counts));
+  if (!verdict.finding) {
+    verdict.finding = find_any_fault(checked, counts, stats);
+  }
+  if (count_rows_) {
+    verification.rows.push_back(count_rows(checked, stats, stream_));
+  }
+  if (counts.guard_bytes_changed > 0 || checked.inputs_changed(counts)) {
+    verdict.damaged = true;
+    checked.restore();
+  }
+}
+
 Verdict Verifier::check(std::span<const InputKind> kinds) const {
   gpu::fill_words_async(device_counts_.address(), 0, kCountsBytes / 4, stream_);
   for (const InputKind kind : kinds) {
@@ -121,7 +128,7 @@ Verdict Verifier::check(std::span<const InputKind> kinds) const {
   const CheckCounts* const counts = fetch_counts();
   Verdict verdict{{method(), seed_, {}}, std::nullopt, false};
   for (const InputKind kind : kinds) {
-    judge(stage(kind), counts[index_of(kind)], verdict);
+    judge(kind, counts[index_of(kind)], verdict);
   }
   return verdict;
 }

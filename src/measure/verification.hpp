@@ -32,8 +32,9 @@ struct Verdict {
 class Verifier {
  public:
   /// Inputs and references are those of `seed`. `kernels` and `stream` must outlive the verifier.
+  /// `count_rows`: each check also says which rows are wrong (Verification::rows).
   Verifier(const Problem& problem, std::uint64_t seed, const MeasurementModule& kernels,
-           const gpu::Stream& stream);
+           const gpu::Stream& stream, bool count_rows);
 
   /// What the kernel is to be run on.
   [[nodiscard]] AttentionForwardArgs attention_args(InputKind kind) const;
@@ -47,8 +48,10 @@ class Verifier {
   [[nodiscard]] const Stage& stage(InputKind kind) const;
   [[nodiscard]] const CheckCounts* fetch_counts() const;
   [[nodiscard]] std::string method() const;
+  void judge(InputKind kind, const CheckCounts& counts, Verdict& verdict) const;
 
   std::uint64_t seed_;
+  bool count_rows_;
   const gpu::Stream& stream_;
   std::array<Stage, kInputKinds.size()> stages_;
   gpu::DeviceBuffer device_counts_;  // CheckCounts of every input kind

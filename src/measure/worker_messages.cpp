@@ -77,7 +77,8 @@ Message hello_message(const Hello& hello) {
   return {{{"type", "hello"},
            {"protocol", hello.protocol},
            {"device", hello.device_ordinal},
-           {"policy", record_json(hello.policy)}},
+           {"policy", record_json(hello.policy)},
+           {"count_rows", hello.count_rows}},
           {}};
 }
 
@@ -87,6 +88,7 @@ Hello read_hello(const Message& message) {
   if (hello.protocol == kProtocolVersion) {
     hello.device_ordinal = plain<int>(message, "device");
     hello.policy = record_of<MeasurePolicy>(message, "policy");
+    hello.count_rows = plain<bool>(message, "count_rows");
   }
   return hello;
 }

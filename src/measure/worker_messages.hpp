@@ -12,6 +12,7 @@ struct Hello {
   int protocol = kProtocolVersion;
   int device_ordinal = 0;
   MeasurePolicy policy;
+  bool count_rows = false;  ///< verifications say which rows are wrong
 };
 
 [[nodiscard]] Message hello_message(const Hello& hello);

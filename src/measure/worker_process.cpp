@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <optional>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -28,9 +29,13 @@ constexpr std::chrono::seconds kReapTimeout{20};
               program);
 }
 
-pid_t spawn_worker(const std::string& program, int socket, int output) {
+pid_t spawn_worker(const WorkerCommand& command, int socket, int output) {
+  const bool alone = command.launcher.empty();
+  std::vector<std::string> words = command.launcher;
+  words.push_back(alone ? "fatune" : command.program);
+  words.emplace_back("worker");
   return spawn_program(
-      program, {"fatune", "worker"},
+      alone ? command.program : command.launcher.front(), std::move(words),
       {{output, STDOUT_FILENO}, {output, STDERR_FILENO}, {socket, kWorkerDescriptor}});
 }
 
@@ -42,15 +47,15 @@ WorkerEnd end_of(int status) {
 
 }  // namespace
 
-WorkerProcess::WorkerProcess(const std::string& program) {
+WorkerProcess::WorkerProcess(const WorkerCommand& command) {
   Ends connection;
   Ends output;
   try {
     connection = open_socket();
     output = open_pipe();
-    pid_ = spawn_worker(program, connection.theirs.get(), output.theirs.get());
+    pid_ = spawn_worker(command, connection.theirs.get(), output.theirs.get());
   } catch (const std::system_error& error) {
-    cannot_start(program, error);
+    cannot_start(command.launcher.empty() ? command.program : command.launcher.front(), error);
   }
   output_end_ = std::move(output.ours);
   ::fcntl(output_end_.get(), F_SETFL, O_NONBLOCK);
@@ -67,7 +72,7 @@ WorkerEnd WorkerProcess::end(std::chrono::milliseconds grace) {
   }
   const std::optional<int> status = wait_for(pid_, grace);
   if (!status) {
-    ::kill(pid_, SIGKILL);
+    ::kill(-pid_, SIGKILL);  // its process group: a launcher has children
     static_cast<void>(wait_for(pid_, kReapTimeout));
   }
   pid_ = -1;

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "measure/channel.hpp"
 
@@ -11,6 +12,13 @@ namespace fatune {
 
 /// Where a worker finds its end of the connection.
 inline constexpr int kWorkerDescriptor = 3;
+
+/// What is started as a worker.
+struct WorkerCommand {
+  std::string program;                  ///< run with the argument "worker"
+  std::vector<std::string> launcher{};  ///< the command of a tool (a path, its arguments) that runs
+                                        ///< a program named after it: a profiler, a sanitizer
+};
 
 /// How a worker ended.
 struct WorkerEnd {
@@ -25,8 +33,8 @@ struct WorkerEnd {
 /// started it.
 class WorkerProcess {
  public:
-  /// Runs `program worker`. Throws Error(gpu_failure) when that is impossible.
-  explicit WorkerProcess(const std::string& program);
+  /// Throws Error(gpu_failure) when it cannot be started.
+  explicit WorkerProcess(const WorkerCommand& command);
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
   WorkerProcess(WorkerProcess&&) = delete;
@@ -36,7 +44,8 @@ class WorkerProcess {
   [[nodiscard]] Channel& channel() { return *channel_; }
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
-  /// Ends it (SIGKILL) unless it ends by itself within `grace`, waits, and says how it ended.
+  /// Ends it (SIGKILL, and its launcher) unless it ends by itself within `grace`, waits, and says
+  /// how it ended.
   WorkerEnd end(std::chrono::milliseconds grace);
 
   /// The last lines that it has written, without those before forget_output(); may be empty.

@@ -176,7 +176,7 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
           .kernel_name = read_kernel_name(root),
           .entry = read_entry(root),
           .options = read_options(root.at("options")),
-          .sources = load_sources(tree, name, root.at("source")),
+          .sources = load_sources(tree, name, root),
           .symbols = std::move(symbols),
           .derived = std::move(derived),
           .defines = std::move(defines),

@@ -11,32 +11,61 @@ namespace {
 
 constexpr std::string_view kKernels = "kernels/";
 
+constexpr std::array<std::string_view, 3> kHeaderEndings{".cuh", ".h", ".hpp"};
+constexpr std::string_view kUnitEnding = ".cu";
+
 bool is_header(std::string_view path) {
-  constexpr std::array<std::string_view, 3> kEndings{".cuh", ".h", ".hpp"};
-  return std::any_of(kEndings.begin(), kEndings.end(),
+  return std::any_of(kHeaderEndings.begin(), kHeaderEndings.end(),
                      [&](std::string_view ending) { return path.ends_with(ending); });
 }
+
+bool is_code(std::string_view path) { return is_header(path) || path.ends_with(kUnitEnding); }
+
+std::string folder_of(const std::string& family) { return fmt::format("{}{}/", kKernels, family); }
 
 SourceFile read_source(const FileTree& tree, const std::string& path) {
   return {path.substr(kKernels.size()), tree.read(path)};
 }
 
-}  // namespace
-
-std::shared_ptr<const SourceBundle> load_sources(const FileTree& tree, const std::string& family,
-                                                 const JsonNode& source) {
-  const std::string folder = fmt::format("{}{}/", kKernels, family);
-  const std::string main_path = folder + source.text();
-  if (!tree.contains(main_path)) {
+std::string find_main(const FileTree& tree, const std::string& folder, const JsonNode& source) {
+  std::string path = folder + source.text();
+  if (!tree.contains(path)) {
     source.fail(fmt::format("there is no file '{}' in the family's folder", source.text()),
                 "name the translation unit, such as \"kernel.cu\"");
   }
+  return path;
+}
+
+void add_included(const FileTree& tree, const JsonNode& family, std::vector<SourceFile>& headers) {
+  const std::size_t before = headers.size();
+  for (const std::string& path : tree.list(folder_of(family.text()))) {
+    if (is_code(path)) {
+      headers.push_back(read_source(tree, path));
+    }
+  }
+  if (headers.size() == before) {
+    family.fail(fmt::format("there is no kernel code of a family '{}'", family.text()),
+                "name a built-in family, or one that --kernel-dir adds too");
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const SourceBundle> load_sources(const FileTree& tree, const std::string& family,
+                                                 const JsonNode& root) {
+  const std::string folder = folder_of(family);
+  const std::string main_path = find_main(tree, folder, root.at("source"));
   SourceBundle bundle{read_source(tree, main_path), {}};
-  for (const std::string& prefix : {folder, std::string(kKernels) + "common/"}) {
+  for (const std::string& prefix : {folder, folder_of("common")}) {
     for (const std::string& path : tree.list(prefix)) {
       if (is_header(path) && path != main_path) {
         bundle.headers.push_back(read_source(tree, path));
       }
+    }
+  }
+  if (const auto includes = root.find("includes")) {
+    for (const JsonNode& other : includes->elements()) {
+      add_included(tree, other, bundle.headers);
     }
   }
   return std::make_shared<const SourceBundle>(std::move(bundle));

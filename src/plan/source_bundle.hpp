@@ -9,11 +9,11 @@
 
 namespace fatune {
 
-/// The translation unit that `source` (a path within the family's folder) names, and every header
-/// of that folder and of kernels/common, each under its path below kernels/. Error(bad_file) when
-/// there is no such file.
+/// The translation unit that `root`'s "source" (a path within the family's folder) names, every
+/// header of that folder and of kernels/common, and all code of the families that its "includes"
+/// name, each under its path below kernels/. Error(bad_file) when there is no such file or family.
 [[nodiscard]] std::shared_ptr<const SourceBundle> load_sources(const FileTree& tree,
                                                                const std::string& family,
-                                                               const JsonNode& source);
+                                                               const JsonNode& root);
 
 }  // namespace fatune

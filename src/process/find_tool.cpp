@@ -130,4 +130,8 @@ std::optional<fs::path> find_nvdisasm() {
   return find_tool("nvdisasm", tool_places("FATUNE_NVDISASM"));
 }
 
+std::optional<fs::path> find_compute_sanitizer() {
+  return find_tool("compute-sanitizer", tool_places("FATUNE_COMPUTE_SANITIZER"));
+}
+
 }  // namespace fatune

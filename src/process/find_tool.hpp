@@ -26,5 +26,8 @@ struct ToolPlaces {
 
 /// The tool that disassembles machine code: FATUNE_NVDISASM, else nvdisasm in its usual places.
 [[nodiscard]] std::optional<std::filesystem::path> find_nvdisasm();
+/// The tool that looks for races and stray accesses: FATUNE_COMPUTE_SANITIZER, else
+/// compute-sanitizer in its usual places.
+[[nodiscard]] std::optional<std::filesystem::path> find_compute_sanitizer();
 
 }  // namespace fatune

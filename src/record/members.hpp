@@ -37,12 +37,23 @@ void visit_members(Self& self, Visit&& visit) {
   visit("guard_bytes_changed", guard_bytes_changed);
 }
 
+template <Is<RowMismatches> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [input, rows_per_head, row, mismatched, beyond_limit] = self;
+  visit("input", input);
+  visit("rows_per_head", rows_per_head);
+  visit("row", row);
+  visit("mismatched", mismatched);
+  visit("beyond_limit", beyond_limit);
+}
+
 template <Is<Verification> Self, typename Visit>
 void visit_members(Self& self, Visit&& visit) {
-  auto& [method, seed, inputs] = self;
+  auto& [method, seed, inputs, rows] = self;
   visit("method", method);
   visit("seed", seed);
   visit("inputs", inputs);
+  visit("rows", rows, kLater);
 }
 
 template <Is<Timing> Self, typename Visit>

@@ -1,5 +1,7 @@
 // `fatune check`, with the fake driver: its kernels do nothing, and its comparisons find nothing
 // wrong.
+#include <algorithm>
+
 #include "cli/program.hpp"
 
 namespace fatune::testing_cli {
@@ -69,6 +71,91 @@ TEST_F(CheckCommand, WhatWasNeverComparedIsNotRight) {
   const ProcessResult result = fatune(small_check());
   EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::failed_outcomes)) << result.err;
   EXPECT_THAT(result.out, HasSubstr("no input was compared"));
+}
+
+TEST_F(CheckCommand, DiffSaysWhichRowsAreWrong) {
+  const ProcessResult result = fatune(small_check({"--diff", "--format", "json"}));
+  expect_ok(result);
+  expect_schema(result.out, "check");
+  const json report = json::parse(result.out);
+  for (const json& check : report["checks"]) {
+    EXPECT_EQ(check["rows"]["compared"], 512);
+    EXPECT_EQ(check["rows"]["beyond_limit"], 0);
+  }
+  EXPECT_THAT(fatune(small_check({"--diff"})).out, HasSubstr("0 of 512 rows beyond the limit"));
+  EXPECT_THAT(fatune(small_check({"--diff", "--format", "csv"})).out,
+              testing::StartsWith("problem,config,seed,input,batch,head,row,mismatched,"));
+}
+
+TEST_F(CheckCommand, WithoutDiffNoRowsAreCounted) {
+  const json report = fatune_json(small_check({"--format", "json"}));
+  EXPECT_TRUE(report["checks"][0]["rows"].is_null());
+}
+
+class SanitizedCheck : public CheckCommand {
+ protected:
+  SanitizedCheck() {
+    process_.environment["FATUNE_COMPUTE_SANITIZER"] =
+        FATUNE_SOURCE_DIR "/tests/fake_sanitizer/compute-sanitizer";
+    process_.environment["FATUNE_FAKE_SANITIZER_CALLS"] = path("calls");
+  }
+  void tool_says(const std::string& log) {
+    process_.environment["FATUNE_FAKE_SANITIZER_LOG"] = log;
+  }
+  json last_check(const std::vector<std::string>& arguments, ExitCode expected) {
+    const ProcessResult result = fatune(arguments);
+    EXPECT_EQ(result.exit_code, static_cast<int>(expected)) << result.err;
+    expect_schema(result.out, "check");
+    return json::parse(result.out)["checks"].back();
+  }
+
+  static inline const std::string kNothing =
+      "========= COMPUTE-SANITIZER\n========= ERROR SUMMARY: 0 errors\n";
+};
+
+TEST_F(SanitizedCheck, EachConfigurationRunsUnderEachTool) {
+  tool_says(kNothing);
+  const json check = last_check(small_check({"--sanitizer", "memcheck,initcheck", "--sanitizer",
+                                             "memcheck", "--format", "json"}),
+                                ExitCode::ok);
+  EXPECT_EQ(check["tool"], "initcheck");
+  EXPECT_EQ(check["outcome"], "right");
+  const std::string calls = read("calls");
+  EXPECT_THAT(calls, HasSubstr("--tool memcheck"));
+  EXPECT_THAT(calls, HasSubstr("kns=flash_forward_kernel"));
+  EXPECT_EQ(std::count(calls.begin(), calls.end(), '\n'), 2);
+}
+
+TEST_F(SanitizedCheck, AFindingIsReportedWithItsPlace) {
+  tool_says(
+      "========= COMPUTE-SANITIZER\n"
+      "========= Error: Race reported between Write access at flash+0x90 in flash.cu:13\n"
+      "=========     and Read access at flash+0xa0 in flash.cu:14 [2048 hazards]\n"
+      "=========\n"
+      "========= RACECHECK SUMMARY: 1 hazard displayed (1 error, 0 warnings)\n");
+  const json check = last_check(small_check({"--sanitizer", "racecheck", "--format", "json"}),
+                                ExitCode::failed_outcomes);
+  EXPECT_EQ(check["outcome"], "flagged");
+  EXPECT_THAT(std::string(check["detail"]), HasSubstr("racecheck: Race reported between Write"));
+  EXPECT_EQ(check["findings"][0]["kind"], "race");
+  EXPECT_EQ(check["findings"][0]["count"], 2048);
+}
+
+TEST_F(SanitizedCheck, AToolThatDoesNotComeToItsEndProvesNothing) {
+  for (const char* log : {"", "========= COMPUTE-SANITIZER\n"}) {
+    tool_says(log);
+    const json check = last_check(small_check({"--sanitizer", "synccheck", "--format", "json"}),
+                                  ExitCode::failed_outcomes);
+    EXPECT_EQ(check["outcome"], "not_verified");
+    EXPECT_THAT(std::string(check["detail"]), HasSubstr("ends before its summary"));
+  }
+}
+
+TEST_F(SanitizedCheck, AMissingOrUnknownToolIsNamed) {
+  process_.environment["FATUNE_COMPUTE_SANITIZER"] = "/no/such/tool";
+  expect_error(fatune(small_check({"--sanitizer", "all"})), ExitCode::bad_file, {"/no/such/tool"});
+  expect_error(fatune(small_check({"--sanitizer", "leakcheck"})), ExitCode::usage,
+               {"'leakcheck'", "racecheck"});
 }
 
 TEST_F(CheckCommand, NeedsAGpu) {

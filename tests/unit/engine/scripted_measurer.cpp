@@ -56,7 +56,7 @@ std::optional<Outcome> ScriptedMeasurer::recheck(CandidateId id) {
              : std::nullopt;
 }
 
-int ScriptedMeasurer::count(const std::string& what) const {
+int ScriptedMeasurer::calls(const std::string& what) const {
   return static_cast<int>(std::count_if(calls.begin(), calls.end(), [&](const std::string& call) {
     return call.starts_with(what + " ");
   }));

@@ -32,7 +32,7 @@ class ScriptedMeasurer : public Measurer {
   [[nodiscard]] bool context_lost() const noexcept override { return false; }
 
   /// Of the calls so far, those of this kind: "admit", "sample", "recheck".
-  [[nodiscard]] int count(const std::string& what) const;
+  [[nodiscard]] int calls(const std::string& what) const;
 
   std::map<std::string, Part> parts_;
   std::vector<std::string> calls;  ///< "admit A", "sample A", "recheck A"

@@ -127,6 +127,34 @@ TEST_F(GpuMeasurerTest, ReadingsOfTheGpuGoWithTheSamples) {
   EXPECT_EQ(samples.readings[1]->clock_limits, 0x24U);
 }
 
+TEST_F(GpuMeasurerTest, RowsAreCountedWhenAskedFor) {
+  const gpu::Context context(0);
+  for (const bool asked : {false, true}) {
+    spoil([](std::uint16_t* output) {
+      const std::size_t row_5_head_1 = (5 * 2 + 1) * 64;
+      output[row_5_head_1 + 3] = 0x4900;   // 10
+      output[row_5_head_1 + 63] = 0x7e00;  // NaN
+    });
+    GpuMeasurer measurer(context, HostGpu::limits(), policy_, nullptr, asked);
+    measurer.begin_problem(kProblem, HostGpu::measurement_kernels());
+    const Admission admission = measurer.admit(1, candidate_);
+    const auto& wrong = std::get<WrongResult>(admission.failure.value());
+    if (!asked) {
+      EXPECT_THAT(wrong.verification.rows, SizeIs(0));
+      continue;
+    }
+    ASSERT_THAT(wrong.verification.rows, SizeIs(kProbes));
+    const RowMismatches& rows = wrong.verification.rows[0];
+    EXPECT_EQ(rows.input, wrong.verification.inputs[0].input);
+    EXPECT_EQ(rows.rows_per_head, 20);
+    ASSERT_THAT(rows.row, SizeIs(40));
+    const std::size_t culprit = 20 + 5;
+    EXPECT_EQ(rows.row[culprit], 5);
+    EXPECT_EQ(rows.beyond_limit[culprit], 2);
+    EXPECT_EQ(std::count(rows.beyond_limit.begin(), rows.beyond_limit.end(), 0), 39);
+  }
+}
+
 // The adversarial inputs are the probe problem's; only normal ones are as large as the problem.
 TEST_F(GpuMeasurerTest, AdversarialInputsAreOfTheProbeProblem) {
   const Problem large{2, 20, 3, 64, DType::fp16, false};

@@ -19,8 +19,8 @@ using testing::SizeIs;
 class GpuWorkerTest : public testing::Test {
  protected:
   RemoteMeasurer& open(const MeasurePolicy& policy = {}) {
-    measurer_ =
-        std::make_unique<RemoteMeasurer>(WorkerSettings{FATUNE_GPU_WORKER_PROGRAM, 0, {}}, policy);
+    measurer_ = std::make_unique<RemoteMeasurer>(WorkerSettings{{FATUNE_GPU_WORKER_PROGRAM}, 0, {}},
+                                                 policy);
     measurer_->begin_problem({2, 64, 4, 64, DType::fp16, false}, HostGpu::measurement_kernels());
     return *measurer_;
   }

@@ -85,9 +85,10 @@ DeviceLimits HostGpu::limits() {
 }
 
 const Artifact& HostGpu::measurement_kernels() {
-  static const Artifact artifact = empty_kernels(
-      {"fatune_fill_inputs", "fatune_reference_attention", "fatune_compare_output",
-       "fatune_scan_output", "fatune_check_guards", "fatune_sum_inputs", "fatune_device_gate"});
+  static const Artifact artifact =
+      empty_kernels({"fatune_fill_inputs", "fatune_reference_attention", "fatune_compare_output",
+                     "fatune_count_rows", "fatune_scan_output", "fatune_check_guards",
+                     "fatune_sum_inputs", "fatune_device_gate"});
   return artifact;
 }
 
@@ -116,6 +117,8 @@ void HostGpu::run(const std::string& kernel, void** arguments) {
     kernels_.reference_attention(argument<ReferenceArgs>(arguments, 0), gpu::FakeDriver::grid()[2]);
   } else if (kernel == "fatune_compare_output") {
     kernels_.compare_output(argument<CompareArgs>(arguments, 0));
+  } else if (kernel == "fatune_count_rows") {
+    kernels_.count_rows(argument<CountRowsArgs>(arguments, 0));
   } else if (kernel == "fatune_scan_output") {
     kernels_.scan_output(argument<const void*>(arguments, 0),
                          argument<unsigned long long>(arguments, 1),

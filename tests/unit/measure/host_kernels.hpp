@@ -15,6 +15,7 @@ struct HostKernels {
   void (*fill_inputs)(const FillInputsArgs& args);
   void (*reference_attention)(const ReferenceArgs& args, std::int64_t batch);
   void (*compare_output)(const CompareArgs& args);
+  void (*count_rows)(const CountRowsArgs& args);
   void (*scan_output)(const void* output, unsigned long long chunks, CheckCounts* counts);
   void (*check_guards)(const GuardArgs& args, unsigned bands, CheckCounts* counts);
   void (*sum_inputs)(const InputSumArgs& args);

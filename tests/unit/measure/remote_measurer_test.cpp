@@ -26,6 +26,7 @@ Candidate candidate(const std::string& label) {
 
 class RemoteMeasurerTest : public testing::Test {
  protected:
+  void launch_with(std::vector<std::string> launcher) { launcher_ = std::move(launcher); }
   void script(const std::string& text) {
     script_.reset();
     script_ = std::make_unique<gpu::ScopedVariable>("FATUNE_FAKE_WORKER", text);
@@ -34,7 +35,8 @@ class RemoteMeasurerTest : public testing::Test {
     MeasurePolicy policy;
     policy.warmup = 2;
     policy.repeats = 5;
-    WorkerSettings settings{FATUNE_FAKE_WORKER_PROGRAM, 0, {}};
+    WorkerSettings settings{{FATUNE_FAKE_WORKER_PROGRAM}, 0, {}};
+    settings.command.launcher = launcher_;
     settings.deadlines.floor = std::chrono::milliseconds(1000);
     measurer_.reset();
     measurer_ = std::make_unique<RemoteMeasurer>(settings, policy);
@@ -57,6 +59,7 @@ class RemoteMeasurerTest : public testing::Test {
   }
 
  private:
+  std::vector<std::string> launcher_;
   std::unique_ptr<gpu::ScopedVariable> script_;
   std::unique_ptr<RemoteMeasurer> measurer_;
 };
@@ -70,6 +73,17 @@ TEST_F(RemoteMeasurerTest, MeasuresByTheScript) {
   EXPECT_THAT(std::get<Measured>(outcome).timing.samples_us, SizeIs(5));
   EXPECT_EQ(median_us(measurer.measure(candidate("slow"))), 70.0);
   EXPECT_EQ(measurer.workers_started(), 1);
+}
+
+TEST_F(RemoteMeasurerTest, AToolCanStandInFrontOfTheWorker) {
+  script(R"({"us": {"fast": 50}})");
+  launch_with({"/usr/bin/env", "FATUNE_FAKE_WORKER={\"us\": {\"fast\": 30}}"});
+  EXPECT_EQ(median_us(open().measure(candidate("fast"))), 30.0) << "env has changed the script";
+}
+
+TEST_F(RemoteMeasurerTest, AToolThatIsNotThereIsNamed) {
+  launch_with({"/no/such/tool"});
+  EXPECT_THAT(error_of_open(), testing::HasSubstr("/no/such/tool"));
 }
 
 TEST_F(RemoteMeasurerTest, AnAdmissionBringsItsFirstTimeAndWaitingIsCounted) {
@@ -268,7 +282,7 @@ TEST_F(RemoteMeasurerTest, AnotherVersionOfTheProtocolIsRefused) {
 
 TEST_F(RemoteMeasurerTest, AProgramThatIsNotThereIsNamed) {
   try {
-    const RemoteMeasurer measurer({"/nonexistent/worker", 0, {}}, {});
+    const RemoteMeasurer measurer({{"/nonexistent/worker"}, 0, {}}, {});
     FAIL();
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("/nonexistent/worker"), HasSubstr("No such file")));

@@ -56,6 +56,29 @@ TEST(Family, AMissingTranslationUnitIsNamed) {
                         {file + ": /source", "no file 'toy_attention.cu'"});
 }
 
+TEST(Family, IncludesTheCodeOfOthers) {
+  const testing::TempFolder folder;
+  json family = testing::toy_json();
+  family["includes"] = {"flash_sm80"};
+  const std::string file = folder.write("family.json", family.dump()).string();
+  (void)folder.write("toy_attention.cu", "");
+  FileTree tree;
+  tree.overlay_kernels(folder.path());
+  const Family loaded = load_family(tree, "toy_attention");
+  std::vector<std::string> names;
+  for (const SourceFile& header : loaded.sources->headers) {
+    names.push_back(header.name);
+  }
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"common/attention_args.h", "flash_sm80/mask.cuh",
+                                              "flash_sm80/flash_forward.cu"}));
+  EXPECT_THAT(names, ::testing::Not(Contains("flash_sm80/family.json")));
+
+  family["includes"] = {"flash_sm80", "../configs"};
+  (void)folder.write("family.json", family.dump());
+  testing::expect_error([&] { (void)load_family(tree, "toy_attention"); }, ExitCode::bad_file,
+                        {file + ": /includes/1", "no kernel code of a family '../configs'"});
+}
+
 /// One change of a good family file, where the error must point, and what it must say.
 struct BadFamily {
   const char* pointer;

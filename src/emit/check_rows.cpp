@@ -1,0 +1,136 @@
+#include "emit/check_rows.hpp"
+
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "emit/print_rows.hpp"
+
+namespace fatune {
+namespace {
+
+using Row = CheckedRow;
+
+constexpr std::size_t kWorst = 10;
+constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+
+template <auto kMember>
+FieldValue finding(const Row& row) {
+  return row.found.*kMember;
+}
+
+/// The problem that the input was run on: the probe problem has a batch of its own, so the heads
+/// tell.
+std::int64_t heads_of(const Row& row) { return row.checked->problem.heads; }
+
+std::vector<Row> rows_of(const CheckedInput& checked, std::size_t most) {
+  std::vector<Row> rows;
+  for (const RowFinding& found : worst_rows(*checked.rows, most)) {
+    rows.push_back({&checked, found});
+  }
+  return rows;
+}
+
+Json json_worst(const CheckedInput& checked) {
+  Json list = Json::array();
+  for (const Row& row : rows_of(checked, kWorst)) {
+    list.push_back({{"batch", row.found.head / heads_of(row)},
+                    {"head", row.found.head % heads_of(row)},
+                    {"row", row.found.row},
+                    {"mismatched", row.found.mismatched},
+                    {"beyond_limit", row.found.beyond_limit}});
+  }
+  return list;
+}
+
+Json json_positions(const RowMismatches& rows) {
+  Json list = Json::array();
+  for (const PositionCounts& at : count_by_position(rows)) {
+    if (at.mismatched > 0 || at.beyond_limit > 0) {
+      list.push_back({{"row", at.row},
+                      {"rows_compared", at.rows_compared},
+                      {"rows_mismatched", at.rows_mismatched},
+                      {"rows_beyond_limit", at.rows_beyond_limit},
+                      {"mismatched", at.mismatched},
+                      {"beyond_limit", at.beyond_limit}});
+    }
+  }
+  return list;
+}
+
+std::string headline(const CheckedInput& checked, const RowPattern& pattern) {
+  return fmt::format("{}, {}, seed {}, {}: {}\n", describe(checked.problem), checked.config,
+                     checked.seed, checked.rows->input, describe(pattern));
+}
+
+}  // namespace
+
+const std::vector<Field<CheckedRow>>& checked_row_fields() {
+  constexpr Shown kForPrograms = Shown::for_programs;
+  static const std::vector<Field<Row>> fields{
+      {"problem", "problem", "what it was run on", 0, kForPrograms,
+       [](const Row& r) { return FieldValue{describe(r.checked->problem)}; }},
+      {"config", "config", "the configuration's short form", 0, kForPrograms,
+       [](const Row& r) { return FieldValue{r.checked->config}; }},
+      {"seed", "seed", "of the random inputs", 0, kForPrograms,
+       [](const Row& r) { return FieldValue{static_cast<std::int64_t>(r.checked->seed)}; }},
+      {"input", "input", "kind of input", 0, kForPrograms,
+       [](const Row& r) { return FieldValue{r.checked->rows->input}; }},
+      {"batch", "batch", "which sequence", 0, Shown::everywhere,
+       [](const Row& r) { return FieldValue{r.found.head / heads_of(r)}; }},
+      {"head", "head", "which attention head", 0, Shown::everywhere,
+       [](const Row& r) { return FieldValue{r.found.head % heads_of(r)}; }},
+      {"row", "row", "position in the sequence", 0, Shown::everywhere, finding<&RowFinding::row>},
+      {"mismatched", "mismatched", "its elements beyond atol 1e-5, rtol 1e-3", 0, Shown::everywhere,
+       finding<&RowFinding::mismatched>},
+      {"beyond_limit", "beyond limit", "its elements beyond the limit of the rule", 0,
+       Shown::everywhere, finding<&RowFinding::beyond_limit>},
+  };
+  return fields;
+}
+
+Json json_checked_rows(const CheckedInput& checked) {
+  if (!checked.rows) {
+    return {};
+  }
+  const RowPattern pattern = find_row_pattern(*checked.rows);
+  return {
+      {"summary", describe(pattern)},
+      {"compared", pattern.rows},
+      {"mismatched", pattern.rows_mismatched},
+      {"beyond_limit", pattern.rows_beyond_limit},
+      {"heads", pattern.heads},
+      {"heads_beyond_limit", pattern.heads_beyond_limit},
+      {"ranges", describe(pattern.ranges, kAll)},
+      {"period", pattern.period == 0 ? Json() : Json(pattern.period)},
+      {"period_ranges", pattern.period == 0 ? Json() : Json(describe(pattern.period_ranges, kAll))},
+      {"worst", json_worst(checked)},
+      {"positions", json_positions(*checked.rows)}};
+}
+
+std::string print_rows_csv(const std::vector<CheckedInput>& checks) {
+  std::vector<Row> rows;
+  for (const CheckedInput& checked : checks) {
+    if (checked.rows) {
+      const std::vector<Row> more = rows_of(checked, kAll);
+      rows.insert(rows.end(), more.begin(), more.end());
+    }
+  }
+  return print_rows(checked_row_fields(), rows, OutputFormat::csv);
+}
+
+std::string print_rows_for_people(const std::vector<CheckedInput>& checks, OutputFormat format) {
+  std::string text;
+  for (const CheckedInput& checked : checks) {
+    if (checked.rows) {
+      const RowPattern pattern = find_row_pattern(*checked.rows);
+      text += "\n" + headline(checked, pattern);
+      if (pattern.rows_beyond_limit > 0) {
+        text += "\n" + print_rows(checked_row_fields(), rows_of(checked, kWorst), format);
+      }
+    }
+  }
+  return text;
+}
+
+}  // namespace fatune

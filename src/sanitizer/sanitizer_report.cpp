@@ -1,0 +1,245 @@
+#include "sanitizer/sanitizer_report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <optional>
+
+namespace fatune {
+namespace {
+
+constexpr std::string_view kPrefix = "=========";
+constexpr std::size_t kMostFindings = 1000;  // of different kinds and places
+constexpr std::size_t kMostDetailBytes = 1000;
+constexpr std::int64_t kMostHazards = std::int64_t{1} << 40;  // that a line can claim
+
+struct Kind {
+  std::string_view part;  // of the first line
+  std::string_view name;  // empty: no finding
+};
+constexpr std::array<Kind, 14> kKinds{{{"Race reported between", "race"},
+                                       {"hazard detected", "race"},
+                                       {"Barrier error", "barrier"},
+                                       {"Uninitialized ", "uninitialised"},
+                                       {"Invalid __", "invalid_access"},
+                                       {"COMPUTE-SANITIZER", ""},
+                                       {"Program hit ", ""},
+                                       {"LEAK SUMMARY", ""},
+                                       {"Maximum number of hazards", ""},
+                                       {"were not printed", ""},
+                                       {"Target application returned an error", ""},
+                                       {"Process didn't terminate successfully", ""},
+                                       {"couldn't find exit code", ""},
+                                       {"No attachable process", ""}}};
+constexpr std::string_view kOther = "other";
+
+bool contains(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t");
+  const std::size_t last = text.find_last_not_of(" \t\r.");
+  return first == std::string_view::npos || last == std::string_view::npos || last < first
+             ? std::string_view{}
+             : text.substr(first, last + 1 - first);
+}
+
+/// The part of `text` before the first `mark`; all of it when there is none.
+std::string_view before(std::string_view text, std::string_view mark) {
+  return text.substr(0, std::min(text.find(mark), text.size()));
+}
+
+/// The part after the first `mark`; nothing when there is none.
+std::optional<std::string_view> after(std::string_view text, std::string_view mark) {
+  const std::size_t at = text.find(mark);
+  return at == std::string_view::npos ? std::nullopt : std::optional(text.substr(at + mark.size()));
+}
+
+/// The number that `text` begins with; 0 when it begins with none, or with one too great.
+std::int64_t leading_number(std::string_view text) {
+  std::int64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  return read.ec == std::errc() && number > 0 ? number : 0;
+}
+
+std::string_view without_severity(std::string_view header) {
+  for (const std::string_view severity : {"Error: ", "Warning: ", "Info: ", "Fatal: "}) {
+    if (header.starts_with(severity)) {
+      return header.substr(severity.size());
+    }
+  }
+  return header;
+}
+
+std::string_view kind_of(std::string_view header) {
+  const auto* const found = std::find_if(
+      kKinds.begin(), kKinds.end(), [&](const Kind& kind) { return contains(header, kind.part); });
+  return found == kKinds.end() ? kOther : found->name;
+}
+
+/// "kernel(args)+0xd0 in file.cu:12", or as older versions have it "0xd0 in file.cu:12:kernel".
+std::string_view kernel_of(std::string_view place) {
+  if (place.starts_with("0x")) {
+    const std::string_view named = after(place, " in ").value_or("");
+    const std::size_t line_end = named.find(':');
+    const bool has_line = line_end != std::string_view::npos && line_end + 1 < named.size() &&
+                          named[line_end + 1] >= '0' && named[line_end + 1] <= '9';
+    return has_line ? after(named.substr(line_end + 1), ":").value_or("") : named;
+  }
+  return place.substr(0, std::min(place.rfind("+0x"), place.size()));
+}
+
+void set_place(std::string_view place, SanitizerFinding& finding) {
+  finding.place = place;
+  finding.kernel = kernel_of(place);
+}
+
+/// "Read access at PLACE [16 hazards]".
+void add_against(std::string_view text, SanitizerFinding& finding) {
+  const std::int64_t hazards =
+      std::min(leading_number(after(text, " [").value_or("")), kMostHazards);
+  finding.count =
+      (finding.against.empty() ? 0 : finding.count) + std::max<std::int64_t>(hazards, 1);
+  finding.against.emplace_back(before(text, " ["));
+}
+
+SanitizerFinding start_finding(std::string_view kind, std::string_view header) {
+  SanitizerFinding finding;
+  finding.kind = kind;
+  finding.what = header;
+  finding.size_bytes = leading_number(after(header, " of size ").value_or(""));
+  if (const auto space = after(header, " __")) {
+    finding.space = before(*space, "__");
+  }
+  if (kind == "race") {
+    finding.space = finding.space.empty() ? "shared" : finding.space;
+    if (const auto place = after(header, " access at ")) {
+      finding.what = before(header, " at ");
+      set_place(*place, finding);
+    }
+  }
+  return finding;
+}
+
+void add_detail(std::string_view text, SanitizerFinding& finding) {
+  if (text.starts_with("at ") && finding.place.empty()) {
+    set_place(text.substr(3), finding);
+  } else if (text.starts_with("by thread ")) {
+    finding.thread = before(text.substr(10), " in block ");
+    finding.block = after(text, " in block ").value_or("");
+  } else if (finding.kind == "race" && contains(text, " access at ")) {
+    add_against(text.starts_with("and ") ? text.substr(4) : text, finding);
+  } else if (finding.detail.size() + text.size() < kMostDetailBytes) {
+    finding.detail += (finding.detail.empty() ? "" : " ") + std::string(text);
+  }
+}
+
+bool alike(const SanitizerFinding& a, const SanitizerFinding& b) {
+  return a.kind == b.kind && a.what == b.what && a.place == b.place && a.against == b.against;
+}
+
+void add_finding(const SanitizerFinding& finding, std::vector<SanitizerFinding>& findings) {
+  const auto same = std::find_if(findings.begin(), findings.end(),
+                                 [&](const auto& known) { return alike(known, finding); });
+  if (same != findings.end()) {
+    same->count += finding.count;
+  } else if (findings.size() < kMostFindings) {
+    findings.push_back(finding);
+  }
+}
+
+class Reader {
+ public:
+  void read(std::string_view line) {
+    if (!line.starts_with(kPrefix)) {
+      return;
+    }
+    line.remove_prefix(kPrefix.size());
+    const std::string_view text = trimmed(line);
+    if (text.empty()) {
+      close();
+    } else if (line.starts_with("  ")) {
+      detail(text);
+    } else {
+      close();
+      header(text);
+    }
+  }
+
+  SanitizerReport finish() {
+    close();
+    return std::move(report_);
+  }
+
+ private:
+  void header(std::string_view text) {
+    if (contains(text, "SUMMARY: ")) {
+      summary(text);
+      return;
+    }
+    const std::string_view said = without_severity(text);
+    const std::string_view kind = kind_of(said);
+    const bool own_error = kind == kOther && said.size() != text.size();
+    if (own_error || contains(text, "Internal Sanitizer Error")) {
+      report_.problems.emplace_back(said);
+    } else if (!kind.empty()) {
+      open_ = start_finding(kind, said);
+    }
+  }
+
+  void summary(std::string_view text) {
+    if (report_.complete || contains(text, "LEAK SUMMARY")) {
+      return;  // "ERROR SUMMARY: 20 errors were not printed" follows the first
+    }
+    report_.complete = true;
+    const std::string_view counts = *after(text, "SUMMARY: ");
+    const auto of_races = after(counts, "(");
+    report_.errors = leading_number(of_races.value_or(counts));
+    report_.warnings = of_races ? leading_number(after(*of_races, ", ").value_or("")) : 0;
+  }
+
+  void detail(std::string_view text) {
+    in_backtrace_ |= text.starts_with("Saved host backtrace") || text.starts_with("Host Frame") ||
+                     text.starts_with("Device Frame");
+    if (open_ && !in_backtrace_) {
+      add_detail(text, *open_);
+    }
+  }
+
+  void close() {
+    if (open_) {
+      add_finding(*open_, report_.findings);
+    }
+    open_.reset();
+    in_backtrace_ = false;
+  }
+
+  SanitizerReport report_;
+  std::optional<SanitizerFinding> open_;
+  bool in_backtrace_ = false;
+};
+
+}  // namespace
+
+SanitizerReport parse_sanitizer_report(std::string_view text) {
+  Reader reader;
+  while (!text.empty()) {
+    const std::string_view line = before(text, "\n");
+    reader.read(line);
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+  }
+  return reader.finish();
+}
+
+void merge(const SanitizerReport& more, SanitizerReport& report) {
+  for (const SanitizerFinding& finding : more.findings) {
+    add_finding(finding, report.findings);
+  }
+  report.errors += more.errors;
+  report.warnings += more.warnings;
+  report.complete = report.complete && more.complete;
+  report.problems.insert(report.problems.end(), more.problems.begin(), more.problems.end());
+}
+
+}  // namespace fatune

@@ -1,0 +1,88 @@
+#include "emit/check_report.hpp"
+
+#include <algorithm>
+
+#include <gmock/gmock.h>
+
+#include "data/json_file.hpp"
+#include "emit/check_rows.hpp"
+
+namespace fatune {
+namespace {
+
+using nlohmann::json;
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+/// Two heads of 128 rows, of which the last 16 of every 64 are wrong.
+CheckedInput wrong_rows() {
+  CheckedInput checked{{1, 128, 2, 64, DType::bf16, false}, "one", 7, "wrong_result", {}, "off"};
+  checked.stats = ErrorStats{};
+  checked.stats->input = "normal";
+  checked.rows = RowMismatches{"normal", 128, {}, {}, {}};
+  for (int i = 0; i < 256; ++i) {
+    const int row = i % 128;
+    checked.rows->row.push_back(row);
+    checked.rows->mismatched.push_back(row % 2 + (row % 64 >= 48 ? 10 : 0));
+    checked.rows->beyond_limit.push_back(row % 64 >= 48 ? row : 0);
+  }
+  return checked;
+}
+
+CheckedInput flagged() {
+  CheckedInput checked{{1, 128, 2, 64, DType::bf16, false}, "one", 7, "flagged", {}, "a race"};
+  checked.tool = "racecheck";
+  checked.findings.push_back({"race",
+                              "Race reported between Write access",
+                              "one",
+                              "one+0x90",
+                              {"Read access at one+0xa0"},
+                              "shared",
+                              0,
+                              "",
+                              "",
+                              "",
+                              16});
+  return checked;
+}
+
+TEST(CheckReport, TablesSayWhatTheWrongRowsHaveInCommon) {
+  const std::string text = print_checked_inputs({wrong_rows()}, OutputFormat::table);
+  EXPECT_THAT(text, HasSubstr("1 of 1 WRONG"));
+  EXPECT_THAT(text, HasSubstr("b1 s128 h2 d64 BF16, one, seed 7, normal: 64 of 256 rows beyond "
+                              "the limit (160 with a mismatched element), in 2 of 2 heads: rows "
+                              "48-63, 112-127; of every 64 rows: 48-63"));
+  EXPECT_THAT(text, HasSubstr("batch  head  row  mismatched  beyond limit\n"
+                              "    0     0  127          11           127\n"
+                              "    0     1  127          11           127\n"));
+}
+
+TEST(CheckReport, JsonHasRowsAndFindingsAsItsSchemaSays) {
+  const std::string text = print_checked_inputs({wrong_rows(), flagged()}, OutputFormat::json);
+  const json report = parse_json(text, "report");
+  EXPECT_NO_THROW(check_schema(report, FileTree(), "check", "report")) << text;
+  const json& rows = report["checks"][0]["rows"];
+  EXPECT_EQ(rows["beyond_limit"], 64);
+  EXPECT_EQ(rows["period"], 64);
+  EXPECT_EQ(rows["period_ranges"], "48-63");
+  EXPECT_EQ(rows["worst"].size(), 10U);
+  EXPECT_EQ(rows["positions"].size(), 64U + 16U) << "odd ones, and the even ones of 48-63";
+  const json& finding = report["checks"][1]["findings"][0];
+  EXPECT_EQ(finding["space"], "shared");
+  EXPECT_TRUE(finding["size_bytes"].is_null());
+  EXPECT_EQ(finding["count"], 16);
+}
+
+TEST(CheckReport, ACsvOfRowsHasThoseWithAMismatch) {
+  const std::string text = print_rows_csv({wrong_rows(), flagged()});
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 160);
+  EXPECT_THAT(text, HasSubstr("b1 s128 h2 d64 BF16,one,7,normal,0,1,127,11,127\r\n"));
+}
+
+TEST(CheckReport, AToolsRowIsNoInputOfTheSameRun) {
+  const std::string text = print_checked_inputs({wrong_rows(), flagged()}, OutputFormat::table);
+  EXPECT_THAT(text, AllOf(HasSubstr("2 of 2 WRONG"), HasSubstr("racecheck"), HasSubstr("a race")));
+}
+
+}  // namespace
+}  // namespace fatune
