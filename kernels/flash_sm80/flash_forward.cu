@@ -8,8 +8,8 @@
 //            ^ wait+sync            ^ wait+sync        ^ wait+sync
 //
 // Not eager, each copy is started right before its use and waited for at once.
-#include "common/attention_args.h"
 #include "flash_sm80/config.cuh"
+#include "flash_sm80/debug_dump.cuh"
 #include "flash_sm80/epilogue.cuh"
 #include "flash_sm80/mask.cuh"
 #include "flash_sm80/mma_tiles.cuh"
@@ -22,7 +22,7 @@ template <FlashForwardKernelConfig kConfig>
 struct Forward {
   using S = Shape<kConfig>;
 
-  const AttentionForwardArgs& args;
+  const KernelArgs& args;
   const CopyLane<S> copy;
   const int lane;
   const int q_start;   // first query row of the block
@@ -42,7 +42,7 @@ struct Forward {
            static_cast<long long>(blockIdx.y) * S::kHeadDim;
   }
 
-  __device__ __forceinline__ Forward(const AttentionForwardArgs& a, unsigned smem)
+  __device__ __forceinline__ Forward(const KernelArgs& a, unsigned smem)
       : args(a),
         copy(threadIdx.x),
         lane(threadIdx.x % 32),
@@ -140,6 +140,8 @@ struct Forward {
       copy_kv(sK, gK, tile - 1);
     }
     mask(rS, tile);
+    const StepDump<S> dump(args, q_start + warp_row, tile, lane);
+    dump.scores(rS, scale_log2);
     if constexpr (kConfig.optimized_softmax) {
       softmax_step_optimized<S, kFirst>(rS, state, rO, scale_log2);
     } else {
@@ -148,6 +150,7 @@ struct Forward {
     ProbFragment<S> rP;
     pack_probabilities<S>(rP, rS);
     accumulate_output<S>(rO, rP, v_lane);
+    dump.results(state, kConfig.optimized_softmax ? scale_log2 : 1.0f, rP, rO);
   }
 
   __device__ __forceinline__ void run() {
@@ -186,7 +189,7 @@ struct Forward {
 //          dynamic shared memory (B_r + 2 * B_c) * d_head * 2 bytes
 template <FlashForwardKernelConfig kConfig>
 __global__ void __launch_bounds__(Shape<kConfig>::kThreads, FATUNE_MIN_BLOCKS)
-    flash_forward_kernel(const __grid_constant__ AttentionForwardArgs args) {
+    flash_forward_kernel(const __grid_constant__ KernelArgs args) {
   extern __shared__ __align__(1024) unsigned char smem[];
   Forward<kConfig> forward(args, shared_address(smem));
   forward.run();

@@ -16,6 +16,8 @@ namespace fatune {
 [[nodiscard]] ExitCode verify_winner(const VerifyWinnerOptions& options);
 /// Whether configurations compute the right thing, on every kind of input; nothing is ranked.
 [[nodiscard]] ExitCode check(const CheckOptions& options);
+/// The first step of the algorithm at which a configuration's kernel leaves the tolerance.
+[[nodiscard]] ExitCode debug(const DebugOptions& options);
 /// The stored runs.
 [[nodiscard]] ExitCode history(const HistoryOptions& options);
 /// A stored run, printed as it was.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/arch.hpp"
+#include "core/init_kind.hpp"
 #include "core/output_format.hpp"
 #include "core/problem.hpp"
 #include "core/report.hpp"
@@ -113,6 +114,21 @@ struct CheckOptions : MeasureOptions {
   int seeds = 1;
   bool small = false;  ///< the documented small problem in place of the documented full one
   std::vector<SanitizerTool> sanitizers;  ///< that every configuration is run under too
+};
+
+/// One configuration's intermediates beside those of the algorithm on the CPU.
+struct DebugOptions {
+  std::string config;  ///< short form or kernel name
+  KernelOptions kernels;
+  std::int64_t seq_blocks = 4;          ///< sequence length in blocks of query rows
+  std::optional<std::int64_t> seq_len;  ///< in place of that
+  bool causal = false;
+  InitKind init = InitKind::random;
+  std::uint64_t seed = 1;
+  TargetOptions target;
+  CompileSettings compile;
+  OutputOptions output;
+  std::optional<std::filesystem::path> out_dir;
 };
 
 struct ListOptions {

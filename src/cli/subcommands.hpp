@@ -22,6 +22,7 @@ void add_check_command(CLI::App& app, const CommandDefaults& defaults, Command& 
 void add_list_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
 void add_compile_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
 void add_sass_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
+void add_debug_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
 void add_history_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
 void add_show_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
 void add_devices_command(CLI::App& app, const CommandDefaults& defaults, Command& command);

@@ -1,34 +1,14 @@
 #include "engine/measuring_evaluator.hpp"
 
-#include <cstdlib>
-#include <filesystem>
-
 #include "engine/problem_race.hpp"
 
 namespace fatune {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr const char* kThisProgram = "/proc/self/exe";
-
-std::string worker_program(bool launched) {
-  // Read before any thread is started, and never written.
-  const char* const chosen = std::getenv("FATUNE_WORKER");  // NOLINT(concurrency-mt-unsafe)
-  if (chosen != nullptr && *chosen != '\0') {
-    return chosen;
-  }
-  // The link outlives a rebuilt program; in a launcher it would name the launcher.
-  return launched ? fs::read_symlink(kThisProgram).string() : kThisProgram;
-}
-
-WorkerSettings worker_settings(const MeasuringSetup& setup) {
-  const bool launched = !setup.launcher.empty();
-  const DeadlineSettings deadlines = deadline_settings_from_environment();
-  return {{worker_program(launched), setup.launcher},
-          setup.device_ordinal,
-          launched ? under_tool(deadlines) : deadlines,
-          setup.count_rows};
+WorkerSettings settings_for(const MeasuringSetup& setup) {
+  WorkerSettings settings = worker_settings(setup.device_ordinal, setup.launcher);
+  settings.count_rows = setup.count_rows;
+  return settings;
 }
 
 /// What is compiled for need not be the very architecture of the GPU.
@@ -42,7 +22,7 @@ DeviceLimits with_arch(DeviceLimits limits, Arch arch) {
 MeasuringEvaluator::MeasuringEvaluator(const MeasuringSetup& setup)
     : kernels_(setup.sources, setup.problems, setup.arch, setup.cache),
       lock_(setup.uuid, setup.wait, setup.on_wait),
-      measurer_(worker_settings(setup), setup.policy),
+      measurer_(settings_for(setup), setup.policy),
       limits_(with_arch(measurer_.limits(), setup.arch)) {}
 
 MeasuringEvaluator::~MeasuringEvaluator() = default;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "measure/driver_outcome.hpp"
 #include "measure/loaded_kernel.hpp"
 #include "measure/measurement_module.hpp"
 #include "measure/memory_plan.hpp"
@@ -18,18 +19,6 @@
 
 namespace fatune {
 namespace {
-
-std::string describe(const gpu::DriverError& error) {
-  return fmt::format("{}: {} ({})", error.name(), error.text(), error.call());
-}
-
-// Refused before anything ran: the machine code or the launch does not suit the device.
-bool refused(const gpu::DriverError& error) {
-  return !error.sticky() &&
-         (error.call() == "cuLaunchKernel" || error.call() == "cuFuncSetAttribute" ||
-          error.call() == "cuModuleLoadData" || error.call() == "cuGraphAddKernelNode" ||
-          error.call() == "cuGraphInstantiateWithFlags" || error.call() == "cuGraphLaunch");
-}
 
 template <typename Item>
 void append(const std::vector<Item>& more, std::vector<Item>& items) {
@@ -256,10 +245,7 @@ void GpuMeasurer::retire(CandidateId id) {
 Outcome GpuMeasurer::failed(CandidateId id, const gpu::DriverError& error) {
   context_lost_ = error.sticky();
   retire(id);
-  if (refused(error)) {
-    return Unlaunchable{describe(error)};
-  }
-  return Crashed{describe(error)};
+  return outcome_of(error);
 }
 
 }  // namespace fatune

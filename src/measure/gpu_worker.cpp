@@ -35,6 +35,9 @@ class GpuDevice : public WorkerDevice {
     return limits;
   }
   [[nodiscard]] Measurer& measurer() override { return measurer_; }
+  [[nodiscard]] DebugResult run_for_debug(const DebugRequest& request) override {
+    return fatune::run_for_debug(request, limits_);
+  }
 
  private:
   // Null when there is nothing to be read.

@@ -49,6 +49,8 @@ class LoadedKernel {
   /// Precondition: prepare() found nothing for this geometry.
   [[nodiscard]] KernelLaunch launch(const LaunchGeometry& geometry,
                                     const AttentionForwardArgs& args, LaunchMode mode) const;
+  /// For a launch with another argument; as for launch().
+  [[nodiscard]] const gpu::Function& function() const noexcept { return function_; }
 
  private:
   gpu::Module module_;

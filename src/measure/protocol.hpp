@@ -16,8 +16,8 @@ namespace fatune {
 /// Raised by one with every change that an older peer would not understand.
 inline constexpr int kProtocolVersion = 3;
 
-/// One message: a JSON object whose "type" says what it is, and bytes (machine code) where JSON
-/// would be a poor container.
+/// One message: a JSON object whose "type" says what it is, and bytes (machine code, tensors) where
+/// JSON would be a poor container.
 struct Message {
   nlohmann::json body;
   std::vector<char> blob;

@@ -9,18 +9,13 @@
 
 #include "core/device_limits.hpp"
 #include "measure/deadlines.hpp"
+#include "measure/debug_messages.hpp"
 #include "measure/measurer.hpp"
 #include "measure/worker_messages.hpp"
 #include "measure/worker_process.hpp"
+#include "measure/worker_settings.hpp"
 
 namespace fatune {
-
-struct WorkerSettings {
-  WorkerCommand command;  ///< this program itself, or a test's
-  int device_ordinal = 0;
-  DeadlineSettings deadlines;
-  bool count_rows = false;  ///< verifications say which rows are wrong
-};
 
 /// Measures in a worker process, so that whatever a kernel does costs one worker and nothing else.
 ///
@@ -58,6 +53,10 @@ class RemoteMeasurer : public Measurer {
   [[nodiscard]] std::optional<Outcome> recheck(CandidateId id) override;
   void retire(CandidateId id) override;
   [[nodiscard]] bool context_lost() const noexcept override { return false; }
+
+  /// Launches a kernel once, on the request's inputs, and says what it has written. Needs no
+  /// begin_problem(); not to be called after it.
+  [[nodiscard]] DebugResult run_for_debug(const DebugRequest& request);
 
  private:
   struct Held {

@@ -7,6 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "measure/debug_messages.hpp"
+#include "measure/driver_outcome.hpp"
+
 namespace fatune {
 namespace {
 
@@ -24,7 +27,8 @@ class Worker {
                                                          {"admit", &Worker::admit},
                                                          {"sample", &Worker::sample},
                                                          {"recheck", &Worker::recheck},
-                                                         {"retire", &Worker::retire}};
+                                                         {"retire", &Worker::retire},
+                                                         {"debug", &Worker::debug}};
     const std::string type = type_of(request);
     if (type == "shutdown") {
       return false;
@@ -34,7 +38,7 @@ class Worker {
       throw ProtocolError(fmt::format("there is no request '{}'", type));
     }
     (this->*handler->second)(request);
-    return !gone_ && !measurer().context_lost();
+    return !gone_ && !lost_ && !measurer().context_lost();
   }
 
  private:
@@ -77,6 +81,18 @@ class Worker {
     send(plain_message("done"));
   }
 
+  void debug(const Message& request) {
+    try {
+      const DebugResult result = device_->run_for_debug(read_debug(request));
+      const auto* run = std::get_if<DebugRun>(&result);
+      send(run != nullptr ? debugged_message(*run)
+                          : rejected_message(std::get<Outcome>(result), false));
+    } catch (const gpu::DriverError& error) {
+      lost_ = error.sticky();
+      send(rejected_message(outcome_of(error), lost_));
+    }
+  }
+
   [[nodiscard]] Measurer& measurer() { return device_->measurer(); }
 
   void send(const Message& message) { gone_ = channel_.send(message) != Exchange::done; }
@@ -84,6 +100,7 @@ class Worker {
   Channel& channel_;
   std::unique_ptr<WorkerDevice> device_;
   bool gone_ = false;  // the parent
+  bool lost_ = false;  // the GPU context, in a run for debugging
 };
 
 Hello await_hello(const Message& message) {

@@ -5,6 +5,7 @@
 
 #include "core/device_limits.hpp"
 #include "measure/channel.hpp"
+#include "measure/debug_run.hpp"
 #include "measure/measurer.hpp"
 #include "measure/worker_messages.hpp"
 
@@ -23,6 +24,8 @@ class WorkerDevice {
   /// With the memory that is free now.
   [[nodiscard]] virtual DeviceLimits limits() const = 0;
   [[nodiscard]] virtual Measurer& measurer() = 0;
+  /// Throws gpu::DriverError.
+  [[nodiscard]] virtual DebugResult run_for_debug(const DebugRequest& request) = 0;
 };
 
 /// Opens it; an Error is why it cannot be used.

@@ -4,40 +4,12 @@
 
 #include <fmt/format.h>
 
-#include "record/record_json.hpp"
+#include "measure/message_members.hpp"
 
 namespace fatune {
 namespace {
 
 using Json = nlohmann::json;
-
-const Json& member(const Message& message, const char* name) {
-  const auto found = message.body.find(name);
-  if (found == message.body.end()) {
-    throw ProtocolError(fmt::format("a message '{}' without '{}'", type_of(message), name));
-  }
-  return *found;
-}
-
-template <typename Value>
-Value record_of(const Message& message, const char* name) {
-  try {
-    return read_record<Value>(member(message, name));
-  } catch (const Error& error) {
-    throw ProtocolError(
-        fmt::format("message '{}', '{}': {}", type_of(message), name, error.what()));
-  }
-}
-
-template <typename Value>
-Value plain(const Message& message, const char* name) {
-  try {
-    return member(message, name).get<Value>();
-  } catch (const Json::exception& error) {
-    throw ProtocolError(
-        fmt::format("message '{}', '{}': {}", type_of(message), name, error.what()));
-  }
-}
 
 Json reading_json(const std::optional<GpuReading>& reading) {
   return !reading ? Json()
@@ -62,7 +34,7 @@ std::optional<GpuReading> read_reading(const Json& reading, const Message& messa
 }
 
 ExitCode read_exit_code(const Message& message) {
-  const int number = plain<int>(message, "code");
+  const int number = plain_member<int>(message, "code");
   return number == static_cast<int>(ExitCode::too_large) ? ExitCode::too_large
          : number == static_cast<int>(ExitCode::no_gpu)  ? ExitCode::no_gpu
          : number == static_cast<int>(ExitCode::usage)   ? ExitCode::usage
@@ -84,11 +56,11 @@ Message hello_message(const Hello& hello) {
 
 Hello read_hello(const Message& message) {
   Hello hello;
-  hello.protocol = plain<int>(message, "protocol");
+  hello.protocol = plain_member<int>(message, "protocol");
   if (hello.protocol == kProtocolVersion) {
-    hello.device_ordinal = plain<int>(message, "device");
-    hello.policy = record_of<MeasurePolicy>(message, "policy");
-    hello.count_rows = plain<bool>(message, "count_rows");
+    hello.device_ordinal = plain_member<int>(message, "device");
+    hello.policy = record_member<MeasurePolicy>(message, "policy");
+    hello.count_rows = plain_member<bool>(message, "count_rows");
   }
   return hello;
 }
@@ -98,11 +70,11 @@ Message ready_message(const DeviceLimits& limits) {
 }
 
 DeviceLimits read_ready(const Message& message) {
-  if (const int protocol = plain<int>(message, "protocol"); protocol != kProtocolVersion) {
+  if (const int protocol = plain_member<int>(message, "protocol"); protocol != kProtocolVersion) {
     throw ProtocolError(fmt::format("the worker speaks version {} of the protocol, fatune {}",
                                     protocol, kProtocolVersion));
   }
-  return record_of<DeviceLimits>(message, "limits");
+  return record_member<DeviceLimits>(message, "limits");
 }
 
 Message error_message(const char* type, const Error& error) {
@@ -115,8 +87,9 @@ Message error_message(const char* type, const Error& error) {
 }
 
 Error read_error(const Message& message) {
-  return {read_exit_code(message), plain<std::string>(message, "what"),
-          plain<std::string>(message, "where"), plain<std::string>(message, "remedy")};
+  return {read_exit_code(message), plain_member<std::string>(message, "what"),
+          plain_member<std::string>(message, "where"),
+          plain_member<std::string>(message, "remedy")};
 }
 
 Message begin_problem_message(const Problem& problem, const Artifact& kernels) {
@@ -127,8 +100,8 @@ Message begin_problem_message(const Problem& problem, const Artifact& kernels) {
 }
 
 ProblemStart read_begin_problem(const Message& message) {
-  ProblemStart start{record_of<Problem>(message, "problem"), {}};
-  start.kernels.lowered_name = plain<std::string>(message, "kernel");
+  ProblemStart start{record_member<Problem>(message, "problem"), {}};
+  start.kernels.lowered_name = plain_member<std::string>(message, "kernel");
   start.kernels.cubin = message.blob;
   return start;
 }
@@ -145,24 +118,24 @@ Message admit_message(CandidateId id, const Candidate& candidate) {
 
 Candidate read_candidate(const Message& message) {
   auto artifact = std::make_shared<Artifact>();
-  artifact->lowered_name = plain<std::string>(message, "kernel");
+  artifact->lowered_name = plain_member<std::string>(message, "kernel");
   artifact->cubin = message.blob;
-  return {plain<std::string>(message, "label"), std::move(artifact),
-          record_of<LaunchGeometry>(message, "geometry"),
-          record_of<LaunchGeometry>(message, "probe_geometry")};
+  return {plain_member<std::string>(message, "label"), std::move(artifact),
+          record_member<LaunchGeometry>(message, "geometry"),
+          record_member<LaunchGeometry>(message, "probe_geometry")};
 }
 
 Message sample_message(CandidateId id, int count) {
   return {{{"type", "sample"}, {"id", id}, {"count", count}}, {}};
 }
 
-int read_count(const Message& message) { return plain<int>(message, "count"); }
+int read_count(const Message& message) { return plain_member<int>(message, "count"); }
 
 Message candidate_message(const char* type, CandidateId id) {
   return {{{"type", type}, {"id", id}}, {}};
 }
 
-CandidateId read_id(const Message& message) { return plain<CandidateId>(message, "id"); }
+CandidateId read_id(const Message& message) { return plain_member<CandidateId>(message, "id"); }
 
 Message admitted_message(const Admission& admission) {
   return {{{"type", "admitted"},
@@ -172,8 +145,8 @@ Message admitted_message(const Admission& admission) {
 }
 
 Admission read_admitted(const Message& message) {
-  return {record_of<Verification>(message, "verification"), plain<double>(message, "first_us"),
-          std::nullopt};
+  return {record_member<Verification>(message, "verification"),
+          plain_member<double>(message, "first_us"), std::nullopt};
 }
 
 Message sampled_message(const OneSample& one) {
@@ -185,8 +158,9 @@ Message sampled_message(const OneSample& one) {
 }
 
 OneSample read_sampled(const Message& message) {
-  return {plain<double>(message, "us"), read_reading(member(message, "reading"), message),
-          plain<bool>(message, "gate")};
+  return {plain_member<double>(message, "us"),
+          read_reading(message_member(message, "reading"), message),
+          plain_member<bool>(message, "gate")};
 }
 
 Message rejected_message(const Outcome& outcome, bool lost) {
@@ -194,7 +168,7 @@ Message rejected_message(const Outcome& outcome, bool lost) {
 }
 
 Rejection read_rejected(const Message& message) {
-  return {record_of<Outcome>(message, "outcome"), plain<bool>(message, "lost")};
+  return {record_member<Outcome>(message, "outcome"), plain_member<bool>(message, "lost")};
 }
 
 }  // namespace fatune

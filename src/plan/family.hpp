@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/arch.hpp"
+#include "core/block_tiles.hpp"
 #include "core/kernel_code.hpp"
 #include "data/file_tree.hpp"
 #include "plan/expression.hpp"
@@ -61,6 +62,15 @@ struct LaunchRule {
   Expression dynamic_smem_bytes;
 };
 
+/// How a kernel shows its intermediates; the expressions need parameters alone.
+struct DebugRule {
+  std::string define;  ///< makes the kernel take an AttentionForwardDumpArgs
+  Expression query_rows;
+  Expression keys_per_step;
+  StepOrder order = StepOrder::first_to_last;
+  Expression reference_slack_log2;
+};
+
 struct EntryPoint {
   bool is_template = false;       ///< function<config{values}>, else an extern "C" name
   std::string name;               ///< of an extern "C" function
@@ -85,6 +95,7 @@ struct Family {
   std::vector<Derived> derived;
   std::vector<Define> defines;
   LaunchRule launch;
+  std::optional<DebugRule> debug;  ///< absent: the kernel can show its output only
   std::vector<ValidityRule> validity;
 };
 

@@ -54,6 +54,10 @@ Expression expression(const JsonNode& node, const SymbolTable& symbols) {
   return {node.text(), symbols, node.where()};
 }
 
+Expression of_parameters(const JsonNode& node, const SymbolTable& symbols) {
+  return {node.text(), symbols, node.where(), Needs{}};
+}
+
 std::vector<Derived> read_derived(const JsonNode& list, SymbolTable& symbols) {
   std::vector<Derived> derived;
   for (const JsonNode& node : list.elements()) {
@@ -97,6 +101,18 @@ std::array<Expression, 3> read_extent(const JsonNode& node, const SymbolTable& s
 LaunchRule read_launch(const JsonNode& node, const SymbolTable& symbols) {
   return {read_extent(node.at("grid"), symbols), read_extent(node.at("block"), symbols),
           expression(node.at("dynamic_smem_bytes"), symbols)};
+}
+
+std::optional<DebugRule> read_debug(const JsonNode& root, const SymbolTable& symbols) {
+  const auto node = root.find("debug");
+  if (!node) {
+    return std::nullopt;
+  }
+  return DebugRule{identifier(node->at("define")), of_parameters(node->at("query_rows"), symbols),
+                   of_parameters(node->at("keys_per_step"), symbols),
+                   node->at("step_order").text() == "last_to_first" ? StepOrder::last_to_first
+                                                                    : StepOrder::first_to_last,
+                   of_parameters(node->at("reference_slack_log2"), symbols)};
 }
 
 std::optional<KernelNameForm> read_kernel_name(const JsonNode& root) {
@@ -166,6 +182,7 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
   std::vector<Define> defines = read_defines(root.at("defines"), symbols);
   std::vector<ValidityRule> validity = read_validity(root.at("validity"), symbols);
   LaunchRule launch = read_launch(root.at("launch"), symbols);
+  std::optional<DebugRule> debug = read_debug(root, symbols);
   return {.name = name,
           .summary = root.at("summary").text(),
           .abi = root.at("abi").text(),
@@ -181,6 +198,7 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
           .derived = std::move(derived),
           .defines = std::move(defines),
           .launch = std::move(launch),
+          .debug = std::move(debug),
           .validity = std::move(validity)};
 }
 

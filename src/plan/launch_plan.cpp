@@ -17,10 +17,15 @@ namespace {
 constexpr std::array<std::int64_t, 3> kMaxGrid{2147483647, 65535, 65535};
 constexpr std::array<std::int64_t, 3> kMaxBlock{1024, 1024, 64};
 
+[[noreturn]] void fail_at(const Family& family, const std::string& pointer,
+                          const std::string& what) {
+  throw Error(ExitCode::bad_file, what,
+              fmt::format("kernels/{}/family.json: {}", family.name, pointer));
+}
+
 [[noreturn]] void fail_launch(const Family& family, const std::string& part,
                               const std::string& what) {
-  throw Error(ExitCode::bad_file, what,
-              fmt::format("kernels/{}/family.json: /launch/{}", family.name, part));
+  fail_at(family, "/launch/" + part, what);
 }
 
 std::array<std::int64_t, 3> extent(const Family& family, const std::array<Expression, 3>& xyz,
@@ -36,6 +41,18 @@ std::array<std::int64_t, 3> extent(const Family& family, const std::array<Expres
     }
   }
   return values;
+}
+
+// Of a tile, in rows or keys.
+std::int64_t tile_extent(const Family& family, const Expression& value,
+                         const std::vector<double>& scope, const char* name) {
+  constexpr std::int64_t kMaxTile = 65536;
+  const std::int64_t extent = value.integer(scope);
+  if (extent < 1 || extent > kMaxTile) {
+    fail_at(family, std::string("/debug/") + name,
+            fmt::format("\"{}\" gives {}, outside 1 to {}", value.text(), extent, kMaxTile));
+  }
+  return extent;
 }
 
 void add_parameter_defines(const Family& family, const Config& config, CompileRequest& request) {
@@ -78,6 +95,30 @@ CompileRequest compile_request(const Family& family, const Config& config, const
     add_parameter_defines(family, config, request);
   }
   return request;
+}
+
+CompileRequest dump_request(const Family& family, const Config& config, const Problem& problem,
+                            Arch arch, const DeviceLimits& limits) {
+  CompileRequest request = compile_request(family, config, problem, arch, limits);
+  request.defines.emplace_back(family.debug.value().define, "1");
+  return request;
+}
+
+std::optional<BlockTiles> block_tiles(const Family& family, const Config& config) {
+  if (!family.debug) {
+    return std::nullopt;
+  }
+  const std::vector<double> scope = make_scope(family, config, nullptr, nullptr);
+  const DebugRule& rule = *family.debug;
+  const double slack = rule.reference_slack_log2.number(scope);
+  if (slack < 0.0) {
+    fail_at(family, "/debug/reference_slack_log2",
+            fmt::format("\"{}\" gives {}; M never exceeds the greatest score",
+                        rule.reference_slack_log2.text(), slack));
+  }
+  return BlockTiles{tile_extent(family, rule.query_rows, scope, "query_rows"),
+                    tile_extent(family, rule.keys_per_step, scope, "keys_per_step"), rule.order,
+                    slack};
 }
 
 }  // namespace fatune

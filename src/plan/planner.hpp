@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/arch.hpp"
+#include "core/block_tiles.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
@@ -57,6 +58,15 @@ struct Plan {
 [[nodiscard]] CompileRequest compile_request(const Family& family, const Config& config,
                                              const Problem& problem, Arch arch,
                                              const DeviceLimits& limits);
+
+/// The same, for a kernel that shows its intermediates. Precondition: the family declares that.
+[[nodiscard]] CompileRequest dump_request(const Family& family, const Config& config,
+                                          const Problem& problem, Arch arch,
+                                          const DeviceLimits& limits);
+
+/// How the kernel cuts a head, as the family declares it; nothing when it does not.
+/// Error(bad_file) when an expression gives an impossible extent.
+[[nodiscard]] std::optional<BlockTiles> block_tiles(const Family& family, const Config& config);
 
 /// Error(bad_file) when an expression of the family gives an impossible grid or block.
 [[nodiscard]] LaunchGeometry launch_geometry(const Family& family, const Config& config,

@@ -211,6 +211,15 @@ class ScriptedMeasurer : public Measurer {
   void retire(CandidateId id) override { labels_.erase(id); }
   [[nodiscard]] bool context_lost() const noexcept override { return lost_; }
 
+  DebugResult run_for_debug(const DebugRequest& request) {
+    if (auto failure = failure_of(fault("debug", request.label))) {
+      return *std::move(failure);
+    }
+    const auto dump = request.dump ? request.dump->values(request.problem.d_head) : 0;
+    return DebugRun{std::vector<std::uint16_t>(request.q.size()),
+                    std::vector<float>(static_cast<std::size_t>(dump))};
+  }
+
  private:
   [[nodiscard]] double first_us(const std::string& label) const {
     return by_label(script_.value("first_us", Json::object()), label, clock_.base_us(label));
@@ -268,6 +277,9 @@ class ScriptedDevice : public WorkerDevice {
     return limits;
   }
   [[nodiscard]] Measurer& measurer() override { return measurer_; }
+  [[nodiscard]] DebugResult run_for_debug(const DebugRequest& request) override {
+    return measurer_.run_for_debug(request);
+  }
 
  private:
   ScriptedMeasurer measurer_;

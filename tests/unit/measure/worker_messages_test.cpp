@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include "measure/debug_messages.hpp"
+
 namespace fatune {
 namespace {
 
@@ -24,6 +26,72 @@ TEST(WorkerMessages, ACandidateTravelsWithBothItsGeometries) {
   EXPECT_EQ(read.probe_geometry.grid, sent.probe_geometry.grid);
   EXPECT_EQ(read.probe_geometry.block, sent.probe_geometry.block);
   EXPECT_EQ(read.probe_geometry.dynamic_smem_bytes, 8192);
+}
+
+DebugRequest debug_request() {
+  DebugRequest request;
+  request.label = "label";
+  request.problem = {1, 2, 1, 4, DType::bf16, true};
+  request.artifact.lowered_name = "kernel";
+  request.artifact.cubin = {'c', 'u', 'b'};
+  request.geometry = {{1, 2, 3}, {128, 1, 1}, 4096};
+  request.dump = DumpExtents{2, 4, 1};
+  request.q = std::vector<std::uint16_t>(8, 1);
+  request.k = std::vector<std::uint16_t>(8, 2);
+  request.v = std::vector<std::uint16_t>(8, 3);
+  return request;
+}
+
+TEST(DebugMessages, ARequestTravelsWithItsTensors) {
+  const DebugRequest sent = debug_request();
+  const DebugRequest read = read_debug(debug_message(sent));
+  EXPECT_EQ(read.label, "label");
+  EXPECT_EQ(read.problem, sent.problem);
+  EXPECT_EQ(read.artifact.lowered_name, "kernel");
+  EXPECT_EQ(read.artifact.cubin, sent.artifact.cubin);
+  EXPECT_EQ(read.geometry.grid, sent.geometry.grid);
+  ASSERT_TRUE(read.dump);
+  EXPECT_EQ(read.dump->keys, 4);
+  EXPECT_EQ(read.q, sent.q);
+  EXPECT_EQ(read.v, sent.v);
+}
+
+TEST(DebugMessages, ARunTravelsBack) {
+  const DebugRequest request = debug_request();
+  const auto values = static_cast<std::size_t>(request.dump->values(4));
+  EXPECT_EQ(values, 2U * 2 * 4 + 2 * (2 + 4));
+  const DebugRun sent{std::vector<std::uint16_t>(8, 5), std::vector<float>(values, 1.5F)};
+  const DebugRun read = read_debugged(debugged_message(sent), request);
+  EXPECT_EQ(read.output, sent.output);
+  EXPECT_EQ(read.dump, sent.dump);
+}
+
+TEST(DebugMessages, DataOfAnotherSizeIsNonsense) {
+  const DebugRequest request = debug_request();
+  Message message = debug_message(request);
+  message.blob.pop_back();
+  EXPECT_THROW(static_cast<void>(read_debug(message)), ProtocolError);
+  message = debug_message(request);
+  message.blob.push_back('x');
+  EXPECT_THROW(static_cast<void>(read_debug(message)), ProtocolError);
+  message = debug_message(request);
+  for (const std::int64_t bytes : {std::int64_t{-1}, std::int64_t{1} << 60}) {
+    message.body["code_bytes"] = bytes;
+    EXPECT_THROW(static_cast<void>(read_debug(message)), ProtocolError);
+  }
+  const DebugRun run{std::vector<std::uint16_t>(8), {}};
+  EXPECT_THROW(static_cast<void>(read_debugged(debugged_message(run), request)), ProtocolError);
+}
+
+TEST(DebugMessages, ImpossibleExtentsAreNonsense) {
+  Message message = debug_message(debug_request());
+  message.body["dump"]["rows"] = std::int64_t{1} << 40;
+  EXPECT_THROW(static_cast<void>(read_debug(message)), ProtocolError);
+  message.body["dump"] = "all";
+  EXPECT_THROW(static_cast<void>(read_debug(message)), ProtocolError);
+  DebugRequest two_heads = debug_request();
+  two_heads.problem.heads = 2;
+  EXPECT_THROW(static_cast<void>(read_debug(debug_message(two_heads))), ProtocolError);
 }
 
 TEST(WorkerMessages, ASampleTravelsWithItsReading) {

@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 
 #include "plan/family.hpp"
+#include "plan/planner.hpp"
 #include "unit/data/temp_folder.hpp"
 #include "unit/plan/plan_fixtures.hpp"
 
@@ -77,6 +78,59 @@ TEST(Family, IncludesTheCodeOfOthers) {
   (void)folder.write("family.json", family.dump());
   testing::expect_error([&] { (void)load_family(tree, "toy_attention"); }, ExitCode::bad_file,
                         {file + ": /includes/1", "no kernel code of a family '../configs'"});
+}
+
+TEST(Family, AFamilyMayShowItsIntermediates) {
+  const Config config = testing::flash_config(
+      "(FP16, 128, 64, 32, 4): async+eager+swizzled+load_2_2_2_tiles+opt_softmax");
+  const BlockTiles tiles = block_tiles(testing::flash(), config).value();
+  EXPECT_EQ(tiles.query_rows, 64);
+  EXPECT_EQ(tiles.keys_per_step, 32);
+  EXPECT_EQ(tiles.order, StepOrder::last_to_first);
+  EXPECT_EQ(tiles.reference_slack_log2, 8.0);
+  const Family toy = load_family(testing::toy_tree(), "toy_attention");
+  EXPECT_FALSE(toy.debug);
+  EXPECT_FALSE(block_tiles(toy, {"toy_attention", {5, 64, 32, 1}}));
+}
+
+json toy_debug(const std::string& rows, const std::string& slack) {
+  return {{"define", "TOY_DUMP"},
+          {"query_rows", rows},
+          {"keys_per_step", "UNROLL"},
+          {"step_order", "first_to_last"},
+          {"reference_slack_log2", slack}};
+}
+
+TEST(Family, TheDumpIsADefineMore) {
+  json file = testing::toy_json();
+  file["debug"] = toy_debug("BLOCK_ROWS", "0");
+  const Family family = testing::load_changed(file);
+  const Config config{"toy_attention", {5, 64, 32, 1}};
+  const Problem problem{1, 64, 1, 64, DType::fp16, false};
+  const DeviceLimits& limits = testing::h200();
+  const CompileRequest plain = compile_request(family, config, problem, limits.arch, limits);
+  const CompileRequest dump = dump_request(family, config, problem, limits.arch, limits);
+  EXPECT_EQ(dump.defines.size(), plain.defines.size() + 1);
+  EXPECT_EQ(dump.defines.back(), std::pair(std::string("TOY_DUMP"), std::string("1")));
+  EXPECT_EQ(block_tiles(family, config)->query_rows, 32);
+}
+
+TEST(Family, ImpossibleTilesOfADumpAreNamed) {
+  json file = testing::toy_json();
+  const Config config{"toy_attention", {5, 64, 32, 1}};
+  file["debug"] = toy_debug("BLOCK_ROWS - 32", "0");
+  testing::expect_error([&] { (void)block_tiles(testing::load_changed(file), config); },
+                        ExitCode::bad_file, {"/debug/query_rows", "gives 0"});
+  file["debug"] = toy_debug("BLOCK_ROWS", "-1");
+  testing::expect_error([&] { (void)block_tiles(testing::load_changed(file), config); },
+                        ExitCode::bad_file, {"/debug/reference_slack_log2", "never exceeds"});
+  file["debug"] = toy_debug("seq_len", "0");
+  testing::expect_error([&] { (void)testing::load_changed(file); }, ExitCode::bad_file,
+                        {": /debug/query_rows", "seq_len"});
+  file["debug"] = toy_debug("BLOCK_ROWS", "0");
+  file["debug"]["define"] = "A B";
+  testing::expect_error([&] { (void)testing::load_changed(file); }, ExitCode::bad_file,
+                        {": /debug/define", "not an identifier"});
 }
 
 /// One change of a good family file, where the error must point, and what it must say.

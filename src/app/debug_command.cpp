@@ -1,0 +1,99 @@
+#include <utility>
+#include <variant>
+
+#include "app/commands.hpp"
+#include "app/console.hpp"
+#include "app/debug_files.hpp"
+#include "app/debug_kernel.hpp"
+#include "app/kernel_choice.hpp"
+#include "app/target.hpp"
+#include "debug/cause.hpp"
+#include "debug/kernel_values.hpp"
+#include "emit/debug_report.hpp"
+#include "emit/output_file.hpp"
+#include "plan/short_form.hpp"
+
+namespace fatune {
+namespace {
+
+/// One configuration on its way from options to a report.
+class Debugging {
+ public:
+  explicit Debugging(const DebugOptions& options)
+      : options_(options),
+        kernels_(choose_kernels(options.kernels)),
+        config_(parse_configs(kernels_.family, {options.config}).front()),
+        head_(head_problem(kernels_.family, config_, options)),
+        inputs_(make_head_inputs(head_, options.init, options.seed)) {
+    report_.family = kernels_.family.name;
+    report_.config = short_form(kernels_.family, config_);
+    report_.head = head_;
+    report_.declares_steps = kernels_.family.debug.has_value();
+    report_.init = init_kind_name(options.init);
+    report_.seed = options.seed;
+  }
+
+  void run_on(const Target& target) {
+    report_.why_not_measured = target.why_not_measured;
+    if (!target.measured()) {
+      return;
+    }
+    report_.device = target.limits.name;
+    const DebugResult result = run_kernel(kernels_, config_, head_, inputs_, target, options_);
+    if (const auto* failure = std::get_if<Outcome>(&result)) {
+      report_.failure =
+          DebugFailure{std::string(outcome_name(*failure)), outcome_summary(*failure)};
+      return;
+    }
+    const auto& run = std::get<DebugRun>(result);
+    kernel_ = read_kernel_values(head_, run.output, run.dump);
+  }
+
+  void compare() {
+    comparison_ = compare_steps(head_, inputs_, kernel_);
+    report_.checks = comparison_.checks;
+    if (const StepCheck* const first = first_wrong(comparison_.checks)) {
+      report_.likely_cause =
+          likely_cause(head_, inputs_, kernel_.value().values, comparison_, *first);
+    }
+  }
+
+  void write_files(const std::filesystem::path& folder) const {
+    write_debug_files(folder, {head_, inputs_, comparison_, kernel_},
+                      print_debug_report(report_, OutputFormat::json));
+  }
+
+  [[nodiscard]] const FileTree& tree() const { return kernels_.tree; }
+  [[nodiscard]] const DebugReport& report() const { return report_; }
+
+ private:
+  const DebugOptions& options_;
+  KernelChoice kernels_;
+  Config config_;
+  HeadProblem head_;
+  HeadInputs inputs_;
+  std::optional<KernelValues> kernel_;
+  Comparison comparison_;
+  DebugReport report_;
+};
+
+}  // namespace
+
+ExitCode debug(const DebugOptions& options) {
+  configure_logging(options.output.verbosity);
+  Debugging debugging(options);
+  const Target target = choose_targets(options.target, debugging.tree()).front();
+  if (options.out_dir) {
+    check_output_file(*options.out_dir / kDebugJson);
+  }
+  debugging.run_on(target);
+  debugging.compare();
+  if (options.out_dir) {
+    debugging.write_files(*options.out_dir);
+  }
+  print_result(print_debug_report(debugging.report(), options.output.format));
+  return is_right(debugging.report()) || !target.measured() ? ExitCode::ok
+                                                            : ExitCode::failed_outcomes;
+}
+
+}  // namespace fatune

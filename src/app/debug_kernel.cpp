@@ -1,0 +1,94 @@
+#include "app/debug_kernel.hpp"
+
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/console.hpp"
+#include "app/plan_problems.hpp"
+#include "app/session.hpp"
+#include "compile/compiler.hpp"
+#include "core/error.hpp"
+#include "engine/device_lock.hpp"
+#include "measure/protocol.hpp"
+#include "measure/remote_measurer.hpp"
+#include "plan/planner.hpp"
+#include "plan/short_form.hpp"
+
+namespace fatune {
+namespace {
+
+DumpExtents extents_of(const HeadProblem& head) {
+  return {head.rows(), head.keys(), head.kv_tiles()};
+}
+
+void check_size(const HeadProblem& head) {
+  const std::int64_t bytes = 4 * extents_of(head).values(head.d_head);
+  if (bytes > static_cast<std::int64_t>(kMaxBlobBytes)) {
+    throw Error(ExitCode::too_large,
+                fmt::format("the intermediates of {} keys are {} MiB; at most {} MiB can be shown",
+                            head.seq_len, bytes >> 20, kMaxBlobBytes >> 20),
+                "--seq-blocks", "take a shorter sequence: a wrong step shows there too");
+  }
+}
+
+Artifact compile_kernel(const Family& family, const Config& config, const HeadProblem& head,
+                        const DeviceLimits& limits, const CompileSettings& settings) {
+  const auto make_request = family.debug ? dump_request : compile_request;
+  const auto cache = open_cache(settings);
+  CompileResult result =
+      compile(make_request(family, config, head.problem(), limits.arch, limits), cache.get());
+  if (const auto* failed = std::get_if<CompileFailed>(&result)) {
+    throw Error(ExitCode::bad_file, "the configuration does not compile",
+                short_form(family, config), failed->log);
+  }
+  return std::get<Artifact>(std::move(result));
+}
+
+DeviceLock lock_device(const TargetGpu& gpu, const DebugOptions& options) {
+  return {gpu.uuid, options.target.no_wait ? LockWait::no : LockWait::yes, [&] {
+            print_note(
+                options.output,
+                fmt::format("another fatune measures on GPU {}: waiting for it", gpu.ordinal));
+          }};
+}
+
+}  // namespace
+
+HeadProblem head_problem(const Family& family, const Config& config, const DebugOptions& options) {
+  const BlockTiles tiles = block_tiles(family, config).value_or(BlockTiles{});
+  const std::int64_t seq_len = options.seq_len.value_or(options.seq_blocks * tiles.query_rows);
+  ProblemOptions one_head;
+  one_head.batch = 1;
+  one_head.heads = 1;
+  one_head.causal = options.causal;
+  const Problem problem = problem_for(family, config, one_head, seq_len);
+  const HeadProblem head{seq_len, problem.d_head, problem.dtype, problem.causal, tiles};
+  check_size(head);
+  return head;
+}
+
+DebugResult run_kernel(const KernelChoice& kernels, const Config& config, const HeadProblem& head,
+                       const HeadInputs& inputs, const Target& target,
+                       const DebugOptions& options) {
+  const Family& family = kernels.family;
+  if (const auto beyond = check_limits(family, config, head.problem(), target.limits)) {
+    return Outcome{*beyond};
+  }
+  DebugRequest request;
+  request.label = short_form(family, config);
+  request.problem = head.problem();
+  request.artifact = compile_kernel(family, config, head, target.limits, options.compile);
+  request.geometry = launch_geometry(family, config, head.problem(), target.limits);
+  request.dump = family.debug ? std::optional(extents_of(head)) : std::nullopt;
+  request.q = inputs.q;
+  request.k = inputs.k;
+  request.v = inputs.v;
+  const TargetGpu& gpu = target.gpus.front();
+  const DeviceLock lock = lock_device(gpu, options);
+  RemoteMeasurer worker(worker_settings(gpu.ordinal), MeasurePolicy{});
+  return worker.run_for_debug(request);
+}
+
+}  // namespace fatune

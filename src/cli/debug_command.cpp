@@ -1,0 +1,69 @@
+#include <limits>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "app/commands.hpp"
+#include "cli/option_groups.hpp"
+#include "cli/subcommands.hpp"
+#include "cli/text_option.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr std::int64_t kMostBlocks = 1024;
+constexpr std::int64_t kMostSeqLen = 65536;
+
+std::string init_footer() {
+  std::string text = "Kinds of input:\n";
+  for (const InitKindText& kind : kInitKinds) {
+    text += fmt::format("  {:<13} {}\n", kind.name, kind.doc);
+  }
+  return text;
+}
+
+void add_problem_of_debug(CLI::App& sub, DebugOptions& options) {
+  add_integer(sub, "--seq-blocks", "sequence length in blocks of query rows (default: 4)", 1,
+              kMostBlocks, options.seq_blocks);
+  add_text_option(sub, "--seq", "N", "sequence length, in place of --seq-blocks",
+                  [&options](const std::string& text) {
+                    options.seq_len = parse_integer(text, "--seq", 1, kMostSeqLen);
+                  })
+      ->excludes("--seq-blocks");
+  sub.add_flag("--causal", options.causal, "a query sees only keys up to its own position");
+  add_text_option(sub, "--init", "KIND", "how Q, K and V are filled: see below (default: random)",
+                  [&options](const std::string& text) { options.init = parse_init_kind(text); });
+  add_integer(sub, "--seed", "of random inputs (default: 1)", 0,
+              std::numeric_limits<std::int64_t>::max(), options.seed);
+}
+
+}  // namespace
+
+void add_debug_command(CLI::App& app, const CommandDefaults& defaults, Command& command) {
+  auto options = std::make_shared<DebugOptions>();
+  options->output = defaults.output;
+  CLI::App* sub = app.add_subcommand("debug", "Find the first step at which a kernel goes wrong");
+  sub->add_option("--config", options->config,
+                  "configuration, in short form or as a profiler prints the kernel")
+      ->type_name("CONFIG")
+      ->required();
+  add_problem_of_debug(*sub, *options);
+  add_text_option(*sub, "--out", "DIR",
+                  "write every intermediate (.npy) and debug.json into this folder",
+                  [options](const std::string& text) { options->out_dir = text; });
+  add_kernel_options(*sub, options->kernels, SpaceOption::no);
+  add_target_options(*sub, options->target);
+  add_cache_options(*sub, options->compile);
+  add_output_options(*sub, options->output);
+  sub->footer(init_footer() + R"(
+Exit code 6: something is wrong. Without a GPU: the CPU's values only.
+
+Examples:
+  fatune debug --config "(FP16,128,64,64,4):async+load_2_2_2_tiles"
+  fatune debug --init large_logits --seq 300 --causal --out wrong \
+    --config "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax")");
+  sub->callback([options, &command] { command = [options] { return debug(*options); }; });
+}
+
+}  // namespace fatune

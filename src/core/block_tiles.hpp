@@ -1,0 +1,19 @@
+#pragma once
+
+#include <cstdint>
+
+namespace fatune {
+
+/// The order in which a thread block goes through the tiles of keys that its queries see.
+enum class StepOrder { first_to_last, last_to_first };
+
+/// How a kernel cuts one head into blocks and steps, for debugging.
+struct BlockTiles {
+  std::int64_t query_rows = 64;     ///< of a thread block
+  std::int64_t keys_per_step = 64;  ///< keys of one step
+  StepOrder order = StepOrder::first_to_last;
+  /// By how much M, in powers of two, may lag behind a row's greatest score.
+  double reference_slack_log2 = 0.0;
+};
+
+}  // namespace fatune

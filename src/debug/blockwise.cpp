@@ -1,0 +1,173 @@
+#include "debug/blockwise.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "measure/cpu_reference.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
+
+std::vector<double> values_of(const std::vector<std::uint16_t>& elements, DType dtype) {
+  std::vector<double> values(elements.size());
+  std::transform(elements.begin(), elements.end(), values.begin(),
+                 [dtype](std::uint16_t bits) { return element_value(bits, dtype); });
+  return values;
+}
+
+struct Float64 {
+  using Number = double;
+  explicit Float64(DType) {}
+  static double add(double sum, double product) { return sum + product; }
+  [[nodiscard]] double to_element(double value) const { return value; }
+};
+
+struct SixteenBit {
+  using Number = float;
+  explicit SixteenBit(DType element_type) : dtype(element_type) {}
+  static float add(float sum, double product) {
+    const double exact = sum + product;
+    const auto nearest = static_cast<float>(exact);
+    return std::abs(static_cast<double>(nearest)) > std::abs(exact) ? std::nextafter(nearest, 0.0F)
+                                                                    : nearest;
+  }
+  [[nodiscard]] float to_element(float value) const {
+    return static_cast<float>(element_value(round_to_element(value, dtype), dtype));
+  }
+  DType dtype;
+};
+
+// One query row through all its steps.
+template <typename Rules>
+class RowWalk {
+ public:
+  using Number = typename Rules::Number;
+
+  RowWalk(const HeadProblem& head, const HeadInputs& inputs, std::span<const double> references)
+      : head_(head),
+        rules_(head.dtype),
+        scale_(static_cast<Number>(head.scale_log2())),
+        q_(values_of(inputs.q, head.dtype)),
+        k_(values_of(inputs.k, head.dtype)),
+        v_(values_of(inputs.v, head.dtype)),
+        references_(references),
+        values_(empty_values(head)) {}
+
+  StepValues walk() {
+    for (std::int64_t row = 0; row < head_.seq_len; ++row) {
+      begin(row);
+      const std::int64_t q_block = row / head_.tiles.query_rows;
+      for (std::int64_t step = 0; step < head_.steps(q_block); ++step) {
+        take_step(head_.tile_of(q_block, step));
+      }
+      finish();
+    }
+    return std::move(values_);
+  }
+
+ private:
+  void begin(std::int64_t row) {
+    row_ = row;
+    m_ = static_cast<Number>(kMinusInfinity);
+    l_ = 0;
+    o_.assign(static_cast<std::size_t>(head_.d_head), Number{0});
+  }
+
+  [[nodiscard]] double element(const std::vector<double>& tensor, std::int64_t row,
+                               std::int64_t i) const {
+    return tensor[static_cast<std::size_t>(row * head_.d_head + i)];
+  }
+
+  [[nodiscard]] Number score(std::int64_t key) const {
+    if (head_.is_masked(row_, key)) {
+      return static_cast<Number>(kMinusInfinity);
+    }
+    Number sum = 0;
+    for (std::int64_t i = 0; i < head_.d_head; ++i) {
+      sum = Rules::add(sum, element(q_, row_, i) * element(k_, key, i));
+    }
+    return sum * scale_;
+  }
+
+  [[nodiscard]] std::size_t score_index(std::int64_t key) const {
+    return static_cast<std::size_t>(row_ * head_.keys() + key);
+  }
+
+  // Brings M, and with it L and O, up to date.
+  void raise(std::int64_t tile, Number greatest) {
+    const std::size_t at = row_index(head_, tile, row_);
+    const Number raised =
+        references_.empty() ? std::max(m_, greatest) : static_cast<Number>(references_[at]);
+    base_ = raised == static_cast<Number>(kMinusInfinity) ? Number{0} : raised;
+    const Number factor = std::exp2(m_ - base_);
+    m_ = raised;
+    l_ *= factor;
+    for (Number& o : o_) {
+      o *= factor;
+    }
+  }
+
+  void add_key(std::int64_t key, Number p) {
+    const Number rounded = rules_.to_element(p);
+    values_.p[score_index(key)] = static_cast<double>(rounded);
+    l_ += p;
+    // A masked key has no row in V. (Its P is 0, unless the references are no numbers.)
+    const std::int64_t dims = rounded == 0 || head_.is_masked(row_, key) ? 0 : head_.d_head;
+    for (std::int64_t i = 0; i < dims; ++i) {
+      Number& o = o_[static_cast<std::size_t>(i)];
+      o = Rules::add(o, static_cast<double>(rounded) * element(v_, key, i));
+    }
+  }
+
+  void take_step(std::int64_t tile) {
+    const std::int64_t first = tile * head_.tiles.keys_per_step;
+    scores_.clear();
+    for (std::int64_t i = 0; i < head_.tiles.keys_per_step; ++i) {
+      scores_.push_back(score(first + i));
+      values_.s[score_index(first + i)] = static_cast<double>(scores_.back());
+    }
+    raise(tile, *std::max_element(scores_.begin(), scores_.end()));
+    for (std::int64_t i = 0; i < head_.tiles.keys_per_step; ++i) {
+      add_key(first + i, std::exp2(scores_[static_cast<std::size_t>(i)] - base_));
+    }
+    keep(row_index(head_, tile, row_));
+  }
+
+  void keep(std::size_t at) {
+    values_.m[at] = static_cast<double>(m_);
+    values_.l[at] = static_cast<double>(l_);
+    std::transform(o_.begin(), o_.end(),
+                   values_.o.begin() + static_cast<std::ptrdiff_t>(at) * head_.d_head,
+                   [](Number o) { return static_cast<double>(o); });
+  }
+
+  void finish() {
+    std::transform(o_.begin(), o_.end(), values_.output.begin() + row_ * head_.d_head,
+                   [this](Number o) { return static_cast<double>(rules_.to_element(o / l_)); });
+  }
+
+  const HeadProblem& head_;
+  Rules rules_;
+  Number scale_;
+  std::vector<double> q_, k_, v_;
+  std::span<const double> references_;
+  StepValues values_;
+  std::int64_t row_ = 0;
+  Number m_{}, l_{}, base_{};
+  std::vector<Number> o_;
+  std::vector<Number> scores_;
+};
+
+}  // namespace
+
+StepValues compute_blockwise(const HeadProblem& head, const HeadInputs& inputs,
+                             Arithmetic arithmetic, std::span<const double> references) {
+  return arithmetic == Arithmetic::float64 ? RowWalk<Float64>(head, inputs, references).walk()
+                                           : RowWalk<SixteenBit>(head, inputs, references).walk();
+}
+
+}  // namespace fatune

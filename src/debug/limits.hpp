@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "debug/head_inputs.hpp"
+#include "debug/head_problem.hpp"
+#include "debug/step_values.hpp"
+
+namespace fatune {
+
+/// How far a kernel's intermediates may be from float64's. docs/debug.md has the derivation.
+///
+/// Of every tensor, block and step: twice the greatest error of the emulated 16-bit algorithm, as
+/// the documented rule has it, and what that emulation cannot have, because its sums are formed in
+/// another order than the kernel's: see the functions. Both are relative to the same M.
+class StepLimits {
+ public:
+  /// `float64` and `sixteen_bit` must outlive it.
+  StepLimits(const HeadProblem& head, const HeadInputs& inputs, const StepValues& float64,
+             const StepValues& sixteen_bit);
+
+  /// `step` is without meaning for the output.
+  [[nodiscard]] double limit(StepTensor tensor, std::int64_t q_block, std::int64_t step) const;
+  /// The greatest error of the 16-bit algorithm there.
+  [[nodiscard]] double emulated_error(StepTensor tensor, std::int64_t q_block,
+                                      std::int64_t step) const;
+
+ private:
+  [[nodiscard]] double score_limit(std::int64_t q_block, std::int64_t step) const;
+  [[nodiscard]] double reference_limit(std::int64_t q_block, std::int64_t step) const;
+  [[nodiscard]] double exponential_error(std::int64_t q_block, std::int64_t step) const;
+  [[nodiscard]] double sum_error(std::int64_t q_block, std::int64_t step) const;
+  [[nodiscard]] double greatest(StepTensor tensor, std::int64_t q_block, std::int64_t step) const;
+  [[nodiscard]] double twice_error(StepTensor tensor, std::int64_t q_block,
+                                   std::int64_t step) const {
+    return 2 * emulated_error(tensor, q_block, step);
+  }
+
+  const HeadProblem& head_;
+  const StepValues& float64_;
+  const StepValues& sixteen_bit_;
+  std::vector<double> q_norms_, k_norms_;  // of each row, Euclidean
+  double greatest_v_ = 0.0;
+};
+
+}  // namespace fatune

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "debug/head_problem.hpp"
+
+namespace fatune {
+
+/// What the block-wise algorithm computes, in the order in which a step does. `output` is O / L,
+/// once at the end.
+enum class StepTensor { s, m, p, l, o, output };
+
+inline constexpr std::array kStepTensors{StepTensor::s, StepTensor::m, StepTensor::p, StepTensor::l,
+                                         StepTensor::o};
+
+[[nodiscard]] std::string_view tensor_name(StepTensor tensor);  ///< "S", ..., "output"
+
+/// Every intermediate of one head, as kernels/common/attention_dump.h lays them out. NaN where
+/// nothing was computed: tiles that a causal block does not visit, or that a kernel did not write.
+struct StepValues {
+  std::vector<double> s;       ///< [rows, keys]
+  std::vector<double> p;       ///< [rows, keys]
+  std::vector<double> m;       ///< [kv_tiles, rows]
+  std::vector<double> l;       ///< [kv_tiles, rows]
+  std::vector<double> o;       ///< [kv_tiles, rows, d_head]
+  std::vector<double> output;  ///< [seq_len, d_head]
+
+  [[nodiscard]] const std::vector<double>& of(StepTensor tensor) const;
+  [[nodiscard]] std::vector<double>& of(StepTensor tensor);
+};
+
+/// A tensor's extents; those that are not there are 1.
+[[nodiscard]] std::vector<std::int64_t> tensor_shape(const HeadProblem& head, StepTensor tensor);
+
+/// All NaN.
+[[nodiscard]] StepValues empty_values(const HeadProblem& head);
+
+/// Where one block's step stands in a tensor: `rows` rows of `columns` neighbouring values. Rows
+/// past the end of the sequence are not among them.
+struct StepWindow {
+  std::size_t first = 0;       ///< index of the first value
+  std::size_t row_stride = 0;  ///< from a row to the next
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t first_row = 0;     ///< as position in the sequence
+  std::int64_t first_column = 0;  ///< S and P: the first key; else 0
+
+  [[nodiscard]] std::size_t index(std::int64_t row, std::int64_t column) const {
+    return first + static_cast<std::size_t>(row) * row_stride + static_cast<std::size_t>(column);
+  }
+};
+
+/// `step` is without meaning for the output.
+[[nodiscard]] StepWindow step_window(const HeadProblem& head, StepTensor tensor,
+                                     std::int64_t q_block, std::int64_t step);
+
+/// Index of a row's value in M and L.
+[[nodiscard]] inline std::size_t row_index(const HeadProblem& head, std::int64_t tile,
+                                           std::int64_t row) {
+  return static_cast<std::size_t>(tile * head.rows() + row);
+}
+
+}  // namespace fatune

@@ -1,0 +1,258 @@
+#include "emit/debug_report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "emit/print_rows.hpp"
+
+namespace fatune {
+namespace {
+
+FieldValue optional_value(const std::optional<std::int64_t>& value) {
+  return value ? FieldValue{*value} : FieldValue{};
+}
+
+FieldValue verdict(const StepCheck& check) {
+  return std::string(!check.max_error ? "not compared" : check.wrong > 0 ? "wrong" : "right");
+}
+
+template <auto kMember>
+FieldValue wrong_value(const StepCheck& check) {
+  return check.first_wrong ? FieldValue{(*check.first_wrong).*kMember} : FieldValue{};
+}
+
+// A step of all blocks, for people: of each tensor what was worst.
+struct StepRow {
+  std::int64_t step = 0;
+  std::array<std::string, kStepTensors.size()> cells;
+};
+
+template <std::size_t kIndex>
+FieldValue cell(const StepRow& row) {
+  return row.cells[kIndex];
+}
+
+const std::vector<Field<StepRow>>& step_row_fields() {
+  constexpr Shown kEverywhere = Shown::everywhere;
+  static const std::vector<Field<StepRow>> fields{
+      {"step", "step", "", 0, kEverywhere, [](const StepRow& r) { return FieldValue{r.step}; }},
+      {"S", "S", "", 0, kEverywhere, cell<0>},
+      {"M", "M", "", 0, kEverywhere, cell<1>},
+      {"P", "P", "", 0, kEverywhere, cell<2>},
+      {"L", "L", "", 0, kEverywhere, cell<3>},
+      {"O", "O", "", 0, kEverywhere, cell<4>}};
+  return fields;
+}
+
+double percent_of_limit(const StepCheck& check) {
+  return check.limit > 0.0        ? 100.0 * *check.max_error / check.limit
+         : *check.max_error > 0.0 ? std::numeric_limits<double>::infinity()
+                                  : 0.0;
+}
+
+// Of the checks of one step and tensor.
+std::string worst_text(const std::vector<const StepCheck*>& checks) {
+  double percent = 0.0;
+  double emulated = 0.0;
+  bool wrong = false;
+  bool compared = false;
+  for (const StepCheck* check : checks) {
+    emulated = std::max(emulated, check->emulated_error);
+    compared = compared || check->max_error;
+    wrong = wrong || check->wrong > 0;
+    percent = check->max_error ? std::max(percent, percent_of_limit(*check)) : percent;
+  }
+  if (!compared) {
+    return fmt::format("{:.2e}", emulated);
+  }
+  return fmt::format("{}{:.3g} %", wrong ? "WRONG " : "", percent);
+}
+
+std::string worst_text(const DebugReport& report, std::optional<std::int64_t> step,
+                       StepTensor tensor) {
+  std::vector<const StepCheck*> checks;
+  for (const StepCheck& check : report.checks) {
+    if (check.step == step && check.tensor == tensor) {
+      checks.push_back(&check);
+    }
+  }
+  return worst_text(checks);
+}
+
+std::vector<StepRow> step_rows(const DebugReport& report) {
+  std::int64_t steps = 0;
+  for (const StepCheck& check : report.checks) {
+    steps = std::max(steps, check.step.value_or(0) + 1);
+  }
+  std::vector<StepRow> rows;
+  for (std::int64_t step = 0; step < steps; ++step) {
+    StepRow& row = rows.emplace_back(StepRow{step, {}});
+    for (std::size_t i = 0; i < kStepTensors.size(); ++i) {
+      row.cells[i] = worst_text(report, step, kStepTensors[i]);
+    }
+  }
+  return rows;
+}
+
+std::string order_text(const HeadProblem& head) {
+  return head.tiles.order == StepOrder::last_to_first ? "last_to_first" : "first_to_last";
+}
+
+std::string headline(const DebugReport& report) {
+  const HeadProblem& head = report.head;
+  return fmt::format("{} on {}, init {}, seed {}\n{} blocks of {} queries; a step is {} keys, {}\n",
+                     report.config, describe(head.problem()), report.init, report.seed,
+                     head.q_blocks(), head.tiles.query_rows, head.tiles.keys_per_step,
+                     head.tiles.order == StepOrder::last_to_first ? "from the last to the first"
+                                                                  : "from the first to the last");
+}
+
+bool shows_steps(const DebugReport& report) {
+  return !report.checks.empty() && report.checks.front().max_error.has_value();
+}
+
+std::string status_line(const DebugReport& report) {
+  if (!report.why_not_measured.empty()) {
+    return fmt::format("NO KERNEL RAN: {}. The CPU's values only.\n", report.why_not_measured);
+  }
+  if (report.failure) {
+    return fmt::format("THE KERNEL FAILED: {}: {}\n", report.failure->outcome,
+                       report.failure->detail);
+  }
+  return shows_steps(report) ? ""
+                             : "The family declares no intermediates: only the output is compared. "
+                               "Steps are the CPU's.\n";
+}
+
+std::string table_title(const DebugReport& report) {
+  return shows_steps(report)
+             ? "Greatest error of the kernel against float64, in percent of its limit:\n"
+             : "Greatest error of the emulated 16-bit algorithm against float64:\n";
+}
+
+std::string number(double value) { return fmt::format("{:.6g}", value); }
+
+std::string first_wrong_text(const DebugReport& report) {
+  const StepCheck* const check = first_wrong(report.checks);
+  if (check == nullptr) {
+    return is_right(report) ? "all right\n" : "";
+  }
+  const WrongValue& value = *check->first_wrong;
+  const std::string step =
+      check->step ? fmt::format("step {} (keys {} to {}), ", *check->step,
+                                *check->kv_tile * report.head.tiles.keys_per_step,
+                                (*check->kv_tile + 1) * report.head.tiles.keys_per_step - 1)
+                  : std::string();
+  return fmt::format(
+      "FIRST WRONG: {}{} of block {}: row {}, column {}: kernel {}, float64 {}, 16-bit {}; error "
+      "{}, limit {}; {} of {} values there\n  likely: {}\n",
+      step, tensor_name(check->tensor), check->q_block, value.row, value.column,
+      number(value.kernel), number(value.float64), number(value.sixteen_bit), number(value.error),
+      number(check->limit), check->wrong, check->values, report.likely_cause);
+}
+
+const char* verdict_of(const DebugReport& report) {
+  return !report.why_not_measured.empty()        ? "not_run"
+         : report.failure                        ? "failed"
+         : first_wrong(report.checks) != nullptr ? "wrong"
+                                                 : "right";
+}
+
+Json json_failure(const DebugReport& report) {
+  return !report.failure
+             ? Json()
+             : Json{{"outcome", report.failure->outcome}, {"detail", report.failure->detail}};
+}
+
+std::string debug_json(const DebugReport& report) {
+  const StepCheck* const first = first_wrong(report.checks);
+  const BlockTiles& tiles = report.head.tiles;
+  Json json = {{"format", "fatune.debug"},
+               {"format_version", 1},
+               {"family", report.family},
+               {"config", report.config},
+               {"problem", json_problem(report.head.problem())},
+               {"init", report.init},
+               {"seed", report.seed},
+               {"query_rows", tiles.query_rows},
+               {"keys_per_step", tiles.keys_per_step},
+               {"step_order", order_text(report.head)},
+               {"reference_slack_log2", tiles.reference_slack_log2},
+               {"declares_steps", report.declares_steps},
+               {"measured", report.why_not_measured.empty() && !report.failure},
+               {"why_not_measured", report.why_not_measured},
+               {"device", report.device}};
+  json["failure"] = json_failure(report);
+  json["verdict"] = verdict_of(report);
+  json["first_wrong"] = first == nullptr ? Json() : json_object(step_check_fields(), *first);
+  json["likely_cause"] = report.likely_cause;
+  json["checks"] = json_rows(step_check_fields(), report.checks);
+  return json_text(json);
+}
+
+}  // namespace
+
+bool is_right(const DebugReport& report) { return std::string_view(verdict_of(report)) == "right"; }
+
+const std::vector<Field<StepCheck>>& step_check_fields() {
+  using C = StepCheck;
+  constexpr Shown kEverywhere = Shown::everywhere;
+  static const std::vector<Field<C>> fields{
+      {"step", "step", "of the block, from 0; null: the output", 0, kEverywhere,
+       [](const C& c) { return optional_value(c.step); }},
+      {"tensor", "tensor", "S, M, P, L, O or output", 0, kEverywhere,
+       [](const C& c) { return FieldValue{std::string(tensor_name(c.tensor))}; }},
+      {"q_block", "block", "of query rows, from 0", 0, kEverywhere,
+       [](const C& c) { return FieldValue{c.q_block}; }},
+      {"kv_tile", "tile", "which tile of keys the step took; null: the output", 0, kEverywhere,
+       [](const C& c) { return optional_value(c.kv_tile); }},
+      {"verdict", "verdict", "right, wrong, or not compared", 0, kEverywhere, verdict},
+      {"max_error", "max error",
+       "greatest absolute difference between kernel and float64; null: infinite, not a number, or "
+       "not compared",
+       6, kEverywhere,
+       [](const C& c) { return c.max_error ? FieldValue{*c.max_error} : FieldValue{}; }},
+      {"limit", "limit", "the most that it may be", 6, kEverywhere,
+       [](const C& c) { return FieldValue{c.limit}; }},
+      {"emulated_error", "16-bit error",
+       "greatest absolute difference between the emulated 16-bit algorithm and float64", 6,
+       kEverywhere, [](const C& c) { return FieldValue{c.emulated_error}; }},
+      {"values", "values", "that were compared", 0, kEverywhere,
+       [](const C& c) { return FieldValue{c.values}; }},
+      {"wrong", "wrong", "of these, beyond the limit", 0, kEverywhere,
+       [](const C& c) { return FieldValue{c.wrong}; }},
+      {"row", "row", "of the first value that is wrong: the query's position", 0, kEverywhere,
+       wrong_value<&WrongValue::row>},
+      {"column", "column",
+       "of the same: in S and P the key's position, in O and output the dimension, else 0", 0,
+       kEverywhere, wrong_value<&WrongValue::column>},
+      {"kernel", "kernel", "the kernel's value there; null also when it is not finite", 6,
+       kEverywhere, wrong_value<&WrongValue::kernel>},
+      {"float64", "float64",
+       "float64's value there, for M the nearest that is allowed; null also when it is not finite",
+       6, kEverywhere, wrong_value<&WrongValue::float64>},
+      {"sixteen_bit", "16-bit",
+       "the emulated 16-bit algorithm's value there; null also when it is not finite", 6,
+       kEverywhere, wrong_value<&WrongValue::sixteen_bit>},
+  };
+  return fields;
+}
+
+std::string print_debug_report(const DebugReport& report, OutputFormat format) {
+  if (format == OutputFormat::json) {
+    return debug_json(report);
+  }
+  if (format == OutputFormat::csv) {
+    return print_rows(step_check_fields(), report.checks, format);
+  }
+  return headline(report) + status_line(report) + "\n" + table_title(report) + "\n" +
+         print_rows(step_row_fields(), step_rows(report), format) +
+         "\noutput: " + worst_text(report, std::nullopt, StepTensor::output) +
+         (is_right(report) || first_wrong(report.checks) != nullptr ? " of its limit" : "") + "\n" +
+         first_wrong_text(report);
+}
+
+}  // namespace fatune

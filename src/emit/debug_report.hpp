@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/output_format.hpp"
+#include "debug/compare.hpp"
+#include "debug/head_problem.hpp"
+#include "emit/field.hpp"
+
+namespace fatune {
+
+/// Why there is nothing of the kernel to compare.
+struct DebugFailure {
+  std::string outcome;  ///< "crashed", "timed_out", "unlaunchable"
+  std::string detail;
+};
+
+/// One configuration's intermediates, compared.
+struct DebugReport {
+  std::string family;
+  std::string config;  ///< short form
+  HeadProblem head;
+  bool declares_steps = false;  ///< the family says how its kernel is cut
+  std::string init;
+  std::uint64_t seed = 0;
+  std::string device;            ///< name of the GPU; empty: none was used
+  std::string why_not_measured;  ///< empty: the kernel was to run
+  std::optional<DebugFailure> failure;
+  std::vector<StepCheck> checks;
+  std::string likely_cause;  ///< of the first check that is wrong; empty: there is none
+};
+
+/// The kernel ran, and everything that it shows is right.
+[[nodiscard]] bool is_right(const DebugReport& report);
+
+/// JSON follows configs/schema/debug.schema.json; it and CSV have every check. Tables and Markdown
+/// have a line for each step and, when something is wrong, where it is so first.
+[[nodiscard]] std::string print_debug_report(const DebugReport& report, OutputFormat format);
+
+/// One column of the list of checks.
+[[nodiscard]] const std::vector<Field<StepCheck>>& step_check_fields();
+
+}  // namespace fatune

@@ -1,0 +1,145 @@
+#include "measure/debug_messages.hpp"
+
+#include <cstring>
+#include <initializer_list>
+#include <type_traits>
+
+#include "measure/message_members.hpp"
+
+namespace fatune {
+namespace {
+
+using Json = nlohmann::json;
+
+// Far beyond what one message can hold, and small enough for products of them.
+constexpr std::int64_t kMaxExtent = std::int64_t{1} << 20;
+
+template <typename T>
+void append(std::vector<char>& blob, const std::vector<T>& values) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  const std::size_t before = blob.size();
+  blob.resize(before + values.size() * sizeof(T));
+  if (!values.empty()) {
+    std::memcpy(blob.data() + before, values.data(), values.size() * sizeof(T));
+  }
+}
+
+// Takes a message's data apart from its beginning.
+class BlobReader {
+ public:
+  explicit BlobReader(const Message& message) : message_(message) {}
+
+  template <typename T>
+  std::vector<T> take(std::int64_t count) {
+    const auto left = static_cast<std::int64_t>(message_.blob.size() - at_);
+    const auto size = static_cast<std::int64_t>(sizeof(T));
+    if (count < 0 || count > left / size) {
+      fail();
+    }
+    std::vector<T> values(static_cast<std::size_t>(count));
+    if (count > 0) {
+      std::memcpy(values.data(), message_.blob.data() + at_, values.size() * sizeof(T));
+    }
+    at_ += values.size() * sizeof(T);
+    return values;
+  }
+
+  void expect_end() const {
+    if (at_ != message_.blob.size()) {
+      fail();
+    }
+  }
+
+ private:
+  [[noreturn]] void fail() const {
+    throw ProtocolError(fmt::format("message '{}': {} bytes of data are not what it announces",
+                                    type_of(message_), message_.blob.size()));
+  }
+
+  const Message& message_;
+  std::size_t at_ = 0;
+};
+
+Json dump_json(const std::optional<DumpExtents>& dump) {
+  return !dump ? Json()
+               : Json{{"rows", dump->rows}, {"keys", dump->keys}, {"kv_tiles", dump->kv_tiles}};
+}
+
+std::optional<DumpExtents> read_dump(const Message& message) {
+  const Json& dump = message_member(message, "dump");
+  if (dump.is_null()) {
+    return std::nullopt;
+  }
+  try {
+    const DumpExtents extents{dump.at("rows").get<std::int64_t>(),
+                              dump.at("keys").get<std::int64_t>(),
+                              dump.at("kv_tiles").get<std::int64_t>()};
+    for (const std::int64_t extent : {extents.rows, extents.keys, extents.kv_tiles}) {
+      if (extent < 1 || extent > kMaxExtent) {
+        throw ProtocolError(fmt::format("message 'debug', 'dump': an extent {}", extent));
+      }
+    }
+    return extents;
+  } catch (const Json::exception& error) {
+    fail_member(message, "dump", error);
+  }
+}
+
+void check_elements(const Message& message, const Problem& problem) {
+  if (problem.seq_len < 1 || problem.seq_len > kMaxExtent || problem.d_head < 1 ||
+      problem.d_head > kMaxExtent || problem.batch != 1 || problem.heads != 1) {
+    throw ProtocolError(fmt::format("message '{}': not one head", type_of(message)));
+  }
+}
+
+}  // namespace
+
+Message debug_message(const DebugRequest& request) {
+  Message message{{{"type", "debug"},
+                   {"label", request.label},
+                   {"problem", record_json(request.problem)},
+                   {"kernel", request.artifact.lowered_name},
+                   {"geometry", record_json(request.geometry)},
+                   {"dump", dump_json(request.dump)},
+                   {"code_bytes", request.artifact.cubin.size()}},
+                  request.artifact.cubin};
+  append(message.blob, request.q);
+  append(message.blob, request.k);
+  append(message.blob, request.v);
+  return message;
+}
+
+DebugRequest read_debug(const Message& message) {
+  DebugRequest request;
+  request.label = plain_member<std::string>(message, "label");
+  request.problem = record_member<Problem>(message, "problem");
+  check_elements(message, request.problem);
+  request.geometry = record_member<LaunchGeometry>(message, "geometry");
+  request.dump = read_dump(message);
+  request.artifact.lowered_name = plain_member<std::string>(message, "kernel");
+  BlobReader data(message);
+  request.artifact.cubin = data.take<char>(plain_member<std::int64_t>(message, "code_bytes"));
+  for (auto* tensor : {&request.q, &request.k, &request.v}) {
+    *tensor = data.take<std::uint16_t>(tensor_elements(request.problem));
+  }
+  data.expect_end();
+  return request;
+}
+
+Message debugged_message(const DebugRun& run) {
+  Message message{{{"type", "debugged"}}, {}};
+  append(message.blob, run.output);
+  append(message.blob, run.dump);
+  return message;
+}
+
+DebugRun read_debugged(const Message& message, const DebugRequest& request) {
+  BlobReader data(message);
+  DebugRun run;
+  run.output = data.take<std::uint16_t>(tensor_elements(request.problem));
+  run.dump = data.take<float>(request.dump ? request.dump->values(request.problem.d_head) : 0);
+  data.expect_end();
+  return run;
+}
+
+}  // namespace fatune

@@ -1,0 +1,31 @@
+#include "measure/driver_outcome.hpp"
+
+#include <string>
+
+#include <fmt/format.h>
+
+namespace fatune {
+namespace {
+
+std::string describe(const gpu::DriverError& error) {
+  return fmt::format("{}: {} ({})", error.name(), error.text(), error.call());
+}
+
+// Refused before anything ran: the machine code or the launch does not suit the device.
+bool refused(const gpu::DriverError& error) {
+  return !error.sticky() &&
+         (error.call() == "cuLaunchKernel" || error.call() == "cuFuncSetAttribute" ||
+          error.call() == "cuModuleLoadData" || error.call() == "cuGraphAddKernelNode" ||
+          error.call() == "cuGraphInstantiateWithFlags" || error.call() == "cuGraphLaunch");
+}
+
+}  // namespace
+
+Outcome outcome_of(const gpu::DriverError& error) {
+  if (refused(error)) {
+    return Unlaunchable{describe(error)};
+  }
+  return Crashed{describe(error)};
+}
+
+}  // namespace fatune

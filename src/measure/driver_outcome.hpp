@@ -1,0 +1,12 @@
+#pragma once
+
+#include "core/outcome.hpp"
+#include "gpu/driver.hpp"
+
+namespace fatune {
+
+/// What the driver said while a candidate was loaded, launched or waited for: Unlaunchable when it
+/// was refused before anything ran, else Crashed.
+[[nodiscard]] Outcome outcome_of(const gpu::DriverError& error);
+
+}  // namespace fatune

@@ -1,0 +1,33 @@
+#include "measure/worker_settings.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace fatune {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kThisProgram = "/proc/self/exe";
+
+std::string worker_program(bool launched) {
+  // Read before any thread is started, and never written.
+  const char* const chosen = std::getenv("FATUNE_WORKER");  // NOLINT(concurrency-mt-unsafe)
+  if (chosen != nullptr && *chosen != '\0') {
+    return chosen;
+  }
+  // The link outlives a rebuilt program; in a launcher it would name the launcher.
+  return launched ? fs::read_symlink(kThisProgram).string() : kThisProgram;
+}
+
+}  // namespace
+
+WorkerSettings worker_settings(int device_ordinal, const std::vector<std::string>& launcher) {
+  const bool launched = !launcher.empty();
+  const DeadlineSettings deadlines = deadline_settings_from_environment();
+  return {{worker_program(launched), launcher},
+          device_ordinal,
+          launched ? under_tool(deadlines) : deadlines};
+}
+
+}  // namespace fatune

@@ -1,0 +1,149 @@
+// `fatune debug`: without a GPU, with the fake driver, whose kernels write nothing, and with the
+// fake worker, whose kernels write zeros.
+#include <filesystem>
+
+#include "cli/program.hpp"
+
+namespace fatune::testing_cli {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+class DebugCommand : public ProgramTest {
+ protected:
+  static std::vector<std::string> debug(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{"debug", "--config", kConfig, "--seq-blocks", "2"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+  void use_faulty_worker(const std::string& what) {
+    use_fake_worker({{"faults", {{{"at", "debug"}, {"do", what}}}}});
+  }
+  json failure_of_kernel() {
+    const json report = fatune_json(debug({"--format", "json"}), ExitCode::failed_outcomes);
+    EXPECT_EQ(report["verdict"], "failed");
+    EXPECT_EQ(report["measured"], false);
+    return report["failure"];
+  }
+};
+
+TEST_F(DebugCommand, WithoutAGpuShowsTheCpusValuesAndSaysSo) {
+  const ProcessResult table = fatune(debug());
+  expect_ok(table);
+  EXPECT_THAT(table.out, HasSubstr("NO KERNEL RAN"));
+  EXPECT_THAT(table.out, Not(HasSubstr("all right")));
+  const ProcessResult result = fatune(debug({"--causal", "--format", "json"}));
+  expect_ok(result);
+  expect_schema(result.out, "debug");
+  const json report = json::parse(result.out);
+  EXPECT_EQ(report["measured"], false);
+  EXPECT_EQ(report["verdict"], "not_run");
+  EXPECT_EQ(report["problem"]["seq_len"], 128);
+  EXPECT_EQ(report["query_rows"], 64);
+  EXPECT_EQ(report["keys_per_step"], 32);
+  EXPECT_EQ(report["checks"].size(), 5U * (2 + 4) + 2);
+  EXPECT_EQ(report["checks"][0]["verdict"], "not compared");
+}
+
+TEST_F(DebugCommand, WithoutAGpuThatIsRequiredItFails) {
+  expect_error(fatune(debug({"--require-gpu"})), ExitCode::no_gpu, {"a GPU is required"});
+}
+
+TEST_F(DebugCommand, WritesEveryIntermediate) {
+  expect_ok(fatune(debug({"--init", "range", "--out", path("out")})));
+  for (const char* name : {"q", "k", "v", "s_float64", "s_16bit", "m_float64", "p_16bit",
+                           "l_float64", "o_float64", "o_16bit", "output_float64"}) {
+    EXPECT_EQ(read(std::string("out/") + name + ".npy").substr(1, 5), "NUMPY") << name;
+  }
+  expect_schema(read("out/debug.json"), "debug");
+  EXPECT_FALSE(std::filesystem::exists(path("out/s_kernel.npy"))) << "no kernel ran";
+}
+
+TEST_F(DebugCommand, AFolderThatCannotBeWrittenIsNamedFirst) {
+  write("file", "x");
+  expect_error(fatune(debug({"--out", path("file")})), ExitCode::io, {path("file")});
+}
+
+TEST_F(DebugCommand, OptionsThatMakeNoSenseAreRefused) {
+  expect_error(fatune(debug({"--init", "zeros"})), ExitCode::usage,
+               {"'zeros' is no kind of input", "random, range, onehot"});
+  expect_error(fatune({"debug", "--config", kConfig, "--seq", "0"}), ExitCode::usage, {"--seq"});
+  expect_error(fatune({"debug"}), ExitCode::usage, {"--config"});
+  expect_error(fatune(debug({"--seq", "100"})), ExitCode::usage, {"--seq"});
+  expect_error(fatune({"debug", "--config", kConfig, "--seq", "8192"}), ExitCode::too_large,
+               {"MiB", "take a shorter sequence"});
+}
+
+TEST_F(DebugCommand, AKernelThatWritesNothingIsWrongAtItsFirstStep) {
+  use_fake_gpu();
+  const ProcessResult result = fatune(debug({"--out", path("out"), "--format", "json"}));
+  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::failed_outcomes)) << result.err;
+  expect_schema(result.out, "debug");
+  const json report = json::parse(result.out);
+  EXPECT_EQ(report["verdict"], "wrong");
+  EXPECT_EQ(report["measured"], true);
+  EXPECT_EQ(report["first_wrong"]["tensor"], "S");
+  EXPECT_EQ(report["first_wrong"]["step"], 0);
+  EXPECT_EQ(report["first_wrong"]["kv_tile"], 3) << "from the last tile to the first";
+  EXPECT_THAT(report["likely_cause"].get<std::string>(), HasSubstr("never written"));
+  EXPECT_EQ(read("out/o_kernel.npy").substr(1, 5), "NUMPY");
+}
+
+TEST_F(DebugCommand, AFamilyThatShowsNothingHasItsOutputCompared) {
+  use_fake_gpu();
+  const ProcessResult result =
+      fatune({"debug", "--kernel-dir", kToyFolder, "--config", "(FP16, 64, 32): unroll_1"});
+  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::failed_outcomes)) << result.err;
+  EXPECT_THAT(result.out, HasSubstr("declares no intermediates"));
+  EXPECT_THAT(result.out, HasSubstr("FIRST WRONG: output of block 0: row 0, column 0"));
+}
+
+TEST_F(DebugCommand, ZerosAreNamedWithWhatTheyShouldBe) {
+  use_fake_worker(json::object());
+  const json report =
+      fatune_json(debug({"--init", "constant", "--format", "json"}), ExitCode::failed_outcomes);
+  EXPECT_EQ(report["first_wrong"]["tensor"], "S");
+  EXPECT_EQ(report["first_wrong"]["row"], 0);
+  EXPECT_EQ(report["first_wrong"]["kernel"], 0.0);
+  EXPECT_NEAR(report["first_wrong"]["float64"].get<double>(), 16.322, 1e-3)
+      << "128 log2(e) / 128^.5";
+}
+
+TEST_F(DebugCommand, AKernelThatCrashesCostsAWorker) {
+  use_faulty_worker("crash CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access");
+  const json failure = failure_of_kernel();
+  EXPECT_EQ(failure["outcome"], "crashed");
+  EXPECT_THAT(failure["detail"].get<std::string>(), HasSubstr("ILLEGAL_ADDRESS"));
+}
+
+TEST_F(DebugCommand, TheRealWorkerSaysWhatTheDriverSaid) {
+  use_fake_gpu();
+  process_.environment["FATUNE_FAKE_KERNEL_ERROR"] = "700@name:flash";
+  EXPECT_EQ(failure_of_kernel()["outcome"], "crashed");
+}
+
+TEST_F(DebugCommand, AKernelThatHangsIsGivenUp) {
+  use_faulty_worker("hang");
+  process_.environment["FATUNE_WATCHDOG_S"] = "0.2";
+  EXPECT_EQ(failure_of_kernel()["outcome"], "timed_out");
+}
+
+TEST_F(DebugCommand, AWorkerThatDiesIsACrash) {
+  use_faulty_worker("signal 11");
+  EXPECT_EQ(failure_of_kernel()["outcome"], "crashed");
+}
+
+TEST_F(DebugCommand, AKernelThatDoesNotCompileIsNamedWithItsLog) {
+  use_fake_gpu();
+  std::filesystem::copy(FATUNE_SOURCE_DIR "/tests/families/toy_attention", path("toy"),
+                        std::filesystem::copy_options::recursive);
+  write("toy/toy_attention.cu", "this is no kernel");
+  expect_error(
+      fatune({"debug", "--kernel-dir", path("toy"), "--config", "(FP16, 64, 32): unroll_1"}),
+      ExitCode::bad_file, {"does not compile", "error"});
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli

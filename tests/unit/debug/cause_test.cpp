@@ -1,0 +1,47 @@
+#include "debug/cause.hpp"
+
+#include <gmock/gmock.h>
+
+#include "unit/debug/simulated_kernel.hpp"
+
+namespace fatune {
+namespace {
+
+using testing::Fault;
+using ::testing::HasSubstr;
+
+std::string cause_of(Fault fault, InitKind kind, bool causal = false, bool has_steps = true) {
+  const HeadProblem head{64, 64, DType::fp16, causal, {32, 16, StepOrder::last_to_first, 0.0}};
+  const HeadInputs inputs = make_head_inputs(head, kind, 3);
+  KernelValues kernel = testing::simulate_kernel(head, inputs, fault);
+  kernel.has_steps = has_steps;
+  const Comparison comparison = compare_steps(head, inputs, kernel);
+  return likely_cause(head, inputs, kernel.values, comparison, *first_wrong(comparison.checks));
+}
+
+TEST(LikelyCause, NamesTheMaskAndTheFirstKey) {
+  EXPECT_THAT(cause_of(Fault::mask_off_by_one, InitKind::random, true),
+              HasSubstr("the mask: it lets through that of key 16 for query 15"));
+}
+
+TEST(LikelyCause, NamesTheRescaling) {
+  EXPECT_THAT(cause_of(Fault::no_rescale, InitKind::range), HasSubstr("the rescaling of L"));
+  EXPECT_THAT(cause_of(Fault::no_output_rescale, InitKind::range),
+              HasSubstr("O is what it is when it is not rescaled"));
+}
+
+TEST(LikelyCause, NamesTheProductWithV) {
+  EXPECT_THAT(cause_of(Fault::swapped_v, InitKind::random), HasSubstr("the product P V"));
+}
+
+TEST(LikelyCause, NamesTheOtherParts) {
+  EXPECT_THAT(cause_of(Fault::m_too_high, InitKind::random), HasSubstr("the maximum of a row"));
+  EXPECT_THAT(cause_of(Fault::no_exponent_base, InitKind::random), HasSubstr("the exponential"));
+  EXPECT_THAT(cause_of(Fault::left_out_step, InitKind::random), HasSubstr("never written"));
+  EXPECT_THAT(cause_of(Fault::no_division, InitKind::random), HasSubstr("every step is right"));
+  EXPECT_THAT(cause_of(Fault::no_division, InitKind::random, false, false),
+              HasSubstr("this family shows none"));
+}
+
+}  // namespace
+}  // namespace fatune
