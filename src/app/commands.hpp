@@ -29,8 +29,12 @@ namespace fatune {
 [[nodiscard]] ExitCode sass_diff(const SassOptions& options);
 [[nodiscard]] ExitCode sass_graph(const SassOptions& options);
 [[nodiscard]] ExitCode sass_clean(const SassOptions& options);
+/// Which source lines became which PTX and which machine code.
+[[nodiscard]] ExitCode sass_map(const SassMapOptions& options);
 /// What parameters do to the machine code, and what of it goes with measured times.
 [[nodiscard]] ExitCode sass_why(const SassWhyOptions& options);
+/// What hardware counters say of configurations.
+[[nodiscard]] ExitCode profile(const ProfileOptions& options);
 [[nodiscard]] ExitCode devices(const DevicesOptions& options);
 [[nodiscard]] ExitCode doctor(const DoctorOptions& options);
 

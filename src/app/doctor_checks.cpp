@@ -1,9 +1,6 @@
 #include "app/doctor_checks.hpp"
 
-#include <unistd.h>
-
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -11,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "app/counter_access.hpp"
 #include "app/kernel_choice.hpp"
 #include "app/session.hpp"
 #include "compile/compiler.hpp"
@@ -59,12 +57,6 @@ std::string cache_contents(const CubinCache& cache) {
   return fmt::format("{}: {} entries, {:.1f} of {} MiB", cache.settings().folder.string(),
                      contents.entries, static_cast<double>(contents.bytes) / (1 << 20),
                      cache.settings().cap_bytes >> 20);
-}
-
-/// The NVIDIA kernel module's setting; empty when there is no module.
-std::string module_parameters() {
-  std::ifstream file("/proc/driver/nvidia/params");
-  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 }  // namespace
@@ -191,13 +183,12 @@ std::vector<Check> check_readings(const DoctorOptions&) {
 }
 
 std::vector<Check> check_counters(const DoctorOptions&) {
-  const std::string parameters = module_parameters();
-  if (parameters.empty()) {
+  const CounterAccess access = counter_access();
+  if (access == CounterAccess::unknown) {
     return {{"performance counters", Health::limited, "no NVIDIA kernel module is loaded",
              "only profiling needs them"}};
   }
-  const bool admin_only = parameters.find("RmProfilingAdminOnly: 1") != std::string::npos;
-  if (admin_only && ::geteuid() != 0) {
+  if (access == CounterAccess::admins_only) {
     return {{"performance counters", Health::limited, "only an administrator may read them",
              "for ncu, load the module with NVreg_RestrictProfilingToAdminUsers=0; timing does "
              "not need them"}};

@@ -55,6 +55,18 @@ KernelChoice choose_kernels(const KernelOptions& options) {
   return {std::move(tree), std::move(family)};
 }
 
+KernelChoice choose_kernels_of(const RunReport& run, KernelOptions options) {
+  if (options.family.empty()) {
+    options.family = run.family;
+  }
+  KernelChoice choice = choose_kernels(options);
+  if (run.family != choice.family.name) {
+    throw Error(ExitCode::usage, fmt::format("the run is of family '{}'", run.family), "--run",
+                "name it with --family, and its folder with --kernel-dir");
+  }
+  return choice;
+}
+
 Space choose_space(const KernelChoice& kernels, const KernelOptions& options) {
   const std::string key = choose_space(kernels.family, options.space, options.kernels_variable);
   return load_space(kernels.tree, kernels.family, key);

@@ -5,6 +5,7 @@
 
 #include "app/options.hpp"
 #include "core/config.hpp"
+#include "core/report.hpp"
 #include "data/file_tree.hpp"
 #include "plan/family.hpp"
 #include "plan/space.hpp"
@@ -20,6 +21,10 @@ struct KernelChoice {
 /// Lays the user's folders over the built-in files and loads the family: the one named; else the
 /// only one that the folders add; else flash_sm80. Error(usage) when the folders add several.
 [[nodiscard]] KernelChoice choose_kernels(const KernelOptions& options);
+
+/// The kernels of a stored run: its family, unless the options name it. Error(usage) when they name
+/// another one.
+[[nodiscard]] KernelChoice choose_kernels_of(const RunReport& run, KernelOptions options);
 
 /// The space that options and environment name.
 [[nodiscard]] Space choose_space(const KernelChoice& kernels, const KernelOptions& options);

@@ -60,6 +60,7 @@ DeviceThread::Make make_measuring(const MeasureOptions& options, const PlannedRu
   setup.count_rows = options.count_rows;
   setup.cache = cache;
   setup.launcher = options.launcher;
+  setup.counters = run.counters;
   setup.wait = options.target.no_wait ? LockWait::no : LockWait::yes;
   setup.on_wait = [output = options.output, gpu, name = target.limits.name] {
     print_note(output, fmt::format("another fatune measures on {} (GPU {}): waiting for it", name,

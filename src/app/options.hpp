@@ -8,6 +8,7 @@
 
 #include "core/arch.hpp"
 #include "core/init_kind.hpp"
+#include "core/map_target.hpp"
 #include "core/output_format.hpp"
 #include "core/problem.hpp"
 #include "core/report.hpp"
@@ -84,7 +85,8 @@ struct MeasureOptions {
   std::optional<std::filesystem::path> best_file;
   std::optional<std::string> baseline;  ///< configuration that relative_percent refers to
   bool strict = false;
-  bool count_rows = false;            ///< verifications say which rows are wrong
+  bool count_rows = false;  ///< verifications say which rows are wrong
+  int counters = 0;         ///< hardware counters of so many of each problem's ranking; 0: none
   std::vector<std::string> launcher;  ///< command of a tool that the worker runs under; not typed
 };
 
@@ -165,11 +167,15 @@ struct ShowOptions {
 struct CodeSource {
   enum class Kind {
     config,
-    file,    ///< a cubin, or a listing
-    either,  ///< a file when there is one of that name
+    file,      ///< a cubin, or a listing
+    artifact,  ///< what the cubin cache has under a key that begins so
+    run,       ///< a configuration by its rank in a stored run
+    either,    ///< an artifact as "artifact:KEY", a file when there is one of that name, else a
+               ///< config
   };
   std::string text;
   Kind kind = Kind::config;
+  std::optional<std::int64_t> run;  ///< absent: the run that began last
 };
 
 struct SassOptions {
@@ -179,9 +185,19 @@ struct SassOptions {
   std::optional<Arch> arch;
   CompileSettings compile;
   OutputOptions output;
+  std::int64_t rank = 1;  ///< in the run that the source names
+  std::optional<std::filesystem::path> db_file;
   std::string function;  ///< empty: the only kernel
   bool opcodes = false;
   bool listing = false;  ///< of a comparison: the code, not the counts
+  bool svg = false;      ///< of a graph: drawn
+};
+
+struct SassMapOptions : SassOptions {
+  std::optional<MapTarget> target;  ///< absent: all source lines
+  std::int64_t depth = 0;           ///< steps of PTX that feed it; 0: all
+  bool annotate = false;            ///< the source itself with counts
+  bool ptx_text = false;            ///< the PTX alone
 };
 
 struct SassWhyOptions {
@@ -193,6 +209,34 @@ struct SassWhyOptions {
   std::optional<std::filesystem::path> db_file;
   bool with_run = false;            ///< a stored run instead of a space
   std::optional<std::int64_t> run;  ///< absent: the run that began last
+};
+
+/// Who reads the counters.
+enum class CounterReader {
+  ncu,    ///< Nsight Compute, in front of the worker
+  cupti,  ///< the worker itself
+};
+
+struct ProfileOptions {
+  KernelOptions kernels;
+  ProblemOptions problems;
+  TargetOptions target;
+  CompileSettings compile;
+  OutputOptions output;
+  std::vector<std::string> configs;  ///< instead of a space or a run
+  std::optional<std::filesystem::path> db_file;
+  bool with_run = false;                           ///< the first of a stored run's rankings
+  std::optional<std::int64_t> run;                 ///< absent: the run that began last
+  int top = 5;                                     ///< of each ranking; 0: all
+  std::vector<std::string> metrics{"documented"};  ///< sets, figures, raw metrics
+  bool all_sections = false;                       ///< all that ncu knows, into its report
+  int runs = 3;                                    ///< launches that are counted and averaged
+  std::optional<std::string> baseline;  ///< configuration that relative_percent refers to
+  CounterReader reader = CounterReader::ncu;
+  std::optional<std::filesystem::path> out_dir;
+  bool timeline = false;                            ///< Nsight Systems, no counters
+  std::optional<std::filesystem::path> script_dir;  ///< write scripts, run nothing
+  std::optional<std::filesystem::path> imported;    ///< read this report, run nothing
 };
 
 struct DevicesOptions {

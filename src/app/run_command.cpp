@@ -67,7 +67,8 @@ ExitCode run(const RunOptions& options) {
   if (options.baseline) {
     baseline = parse_config(kernels.family, *options.baseline);
   }
-  return carry_out(options, {std::move(kernels), {}, std::move(problems), baseline});
+  return carry_out(options,
+                   {std::move(kernels), {}, std::move(problems), baseline, options.counters});
 }
 
 }  // namespace fatune

@@ -32,7 +32,11 @@ nlohmann::json plan_json(const PlannedRun& run) {
     }
     problems.push_back({record_json(plan.problem), plan.run, std::move(configs)});
   }
-  return {{"family", run.kernels.family.name}, {"problems", std::move(problems)}};
+  nlohmann::json plan{{"family", run.kernels.family.name}, {"problems", std::move(problems)}};
+  if (run.counters > 0) {  // else as before there were any, so that older runs can be gone on with
+    plan["counters"] = run.counters;
+  }
+  return plan;
 }
 
 }  // namespace

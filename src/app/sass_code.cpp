@@ -1,6 +1,5 @@
 #include "app/sass_code.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <filesystem>
@@ -9,109 +8,32 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
-#include "app/plan_problems.hpp"
+#include "app/cached_artifact.hpp"
+#include "app/code_file.hpp"
+#include "app/compile_batch.hpp"
+#include "app/disassemble.hpp"
+#include "app/sass_case.hpp"
 #include "app/scratch_folder.hpp"
 #include "app/session.hpp"
-#include "app/target.hpp"
-#include "compile/compile_pool.hpp"
+#include "compile/compiler.hpp"
 #include "core/error.hpp"
-#include "emit/output_file.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
-#include "process/find_tool.hpp"
-#include "process/run_program.hpp"
-#include "sass/parse_listing.hpp"
 
 namespace fatune {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostFileBytes = std::size_t{256} << 20;
-constexpr std::int64_t kDefaultSeqLen = 4096;
+const std::string kArtifactPrefix = "artifact:";
 
-std::string nvdisasm() {
-  const auto tool = find_nvdisasm();
-  if (!tool) {
-    throw Error(ExitCode::bad_file, "nvdisasm, which reads machine code, is not installed", {},
-                "scripts/setup --tools brings it; or 'pip install nvidia-cuda-nvdisasm', a CUDA "
-                "toolkit, or its path in FATUNE_NVDISASM");
-  }
-  return tool->string();
-}
-
-Listing disassemble(const std::string& tool, const fs::path& cubin, const std::string& name) {
-  return parse_listing(run_program(tool, {"-c", cubin.string()}).out, name);
-}
-
-std::size_t index_of(const Listing& listing, const std::string& name, const std::string& source) {
-  for (std::size_t i = 0; i < listing.functions.size(); ++i) {
-    if (listing.functions[i].name == name) {
-      return i;
-    }
-  }
-  throw Error(ExitCode::usage, fmt::format("there is no function '{}'", name), source);
-}
-
-/// The functions that a kernel's section is named after.
-std::vector<std::string> kernel_names(const Listing& listing) {
-  std::vector<std::string> names;
-  for (const SassFunction& function : listing.functions) {
-    if (function.section == ".text." + function.name) {
-      names.push_back(function.name);
-    }
-  }
-  return names;
-}
-
-std::size_t choose_function(const Listing& listing, const std::string& asked,
-                            const std::string& source) {
-  if (!asked.empty()) {
-    return index_of(listing, asked, source);
-  }
-  const std::vector<std::string> names = kernel_names(listing);
-  if (names.size() != 1) {
-    throw Error(ExitCode::usage, fmt::format("there are {} kernels to choose from", names.size()),
-                source, fmt::format("choose with --function: {}", fmt::join(names, ", ")));
-  }
-  return index_of(listing, names.front(), source);
-}
-
-SassCode load_file(const fs::path& file, const std::string& function) {
-  SassCode code;
-  code.source = file.string();
-  const std::string bytes = read_disk_file(file, kMostFileBytes);
-  code.listing = bytes.starts_with(
-                     "\x7f"
-                     "ELF")
-                     ? disassemble(nvdisasm(), fs::absolute(file), code.source)
-                     : parse_listing(bytes, code.source);
-  code.function = choose_function(code.listing, function, code.source);
-  return code;
-}
-
-SassCode disassemble_artifact(const std::string& tool, const fs::path& folder, std::size_t index,
+SassCode disassemble_artifact(const std::string& tool, const fs::path& folder,
                               const Artifact& artifact, const std::string& name) {
-  const fs::path cubin = folder / fmt::format("{}.cubin", index);
-  write_output_file(cubin, {artifact.cubin.data(), artifact.cubin.size()});
-  SassCode code{name, artifact.facts, artifact.key, disassemble(tool, cubin, name)};
+  SassCode code{name, artifact.facts, artifact.key, disassemble(tool, artifact, folder, name)};
   code.function = index_of(code.listing, artifact.lowered_name, name);
   return code;
-}
-
-/// What the pool has compiled, by request.
-std::vector<std::shared_ptr<const CompileResult>> compile_all(std::vector<CompileRequest> requests,
-                                                              const CompileSettings& settings) {
-  std::vector<std::shared_ptr<const CompileResult>> results(requests.size());
-  const auto cache = open_cache(settings);
-  CompilePool pool(std::move(requests),
-                   [&](const CompileRequest& request) { return compile(request, cache.get()); },
-                   {job_count(settings), 0});
-  while (const std::optional<Compiled> compiled = pool.next()) {
-    results.at(compiled->index) = compiled->result;
-  }
-  return results;
 }
 
 /// Calls `work(i)` for each index below `count`, on several threads; the first exception is thrown
@@ -141,40 +63,60 @@ void for_each_index(std::size_t count, int jobs, Work work) {
   }
 }
 
-std::int64_t only_seq_len(const ProblemOptions& problems) {
-  if (problems.seq_lens.size() > 1) {
-    throw Error(ExitCode::usage, "sass takes one sequence length", "--seq",
-                "its remainder by the tiles is compiled in");
-  }
-  return problems.seq_lens.empty() ? kDefaultSeqLen : problems.seq_lens.front();
+SassCode disassemble_one(const Artifact& artifact, const std::string& name) {
+  const ScratchFolder scratch;
+  return disassemble_artifact(nvdisasm(), scratch.path(), artifact, name);
 }
 
-SassCode load_config(const SassOptions& options, const std::string& text) {
-  const KernelChoice kernels = choose_kernels(options.kernels);
-  const Config config = parse_configs(kernels.family, {text}).front();
-  const Target target = offline_target(options.arch, kernels.tree);
-  const Problem problem =
-      problem_for(kernels.family, config, options.problems, only_seq_len(options.problems));
-  const auto results = compile_all(
-      {compile_request(kernels.family, config, problem, target.limits.arch, target.limits)},
-      options.compile);
-  const std::string name = short_form(kernels.family, config);
-  if (const auto* failed = std::get_if<CompileFailed>(results.front().get())) {
-    throw Error(ExitCode::bad_file, "the configuration does not compile", name, failed->log);
+SassCode load_artifact(const SassOptions& options, const std::string& key) {
+  const Artifact artifact = cached_artifact(open_cache(options.compile).get(), key);
+  return disassemble_one(artifact, kArtifactPrefix + artifact.key);
+}
+
+/// The code that a run measured, as long as the cache has it; else what its configuration becomes
+/// now.
+SassCode load_case(const SassOptions& options, const SassCase& one) {
+  const auto cache = open_cache(options.compile);
+  if (cache && !one.measured_key.empty()) {
+    if (const auto artifact = cache->find(one.measured_key)) {
+      return disassemble_one(*artifact, one.name());
+    }
   }
-  const ScratchFolder scratch;
-  return disassemble_artifact(nvdisasm(), scratch.path(), 0, std::get<Artifact>(*results.front()),
-                              name);
+  const CompileResult result = compile(one.request(), cache.get());
+  if (const auto* failed = std::get_if<CompileFailed>(&result)) {
+    throw Error(ExitCode::bad_file, "the configuration does not compile", one.name(), failed->log);
+  }
+  const auto& artifact = std::get<Artifact>(result);
+  if (!one.measured_key.empty() && artifact.key != one.measured_key) {
+    spdlog::warn("the code that was measured is gone; this is what the compiler makes of {} now",
+                 one.name());
+  }
+  return disassemble_one(artifact, one.name());
 }
 
 }  // namespace
 
 SassCode load_code(const SassOptions& options, const CodeSource& source) {
+  using Kind = CodeSource::Kind;
   std::error_code ignored;
-  const bool is_file =
-      source.kind == CodeSource::Kind::file ||
-      (source.kind == CodeSource::Kind::either && fs::exists(source.text, ignored));
-  return is_file ? load_file(source.text, options.function) : load_config(options, source.text);
+  switch (source.kind) {
+    case Kind::file:
+      return load_code_file(source.text, options);
+    case Kind::artifact:
+      return load_artifact(options, source.text);
+    case Kind::either:
+      if (source.text.starts_with(kArtifactPrefix)) {
+        return load_artifact(options, source.text.substr(kArtifactPrefix.size()));
+      }
+      if (fs::exists(source.text, ignored)) {
+        return load_code_file(source.text, options);
+      }
+      break;
+    case Kind::config:
+    case Kind::run:
+      break;
+  }
+  return load_case(options, sass_case(options, source));
 }
 
 std::vector<std::optional<SassCode>> compile_code(const Family& family,
@@ -187,13 +129,13 @@ std::vector<std::optional<SassCode>> compile_code(const Family& family,
   for (std::size_t i = 0; i < configs.size(); ++i) {
     requests.push_back(compile_request(family, configs[i], problems.at(i), limits.arch, limits));
   }
-  const auto results = compile_all(std::move(requests), settings);
+  const auto results = compile_all(std::move(requests), settings, open_cache(settings).get());
   const ScratchFolder scratch;
   std::vector<std::optional<SassCode>> codes(configs.size());
   for_each_index(configs.size(), job_count(settings), [&](std::size_t i) {
     if (const auto* artifact = std::get_if<Artifact>(results[i].get())) {
       codes[i] =
-          disassemble_artifact(tool, scratch.path(), i, *artifact, short_form(family, configs[i]));
+          disassemble_artifact(tool, scratch.path(), *artifact, short_form(family, configs[i]));
     }
   });
   return codes;

@@ -1,7 +1,12 @@
 #include "app/commands.hpp"
 #include "app/console.hpp"
 #include "app/sass_code.hpp"
+#include "app/scratch_folder.hpp"
+#include "core/error.hpp"
+#include "emit/output_file.hpp"
 #include "emit/sass_report.hpp"
+#include "process/find_tool.hpp"
+#include "process/run_program.hpp"
 #include "sass/listing_text.hpp"
 #include "sass/normal_form.hpp"
 
@@ -18,6 +23,19 @@ std::string diff_text(const SassOptions& options, const SassCode& a, const SassC
                               {b.source, normal_form(b.kernel())});
   }
   return print_sass_diff(report_of(a), report_of(b), options.output.format, options.opcodes);
+}
+
+/// By Graphviz.
+std::string drawn(const std::string& graph) {
+  const auto dot = find_dot();
+  if (!dot) {
+    throw Error(ExitCode::bad_file, "dot, which draws the graph, is not installed", "--format svg",
+                "'apt-get install graphviz', or its path in FATUNE_DOT; or take --format dot");
+  }
+  const ScratchFolder scratch;
+  const std::filesystem::path file = scratch.path() / "graph.dot";
+  write_output_file(file, graph);
+  return run_program(dot->string(), {"-Tsvg", file.string()}).out;
 }
 
 }  // namespace
@@ -39,7 +57,8 @@ ExitCode sass_diff(const SassOptions& options) {
 
 ExitCode sass_graph(const SassOptions& options) {
   configure_logging(options.output.verbosity);
-  print_result(graph_text(load_code(options, options.sources.at(0)).kernel()));
+  const std::string graph = graph_text(load_code(options, options.sources.at(0)).kernel());
+  print_result(options.svg ? drawn(graph) : graph);
   return ExitCode::ok;
 }
 

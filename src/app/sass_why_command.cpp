@@ -8,7 +8,6 @@
 #include "app/sass_code.hpp"
 #include "app/stored_reports.hpp"
 #include "app/target.hpp"
-#include "core/error.hpp"
 #include "emit/sass_why_report.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
@@ -117,20 +116,6 @@ std::vector<WhyProblem> correlate(const std::vector<Counted>& all, double confid
   return list;
 }
 
-void check_run(const RunReport& run, const Family& family) {
-  if (run.family != family.name) {
-    throw Error(ExitCode::usage, "the run is of family '" + run.family + "'", "--run",
-                "name it with --family, and its folder with --kernel-dir");
-  }
-}
-
-KernelOptions with_family_of(KernelOptions kernels, const RunReport& run) {
-  if (kernels.family.empty()) {
-    kernels.family = run.family;
-  }
-  return kernels;
-}
-
 }  // namespace
 
 ExitCode sass_why(const SassWhyOptions& options) {
@@ -140,14 +125,13 @@ ExitCode sass_why(const SassWhyOptions& options) {
     run = stored_report(options.db_file, options.run);
   }
   const KernelChoice kernels =
-      choose_kernels(run ? with_family_of(options.kernels, *run) : options.kernels);
+      run ? choose_kernels_of(*run, options.kernels) : choose_kernels(options.kernels);
   SassWhyReport report;
   report.family = kernels.family.name;
   report.run = options.run;
   std::vector<Case> cases;
   DeviceLimits limits;
   if (run) {
-    check_run(*run, kernels.family);
     report.space = run->space;
     report.device = run->device.name;
     report.confidence = run->policy.confidence;

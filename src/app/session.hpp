@@ -19,6 +19,7 @@ struct PlannedRun {
   std::string space;  ///< for the records; empty when configurations were named
   std::vector<ProblemPlan> problems;
   std::optional<Config> baseline;
+  int counters = 0;  ///< MeasureOptions::counters
 };
 
 /// Configurations to be tried, those of an audit too, over all problems.

@@ -32,7 +32,8 @@ ExitCode sweep(const SweepOptions& options) {
   choose_audited(kernels.family, plan, options.audit, options.problems, options.policy.seed,
                  problems);
   std::optional<Config> baseline = read_baseline(kernels.family, options.baseline);
-  return carry_out(options, {std::move(kernels), space.key, std::move(problems), baseline});
+  return carry_out(
+      options, {std::move(kernels), space.key, std::move(problems), baseline, options.counters});
 }
 
 }  // namespace fatune

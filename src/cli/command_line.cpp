@@ -43,6 +43,7 @@ void add_commands(CLI::App& app, const CommandDefaults& defaults, Command& comma
   add_list_command(app, defaults, command);
   add_compile_command(app, defaults, command);
   add_sass_command(app, defaults, command);
+  add_profile_command(app, defaults, command);
   add_devices_command(app, defaults, command);
   add_doctor_command(app, defaults, command);
   add_worker_command(app, defaults, command);

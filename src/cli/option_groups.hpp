@@ -22,6 +22,8 @@ void add_jobs_option(CLI::App& app, CompileSettings& compile);
 /// --no-gate
 /// --seed. `otherwise`: the strategy of a command line that says nothing about it.
 void add_policy_options(CLI::App& app, MeasurePolicy& policy, Strategy otherwise);
+/// --counters
+void add_counters_option(CLI::App& app, int& counters);
 /// --db
 void add_db_option(CLI::App& app, std::optional<std::filesystem::path>& file);
 /// --db --no-db --fresh --reuse

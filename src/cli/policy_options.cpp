@@ -91,6 +91,18 @@ void add_sample_options(CLI::App& app, MeasurePolicy& policy) {
 
 }  // namespace
 
+void add_counters_option(CLI::App& app, int& counters) {
+  constexpr const char* kDefaultCount = "8";
+  add_text_option(app, "--counters", "N",
+                  "also read hardware counters of the first N of each ranking, after its samples "
+                  "(without a number: 8)",
+                  [&](const std::string& text) {
+                    counters = static_cast<int>(parse_integer(text, "--counters", 1, kMostSamples));
+                  })
+      ->expected(0, 1)
+      ->default_str(kDefaultCount);
+}
+
 void add_policy_options(CLI::App& app, MeasurePolicy& policy, Strategy otherwise) {
   auto given = std::make_shared<GivenPolicy>();
   add_strategy_options(app, *given, policy, otherwise);

@@ -25,6 +25,7 @@ void add_run_command(CLI::App& app, const CommandDefaults& defaults, Command& co
          "repeat the whole measurement N times (default: 1)")
       ->type_name("N");
   add_measure_options(*sub, *options, SpaceOption::no, Strategy::exhaustive);
+  add_counters_option(*sub, options->counters);
   sub->footer(R"(Examples:
   fatune run --seq 4096 \
     --config "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax"

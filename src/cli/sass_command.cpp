@@ -1,56 +1,24 @@
-#include <limits>
 #include <memory>
 
 #include "app/commands.hpp"
-#include "cli/numbers.hpp"
 #include "cli/option_groups.hpp"
+#include "cli/sass_options.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text_option.hpp"
-#include "core/error.hpp"
 
 namespace fatune {
 namespace {
 
 using Options = std::shared_ptr<SassOptions>;
-using Kind = CodeSource::Kind;
-
-/// How a configuration becomes machine code, and which function is looked at.
-void add_code_options(CLI::App& app, SassOptions& options) {
-  add_kernel_options(app, options.kernels, SpaceOption::no);
-  add_problem_options(app, options.problems);
-  add_arch_option(app, options.arch);
-  add_cache_options(app, options.compile);
-  app.add_option("--function", options.function, "the function of a file that has several")
-      ->type_name("NAME");
-}
-
-void add_source_options(CLI::App& app, const Options& options) {
-  auto* config =
-      add_text_option(app, "--config", "CONFIG", "configuration, in short form or as a kernel name",
-                      [options](const std::string& text) {
-                        options->sources.push_back({text, Kind::config});
-                      });
-  add_text_option(app, "--cubin", "FILE", "cubin, or what 'nvdisasm -c' printed of one",
-                  [options](const std::string& text) {
-                    options->sources.push_back({text, Kind::file});
-                  })
-      ->excludes(config);
-}
 
 void add_side(CLI::App& app, const Options& options, const char* name, const char* doc) {
   app.add_option_function<std::string>(
          name,
          [options](const std::string& text) {
-           options->sources.push_back({text, Kind::either});
+           options->sources.push_back({text, CodeSource::Kind::either, {}});
          },
          doc)
       ->required();
-}
-
-void check_source(const SassOptions& options) {
-  if (options.sources.empty()) {
-    throw Error(ExitCode::usage, "whose machine code?", {}, "name it with --config or --cubin");
-  }
 }
 
 using Work = ExitCode (*)(const SassOptions&);
@@ -75,29 +43,36 @@ void add_text_command(CLI::App& parent, const CommandDefaults& defaults, Command
                       const char* name, const char* doc, Work work) {
   const Options options = new_options(defaults);
   CLI::App* sub = parent.add_subcommand(name, doc);
-  add_source_options(*sub, options);
-  add_code_options(*sub, *options);
+  add_compile_options(*sub, *options);
+  add_code_options(*sub, options);
   run_on_source(*sub, options, command, work);
+}
+
+void add_graph_command(CLI::App& parent, const CommandDefaults& defaults, Command& command) {
+  const Options options = new_options(defaults);
+  CLI::App* sub = parent.add_subcommand("cfg", "The control-flow graph, drawn or for Graphviz");
+  add_compile_options(*sub, *options);
+  add_code_options(*sub, options);
+  add_text_option(*sub, "--format", "dot|svg",
+                  "Graphviz' language, or what its program dot draws of it",
+                  [options](const std::string& text) { options->svg = text == "svg"; })
+      ->check(CLI::IsMember({"dot", "svg"}))
+      ->default_str("dot");
+  run_on_source(*sub, options, command, sass_graph);
 }
 
 void add_diff_command(CLI::App& parent, const CommandDefaults& defaults, Command& command) {
   const Options options = new_options(defaults);
   CLI::App* sub = parent.add_subcommand("diff", "What changes from one kernel's code to another's");
-  add_side(*sub, options, "A", "configuration, or cubin or listing file");
+  add_side(*sub, options, "A", "configuration, or cubin or listing file, or artifact:KEY");
   add_side(*sub, options, "B", "the same, to compare with it");
-  add_code_options(*sub, *options);
+  add_compile_options(*sub, *options);
+  add_function_option(*sub, *options);
   sub->add_flag("--opcodes", options->opcodes, "by opcode instead of class");
   sub->add_flag("--listing", options->listing,
                 "the code itself, aligned; registers and labels renamed, addresses left out");
   add_output_options(*sub, options->output);
   sub->callback([options, &command] { command = [options] { return sass_diff(*options); }; });
-}
-
-void read_run(const std::string& text, SassWhyOptions& options) {
-  options.with_run = true;
-  if (text != "last") {
-    options.run = parse_integer(text, "--run", 1, std::numeric_limits<std::int64_t>::max());
-  }
 }
 
 void add_why_command(CLI::App& parent, const CommandDefaults& defaults, Command& command) {
@@ -111,7 +86,10 @@ void add_why_command(CLI::App& parent, const CommandDefaults& defaults, Command&
   add_arch_option(*sub, options->arch);
   add_text_option(*sub, "--run", "N|last",
                   "the configurations, problems and times of a stored run instead of a space",
-                  [options](const std::string& text) { read_run(text, *options); })
+                  [options](const std::string& text) {
+                    options->with_run = true;
+                    options->run = read_run(text);
+                  })
       ->excludes("--space")
       ->excludes("--arch");
   add_db_option(*sub, options->db_file);
@@ -129,15 +107,15 @@ void add_sass_command(CLI::App& app, const CommandDefaults& defaults, Command& c
   CLI::App* sub = app.add_subcommand(
       "sass", "Look into the machine code: what it is made of, its main loop, why one is faster");
   sub->require_subcommand(0, 1);
-  add_source_options(*sub, options);
-  add_code_options(*sub, *options);
+  add_compile_options(*sub, *options);
+  add_code_options(*sub, options);
   sub->add_flag("--opcodes", options->opcodes, "by opcode instead of class");
   add_output_options(*sub, options->output);
   add_diff_command(*sub, defaults, command);
-  add_text_command(*sub, defaults, command, "cfg", "The control-flow graph, for Graphviz",
-                   sass_graph);
+  add_graph_command(*sub, defaults, command);
   add_text_command(*sub, defaults, command, "clean",
                    "The code without addresses, for an editor's compare", sass_clean);
+  add_sass_map_command(*sub, defaults, command);
   add_why_command(*sub, defaults, command);
   sub->footer(R"(Needs nvdisasm (docs/sass.md). The default architecture is sm_90.
 Examples:
@@ -145,7 +123,11 @@ Examples:
     --config "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax"
   fatune sass --cubin kernel.cubin --opcodes
   fatune sass diff before.cubin after.cubin --format md
-  fatune sass cfg --cubin kernel.cubin
+  fatune sass cfg --cubin a.out --arch sm_80 --format svg > graph.svg
+  fatune sass --run last --rank 2
+  fatune sass map --arch sm_80 \
+    --config "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax" \
+    --annotate
   fatune sass why --space tune --arch sm_90a
   fatune sass why --run last)");
   sub->callback([sub, options, &command] {

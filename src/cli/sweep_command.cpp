@@ -27,6 +27,7 @@ void add_sweep_command(CLI::App& app, const CommandDefaults& defaults, Command& 
   CLI::App* sub = app.add_subcommand("sweep", "Find the fastest configuration for each problem");
   add_measure_options(*sub, *options, SpaceOption::yes, Strategy::race);
   add_audit_option(*sub, options->audit);
+  add_counters_option(*sub, options->counters);
   sub->footer(R"(Examples:
   fatune sweep --seq 4096 --dhead 128
   fatune sweep --seq 512,1024,2048,4096 --dhead 128 --dtype fp16,bf16 --out results

@@ -95,6 +95,11 @@ CompileResult compile(const CompileRequest& request, CubinCache* cache, bool kee
   }
 }
 
+CompileRequest with_line_info(CompileRequest request) {
+  request.options.emplace_back("--generate-line-info");
+  return request;
+}
+
 std::vector<std::string> nvrtc_options(const CompileRequest& request) {
   std::vector<std::string> options{"--gpu-architecture=" + arch_name(request.arch),
                                    "--ptxas-options=-v"};  // the report that facts are read from

@@ -20,6 +20,10 @@ using CompileResult = std::variant<Artifact, CompileFailed>;
 [[nodiscard]] CompileResult compile(const CompileRequest& request, CubinCache* cache = nullptr,
                                     bool keep_ptx = false);
 
+/// The same with tables of source and PTX lines in the cubin, and .loc in the PTX: another
+/// artifact, with the same code and constants (its symbols have other numbers).
+[[nodiscard]] CompileRequest with_line_info(CompileRequest request);
+
 /// What NVRTC is given: architecture, the request's defines and options, and the ptxas report.
 [[nodiscard]] std::vector<std::string> nvrtc_options(const CompileRequest& request);
 

@@ -250,6 +250,18 @@ CacheContents CubinCache::contents() const {
   return {static_cast<std::int64_t>(files.size()), total_bytes(files)};
 }
 
+std::vector<std::string> CubinCache::keys(std::string_view prefix) const {
+  std::vector<std::string> keys;
+  for (const EntryFile& file : list_files(settings_.folder, kEntrySuffix)) {
+    const std::string key = file.path.stem().string();
+    if (key.starts_with(prefix)) {
+      keys.push_back(key);
+    }
+  }
+  std::sort(keys.begin(), keys.end());
+  return keys;
+}
+
 std::string CubinCache::why_unwritable() const {
   std::string failure = create_folder(settings_.folder);
   if (!failure.empty()) {

@@ -6,6 +6,8 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "core/kernel_code.hpp"
 
@@ -48,6 +50,8 @@ class CubinCache {
 
   [[nodiscard]] CacheStats stats() const;
   [[nodiscard]] CacheContents contents() const;
+  /// Keys of the entries that begin so, sorted; whether they can be read is not looked at.
+  [[nodiscard]] std::vector<std::string> keys(std::string_view prefix) const;
   [[nodiscard]] const CacheSettings& settings() const noexcept { return settings_; }
   /// Why entries cannot be written; empty when they can. Creates the folder.
   [[nodiscard]] std::string why_unwritable() const;

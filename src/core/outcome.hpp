@@ -92,9 +92,15 @@ struct Estimated {  ///< no GPU: nothing was timed
   double estimate_us = 0.0;
   std::vector<EstimateTerm> terms;
 };
+/// A figure of hardware counters.
+struct CounterValue {
+  std::string name;  ///< with its unit, of the table of src/counters: "duration_us"
+  double value = 0.0;
+};
 struct Measured {
   Timing timing;
   Verification verification;
+  std::vector<CounterValue> counters = {};  ///< empty: none were read
 };
 
 using Outcome = std::variant<Pruned, Invalid, CompileFailed, Unlaunchable, Crashed, TimedOut,

@@ -49,6 +49,14 @@ Json json_terms(const Estimated& estimated) {
   return terms;
 }
 
+Json json_counters(const std::vector<CounterValue>& counters) {
+  Json json = Json::object();
+  for (const CounterValue& counter : counters) {
+    json[counter.name] = json_value(counter.value);
+  }
+  return json;
+}
+
 /// What an outcome says beyond its columns.
 struct OutcomeDetails {
   Json& entry;
@@ -59,6 +67,9 @@ struct OutcomeDetails {
     entry["stopped_because"] = o.timing.stopped_because;
     entry["warnings"] = o.timing.warnings;
     entry["samples_us"] = json_samples(o.timing);
+    if (!o.counters.empty()) {
+      entry["counters"] = json_counters(o.counters);
+    }
   }
   void operator()(const WrongResult& o) const {
     entry["verification"] = json_verification(o.verification);

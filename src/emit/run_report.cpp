@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 
 #include "emit/colour.hpp"
+#include "emit/counter_table.hpp"
 #include "emit/entry_fields.hpp"
 #include "emit/field_table.hpp"
 #include "emit/results_json.hpp"
@@ -65,6 +66,14 @@ void append_parameters(const Fields& fields, const Rows& rows, TextTable& table)
       table.rows[row].push_back(rows[row].entry->parameters.at(i).text);
     }
   }
+}
+
+std::vector<const Entry*> entries_of(const Rows& rows) {
+  std::vector<const Entry*> entries;
+  for (const EntryRow& row : rows) {
+    entries.push_back(row.entry);
+  }
+  return entries;
 }
 
 std::string device_line(const RunReport& report) {
@@ -159,6 +168,13 @@ std::string ranking_text(const RunReport& run, const ProblemReport& problem,
   return text;
 }
 
+std::string counters_text(const ProblemReport& problem, const Style& style) {
+  const TextTable table = counter_table(problem.ranking);
+  return table.rows.empty() ? std::string()
+                            : std::string("\nhardware counters:\n") + (style.markdown ? "\n" : "") +
+                                  style.draw(table);
+}
+
 std::string failures_text(const RunReport& run, const ProblemReport& problem, const Style& style) {
   if (problem.failures.empty()) {
     return {};
@@ -221,8 +237,8 @@ std::string problem_text(const RunReport& run, const ProblemReport& problem,
                                    problem.ranking.size(), problem.failures.size(), problem.pruned,
                                    problem.invalid, reused_text(problem))) +
          measuring_text(problem) + warnings_text(problem) + (style.markdown ? "\n" : "") +
-         ranking_text(run, problem, options, style) + failures_text(run, problem, style) +
-         audit_text(run, problem, style);
+         ranking_text(run, problem, options, style) + counters_text(problem, style) +
+         failures_text(run, problem, style) + audit_text(run, problem, style);
 }
 
 std::string print_for_people(const RunReport& report, const PrintOptions& options) {
@@ -257,6 +273,7 @@ std::string results_csv(const RunReport& report) {
   TextTable table = table_for_programs(fields, rows);
   if (!rows.empty()) {
     append_parameters(fields, rows, table);
+    append_counters(entries_of(rows), table);
   }
   return draw_csv(table);
 }

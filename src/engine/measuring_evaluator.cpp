@@ -1,6 +1,7 @@
 #include "engine/measuring_evaluator.hpp"
 
 #include "engine/problem_race.hpp"
+#include "measure/worker_settings.hpp"
 
 namespace fatune {
 namespace {
@@ -23,7 +24,8 @@ MeasuringEvaluator::MeasuringEvaluator(const MeasuringSetup& setup)
     : kernels_(setup.sources, setup.problems, setup.arch, setup.cache),
       lock_(setup.uuid, setup.wait, setup.on_wait),
       measurer_(settings_for(setup), setup.policy),
-      limits_(with_arch(measurer_.limits(), setup.arch)) {}
+      limits_(with_arch(measurer_.limits(), setup.arch)),
+      counters_(measurer_, setup.arch, setup.counters) {}
 
 MeasuringEvaluator::~MeasuringEvaluator() = default;
 
@@ -39,7 +41,7 @@ void MeasuringEvaluator::begin_problem(const Problem& problem, std::optional<dou
 ProblemRace& MeasuringEvaluator::race() {
   if (!race_) {
     measurer_.begin_problem(problem_, kernels_.of(problem_));
-    race_ = std::make_unique<ProblemRace>(measurer_, budget_s_, *log_);
+    race_ = std::make_unique<ProblemRace>(measurer_, budget_s_, *log_, &counters_);
   }
   return *race_;
 }

@@ -10,6 +10,7 @@
 #include "core/kernel_code.hpp"
 #include "engine/device_lock.hpp"
 #include "engine/evaluator.hpp"
+#include "engine/race_counters.hpp"
 #include "engine/verifying_kernels.hpp"
 #include "measure/remote_measurer.hpp"
 
@@ -30,6 +31,7 @@ struct MeasuringSetup {
   LockWait wait = LockWait::yes;      ///< when another process measures on the GPU
   std::function<void()> on_wait;      ///< called before a wait
   std::vector<std::string> launcher;  ///< of the worker: WorkerCommand::launcher
+  int counters = 0;  ///< read hardware counters for so many of each problem's ranking
 };
 
 /// Verifies and times on one GPU, alone on it, in a worker process. Workers die with the thread
@@ -62,6 +64,7 @@ class MeasuringEvaluator : public Evaluator {
   DeviceLock lock_;
   RemoteMeasurer measurer_;
   DeviceLimits limits_;
+  RaceCounters counters_;
   Problem problem_;
   std::optional<double> budget_s_;
   RunLog* log_ = nullptr;

@@ -43,9 +43,11 @@ MeasuringSummary summary_of(const RaceResult& result) {
 
 }  // namespace
 
-ProblemRace::ProblemRace(Measurer& measurer, std::optional<double> budget_s, RunLog& log)
+ProblemRace::ProblemRace(Measurer& measurer, std::optional<double> budget_s, RunLog& log,
+                         RaceCounters* counters)
     : measurer_(measurer),
       log_(log),
+      counters_(counters),
       policy_(race_policy(measurer.policy(), budget_s)),
       race_(policy_) {}
 
@@ -280,7 +282,7 @@ bool ProblemRace::work() {
     case Step::Kind::finished:
       break;
   }
-  return recheck_next();
+  return recheck_next() || count_next();
 }
 
 // --- The end ---
@@ -308,9 +310,40 @@ bool ProblemRace::recheck_next() {
   return true;
 }
 
+/// After all samples: reading counters disturbs the chip, and may take longer than the race.
+bool ProblemRace::count_next() {
+  const int most = counters_ == nullptr ? 0 : counters_->most();
+  const std::vector<CandidateResult> results = race_.result().candidates;
+  const auto next = std::find_if(results.begin(), results.end(), [&](const auto& result) {
+    const Racer& racer = racers_.at(result.candidate);
+    return result.place > 0 && result.place <= most && !racer.counted && !racer.failure;
+  });
+  if (next == results.end()) {
+    return false;
+  }
+  Racer& racer = racers_.at(next->candidate);
+  racer.counted = true;
+  if (std::optional<Outcome> failure = load(racer)) {
+    withdraw(next->candidate, *std::move(failure));
+  } else {
+    count(racer);
+  }
+  return true;
+}
+
+void ProblemRace::count(Racer& racer) {
+  RaceCounters::Reading reading = counters_->read(static_cast<CandidateId>(racer.trial));
+  racer.counters = std::move(reading.counters);
+  racer.counter_warning = std::move(reading.warning);
+  counter_problem_ = counters_->problem();
+}
+
 Outcome ProblemRace::outcome_of(const Racer& racer, const CandidateResult& result) const {
-  Measured measured{result.timing, racer.verification};
+  Measured measured{result.timing, racer.verification, racer.counters};
   measured.timing.warnings = result.warnings;
+  if (!racer.counter_warning.empty()) {
+    measured.timing.warnings.push_back(racer.counter_warning);
+  }
   if (racer.gate_lost) {
     measured.timing.warnings.emplace_back("samples were taken without the device gate");
   }
@@ -332,6 +365,9 @@ Evaluation ProblemRace::finish() const {
   evaluation.summary = summary_of(result);
   if (result.sentinel) {
     evaluation.summary->sentinel = racers_.at(*result.sentinel).candidate.label;
+  }
+  if (!counter_problem_.empty()) {
+    evaluation.summary->warnings.push_back("no hardware counters: " + counter_problem_);
   }
   evaluation.conditions = conditions_.summary();
   return evaluation;

@@ -10,6 +10,7 @@
 #include "core/report.hpp"
 #include "engine/conditions_log.hpp"
 #include "engine/evaluator.hpp"
+#include "engine/race_counters.hpp"
 #include "engine/run_log.hpp"
 #include "measure/measurer.hpp"
 #include "race/race.hpp"
@@ -21,8 +22,9 @@ namespace fatune {
 class ProblemRace {
  public:
   /// The problem must have begun on `measurer`; it and `log` must outlive the race. `budget_s`
-  /// counts from here on.
-  ProblemRace(Measurer& measurer, std::optional<double> budget_s, RunLog& log);
+  /// counts from here on. `counters`, if there are any, are read when the race is over.
+  ProblemRace(Measurer& measurer, std::optional<double> budget_s, RunLog& log,
+              RaceCounters* counters = nullptr);
 
   [[nodiscard]] bool resume(const std::vector<JournalEvent>& events,
                             const std::vector<ResumedTrial>& trials);
@@ -41,7 +43,10 @@ class ProblemRace {
     double first_us = 0.0;
     bool loaded = false;   ///< admitted by the measurer in this process
     bool checked = false;  ///< its output was right after the last sample, too
+    bool counted = false;  ///< its hardware counters were read, or it was tried
     bool gate_lost = false;
+    std::vector<CounterValue> counters;
+    std::string counter_warning;
     std::optional<Outcome> failure;
   };
 
@@ -63,10 +68,14 @@ class ProblemRace {
   void withdraw(RunnerId id, Outcome failure);
   [[nodiscard]] bool recheck_next();
   [[nodiscard]] bool needs_recheck(const CandidateResult& result) const;
+  [[nodiscard]] bool count_next();
+  void count(Racer& racer);
   [[nodiscard]] Outcome outcome_of(const Racer& racer, const CandidateResult& result) const;
 
   Measurer& measurer_;
   RunLog& log_;
+  RaceCounters* counters_;
+  std::string counter_problem_;  ///< that showed in this race
   RacePolicy policy_;
   Race race_;
   std::vector<Racer> racers_;  ///< by RunnerId

@@ -243,7 +243,8 @@ bool ProblemRun::repeats_code(std::size_t index) {
 }
 
 Candidate ProblemRun::candidate_of(const Trial& trial) const {
-  return {trial.entry.short_form, trial.artifact, trial.geometry, trial.probe_geometry};
+  return {trial.entry.short_form, trial.artifact, trial.geometry, trial.probe_geometry,
+          trial.entry.config.family};
 }
 
 // --- The end ---

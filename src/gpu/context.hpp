@@ -25,6 +25,7 @@ class Context {
   void synchronize() const;   ///< waits for all work of the context
   [[nodiscard]] MemoryInfo memory() const;
   [[nodiscard]] int device_ordinal() const noexcept { return device_.get(); }
+  [[nodiscard]] void* get() const noexcept { return context_; }
 
  private:
   void* context_;

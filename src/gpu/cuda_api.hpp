@@ -12,6 +12,10 @@
 #undef cuEventElapsedTime
 extern "C" CUresult CUDAAPI cuEventElapsedTime(float* ms, CUevent start, CUevent stop);
 
+// Of cudaProfiler.h, which is not beside every cuda.h.
+extern "C" CUresult CUDAAPI cuProfilerStart();
+extern "C" CUresult CUDAAPI cuProfilerStop();
+
 // Null where the driver (or, for the list itself, the toolkit) is older than the function.
 #define FATUNE_GRAPH_FUNCTIONS(X) \
   X(cuGraphCreate)                \
@@ -71,6 +75,8 @@ extern "C" CUresult CUDAAPI cuEventElapsedTime(float* ms, CUevent start, CUevent
   X(cuFuncGetAttribute)                          \
   X(cuFuncSetAttribute)                          \
   X(cuOccupancyMaxActiveBlocksPerMultiprocessor) \
+  X(cuProfilerStart)                             \
+  X(cuProfilerStop)                              \
   X(cuLaunchKernel)
 
 namespace fatune::gpu {

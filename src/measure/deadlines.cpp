@@ -54,10 +54,15 @@ std::chrono::milliseconds Deadlines::verification() const {
   return within(1.0 + static_cast<double>(kProbeKinds.size()) * probe_share_);
 }
 
+std::chrono::milliseconds Deadlines::counting(int runs) const {
+  constexpr double kPasses = 50.0;
+  return settings_.counting + within(kPasses * std::max(1, runs));
+}
+
 DeadlineSettings under_tool(const DeadlineSettings& settings) {
   constexpr int kTimes = 20;
   return {settings.start * kTimes, settings.problem * kTimes, settings.floor * kTimes,
-          settings.times_best * kTimes};
+          settings.times_best * kTimes, settings.counting * kTimes};
 }
 
 DeadlineSettings deadline_settings_from_environment() {

@@ -12,6 +12,7 @@ struct DeadlineSettings {
   std::chrono::milliseconds problem{120'000};  ///< to make inputs and references
   std::chrono::milliseconds floor{5'000};      ///< to measure: never less than this
   double times_best = 50.0;  ///< a run may take this many times the best sample so far
+  std::chrono::milliseconds counting{60'000};  ///< to make counters ready, and the chip warm
 };
 
 /// How long each step of measuring may take before the watchdog calls it hung: a floor for what is
@@ -28,6 +29,8 @@ class Deadlines {
   [[nodiscard]] std::chrono::milliseconds start() const { return settings_.start; }
   [[nodiscard]] std::chrono::milliseconds problem() const { return settings_.problem; }
   [[nodiscard]] std::chrono::milliseconds runs(int count) const;
+  /// So many runs under hardware counters, each of them in many passes.
+  [[nodiscard]] std::chrono::milliseconds counting(int runs) const;
   /// One run on the problem, and one on its probe problem for each kind of input.
   [[nodiscard]] std::chrono::milliseconds verification() const;
 

@@ -10,10 +10,14 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "core/range_names.hpp"
+#include "gpu/nvtx.hpp"
+#include "measure/counting.hpp"
 #include "measure/driver_outcome.hpp"
 #include "measure/loaded_kernel.hpp"
 #include "measure/measurement_module.hpp"
 #include "measure/memory_plan.hpp"
+#include "measure/probe_problem.hpp"
 #include "measure/timing.hpp"
 #include "measure/verification.hpp"
 
@@ -39,13 +43,15 @@ class GpuMeasurer::ProblemState {
  public:
   ProblemState(const Problem& problem, const Artifact& kernels, const MeasurePolicy& policy,
                const MemoryPlan& plan, bool count_rows)
-      : kernels_(kernels),
+      : problem_(problem),
+        kernels_(kernels),
         verifier_(problem, policy.seed, kernels_, stream_, count_rows),
         timer_(policy, plan.flush_bytes, kernels_, stream_),
         mode_(policy.cuda_graph ? LaunchMode::graph : LaunchMode::plain) {}
 
   [[nodiscard]] Admission admit(CandidateId id, const Candidate& candidate,
                                 const DeviceLimits& limits) {
+    bench_ranges_.try_emplace(candidate.family, bench_range_name(candidate.family, problem_));
     auto kernel = std::make_unique<LoadedKernel>(*candidate.artifact);
     for (const LaunchGeometry& geometry : {candidate.probe_geometry, candidate.geometry}) {
       if (std::optional<std::string> limit = kernel->prepare(geometry, limits)) {
@@ -53,8 +59,9 @@ class GpuMeasurer::ProblemState {
       }
     }
     KernelLaunch launch =
-        kernel->launch(candidate.geometry, verifier_.attention_args(InputKind::normal), mode_);
-    auto [verdict, first_us] = verify(id, *kernel, launch, candidate.probe_geometry);
+        kernel->launch(candidate.geometry, verifier_.attention_args(InputKind::normal), mode_,
+                       attention_range_name(candidate.family, problem_));
+    auto [verdict, first_us] = verify(id, *kernel, launch, candidate);
     if (verdict.finding) {
       return {{}, 0.0, WrongResult{std::move(verdict.verification), *verdict.finding}};
     }
@@ -86,6 +93,15 @@ class GpuMeasurer::ProblemState {
     }
   }
 
+  [[nodiscard]] std::vector<std::map<std::string, double>> count(CandidateId id,
+                                                                 const CountRequest& request,
+                                                                 const gpu::Context& context) {
+    last_run_ = id;
+    unchecked_.insert(id);
+    return count_runs(admitted_.at(id).launch, request,
+                      {context, stream_, [this] { timer_.queue_flush(); }});
+  }
+
   [[nodiscard]] bool gate_in_use() const { return timer_.gate_in_use(); }
 
   void retire(CandidateId id) {
@@ -105,11 +121,13 @@ class GpuMeasurer::ProblemState {
     double first_us = 0.0;
   };
 
-  [[nodiscard]] Verdict verify_probes(const LoadedKernel& kernel, const LaunchGeometry& geometry) {
+  [[nodiscard]] Verdict verify_probes(const LoadedKernel& kernel, const Candidate& candidate) {
+    const std::string range = attention_range_name(candidate.family, probe_problem(problem_));
     std::vector<KernelLaunch> launches;  // live until check() has waited for them
     for (const InputKind kind : kProbeKinds) {
       verifier_.prepare(kind);
-      launches.push_back(kernel.launch(geometry, verifier_.attention_args(kind), mode_));
+      launches.push_back(
+          kernel.launch(candidate.probe_geometry, verifier_.attention_args(kind), mode_, range));
       launches.back().queue(stream_);
     }
     return verifier_.check(kProbeKinds);
@@ -138,10 +156,10 @@ class GpuMeasurer::ProblemState {
   }
 
   [[nodiscard]] Verified verify(CandidateId id, const LoadedKernel& kernel,
-                                const KernelLaunch& launch, const LaunchGeometry& probe_geometry) {
+                                const KernelLaunch& launch, const Candidate& candidate) {
     for (;;) {
       const bool others_ran = others_ran_unchecked(id);
-      Verdict probes = verify_probes(kernel, probe_geometry);
+      Verdict probes = verify_probes(kernel, candidate);
       if (probes.finding) {
         return {std::move(probes), 0.0};
       }
@@ -154,6 +172,8 @@ class GpuMeasurer::ProblemState {
     }
   }
 
+  Problem problem_;
+  std::map<std::string, gpu::NvtxSpan> bench_ranges_;  // by family
   gpu::Stream stream_;
   MeasurementModule kernels_;
   Verifier verifier_;
@@ -233,6 +253,15 @@ std::optional<Outcome> GpuMeasurer::recheck(CandidateId id) {
     return failure;
   } catch (const gpu::DriverError& error) {
     return failed(id, error);
+  }
+}
+
+Counted GpuMeasurer::count(CandidateId id, const CountRequest& request) {
+  const GpuMonitor::Work work(monitor_);
+  try {
+    return {state().count(id, request, context_), std::nullopt};
+  } catch (const gpu::DriverError& error) {
+    return {{}, failed(id, error)};
   }
 }
 

@@ -34,6 +34,7 @@ class GpuMeasurer : public Measurer {
   [[nodiscard]] Admission admit(CandidateId id, const Candidate& candidate) override;
   [[nodiscard]] Samples sample(CandidateId id, int count) override;
   [[nodiscard]] std::optional<Outcome> recheck(CandidateId id) override;
+  [[nodiscard]] Counted count(CandidateId id, const CountRequest& request) override;
   void retire(CandidateId id) override;
   [[nodiscard]] bool context_lost() const noexcept override;
 

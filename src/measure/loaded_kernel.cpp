@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
+#include "gpu/nvtx.hpp"
+
 namespace fatune {
 namespace {
 
@@ -32,14 +36,16 @@ std::optional<std::string> broken_limit(const LaunchGeometry& geometry,
 }
 
 KernelLaunch::KernelLaunch(const gpu::Function& function, const LaunchGeometry& geometry,
-                           const AttentionForwardArgs& args, LaunchMode mode)
-    : function_(function), geometry_(geometry), args_(args) {
+                           const AttentionForwardArgs& args, LaunchMode mode,
+                           std::string range_name)
+    : function_(function), geometry_(geometry), args_(args), range_name_(std::move(range_name)) {
   if (mode == LaunchMode::graph) {
     graph_ = gpu::graph_with(function_, geometry_, args_);
   }
 }
 
 void KernelLaunch::queue(const gpu::Stream& stream) const {
+  const gpu::NvtxRange range(range_name_);
   if (graph_) {
     graph_->launch(stream);
   } else {
@@ -61,8 +67,8 @@ std::optional<std::string> LoadedKernel::prepare(const LaunchGeometry& geometry,
 }
 
 KernelLaunch LoadedKernel::launch(const LaunchGeometry& geometry, const AttentionForwardArgs& args,
-                                  LaunchMode mode) const {
-  return {function_, geometry, args, mode};
+                                  LaunchMode mode, std::string range_name) const {
+  return {function_, geometry, args, mode, std::move(range_name)};
 }
 
 }  // namespace fatune

@@ -26,8 +26,9 @@ enum class LaunchMode { plain, graph };
 /// gpu::DriverError.
 class KernelLaunch {
  public:
+  /// Profilers show each launch in a range of this name.
   KernelLaunch(const gpu::Function& function, const LaunchGeometry& geometry,
-               const AttentionForwardArgs& args, LaunchMode mode);
+               const AttentionForwardArgs& args, LaunchMode mode, std::string range_name);
 
   void queue(const gpu::Stream& stream) const;
 
@@ -36,6 +37,7 @@ class KernelLaunch {
   LaunchGeometry geometry_;
   AttentionForwardArgs args_;
   std::optional<gpu::KernelGraph> graph_;
+  std::string range_name_;
 };
 
 /// A candidate's kernel in the GPU's memory. Throws gpu::DriverError.
@@ -48,7 +50,8 @@ class LoadedKernel {
                                                    const DeviceLimits& limits);
   /// Precondition: prepare() found nothing for this geometry.
   [[nodiscard]] KernelLaunch launch(const LaunchGeometry& geometry,
-                                    const AttentionForwardArgs& args, LaunchMode mode) const;
+                                    const AttentionForwardArgs& args, LaunchMode mode,
+                                    std::string range_name) const;
   /// For a launch with another argument; as for launch().
   [[nodiscard]] const gpu::Function& function() const noexcept { return function_; }
 

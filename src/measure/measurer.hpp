@@ -23,6 +23,7 @@ struct Candidate {
   std::shared_ptr<const Artifact> artifact;
   LaunchGeometry geometry;
   LaunchGeometry probe_geometry;  ///< the launch on probe_problem(problem)
+  std::string family = {};        ///< for the names that profilers show (core/range_names.hpp)
 };
 
 /// What a caller names an admitted candidate by.
@@ -54,8 +55,9 @@ struct CountRequest {
 
 /// What the counters said.
 struct Counted {
-  std::vector<std::map<std::string, double>> runs;  ///< by metric, in base units; see CountRequest
-  std::optional<Outcome> failure;                   ///< Crashed or TimedOut; it is retired with it
+  /// By metric, in base units, of each run; see CountRequest. What has no value (0/0) is absent.
+  std::vector<std::map<std::string, double>> runs;
+  std::optional<Outcome> failure;  ///< Crashed or TimedOut; it is retired with it
 };
 
 /// Verifies and times candidates on one GPU. Whatever a candidate does is an Outcome; an Error

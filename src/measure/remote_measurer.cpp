@@ -352,6 +352,11 @@ std::optional<Outcome> RemoteMeasurer::readmit(CandidateId id) {
   return admit_once(id, held_.at(id).candidate).failure;
 }
 
+std::optional<Outcome> RemoteMeasurer::readmit_if_gone(CandidateId id) {
+  const bool here = held_.at(id).worker == workers_started_ && worker_ != nullptr;
+  return here ? std::nullopt : readmit(id);
+}
+
 void RemoteMeasurer::add(const OneSample& one, bool counts, Samples& samples) {
   deadlines_.saw_sample(one.sample_us);
   samples.gate_in_use = samples.gate_in_use && one.gate_in_use;
@@ -412,10 +417,8 @@ Samples RemoteMeasurer::sample(CandidateId id, int count) {
 }
 
 std::optional<Outcome> RemoteMeasurer::recheck_once(CandidateId id) {
-  if (held_.at(id).worker != workers_started_ || worker_ == nullptr) {
-    if (std::optional<Outcome> failure = readmit(id)) {
-      return failure;
-    }
+  if (std::optional<Outcome> failure = readmit_if_gone(id)) {
+    return failure;
   }
   const bool alone = admissions_here_ == 1;
   const AddedSeconds busy(busy_s_);
@@ -436,6 +439,49 @@ std::optional<Outcome> RemoteMeasurer::recheck(CandidateId id) {
     forget(id);
   }
   return failure;
+}
+
+// Throws the Error with which the worker cannot count at all: no candidate is to blame for that.
+Counted RemoteMeasurer::counted_of(Reply reply) {
+  if (auto* death = std::get_if<Death>(&reply)) {
+    return {{}, std::move(death->outcome)};
+  }
+  const auto& message = std::get<Message>(reply);
+  if (type_of(message) != "counted" && type_of(message) != "failed") {
+    return {{}, failure_of(message)};
+  }
+  try {
+    if (type_of(message) == "failed") {
+      throw read_error(message);
+    }
+    return read_counted(message);
+  } catch (const ProtocolError& error) {
+    return {{}, nonsense(error.what())};
+  }
+}
+
+Counted RemoteMeasurer::count_once(CandidateId id, const CountRequest& request) {
+  if (std::optional<Outcome> failure = readmit_if_gone(id)) {
+    return {{}, std::move(failure)};
+  }
+  const bool alone = admissions_here_ == 1;
+  const AddedSeconds busy(busy_s_);
+  Counted counted = counted_of(ask(count_message(id, request), deadlines_.counting(request.runs)));
+  note(alone, counted.failure);
+  return counted;
+}
+
+Counted RemoteMeasurer::count(CandidateId id, const CountRequest& request) {
+  Counted counted;
+  std::optional<Outcome> failure = judged(id, label_of(id), [&] {
+    counted = count_once(id, request);
+    return counted.failure;
+  });
+  if (failure) {
+    forget(id);
+  }
+  counted.failure = std::move(failure);
+  return counted;
 }
 
 void RemoteMeasurer::retire(CandidateId id) {

@@ -51,6 +51,7 @@ class RemoteMeasurer : public Measurer {
   [[nodiscard]] Admission admit(CandidateId id, const Candidate& candidate) override;
   [[nodiscard]] Samples sample(CandidateId id, int count) override;
   [[nodiscard]] std::optional<Outcome> recheck(CandidateId id) override;
+  [[nodiscard]] Counted count(CandidateId id, const CountRequest& request) override;
   void retire(CandidateId id) override;
   [[nodiscard]] bool context_lost() const noexcept override { return false; }
 
@@ -98,6 +99,9 @@ class RemoteMeasurer : public Measurer {
   [[nodiscard]] std::optional<Outcome> take_samples(CandidateId id, int discarded, int count,
                                                     Samples& samples);
   [[nodiscard]] std::optional<Outcome> recheck_once(CandidateId id);
+  [[nodiscard]] Counted count_once(CandidateId id, const CountRequest& request);
+  [[nodiscard]] Counted counted_of(Reply reply);
+  [[nodiscard]] std::optional<Outcome> readmit_if_gone(CandidateId id);
   [[nodiscard]] std::optional<Outcome> readmit(CandidateId id);
 
   WorkerSettings settings_;

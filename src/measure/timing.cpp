@@ -53,7 +53,13 @@ SampleTimer::SampleTimer(const MeasurePolicy& policy, std::int64_t flush_bytes,
 void SampleTimer::prepare_l2(const KernelLaunch& kernel) {
   if (warm_) {
     kernel.queue(stream_);
-  } else if (flush_buffer_.bytes() > 0) {
+  } else {
+    queue_flush();
+  }
+}
+
+void SampleTimer::queue_flush() {
+  if (flush_buffer_.bytes() > 0) {
     gpu::fill_words_async(flush_buffer_.address(), ticket_, flush_buffer_.bytes() / 4, stream_);
   }
 }

@@ -31,6 +31,10 @@ class SampleTimer {
   /// Throws gpu::DriverError.
   [[nodiscard]] double take_sample(const KernelLaunch& kernel);
 
+  /// Queues what makes the L2 as cold as samples find it: writes the flush buffer, if there is one.
+  /// Does not wait.
+  void queue_flush();
+
   /// Gate asked for, and still in use.
   [[nodiscard]] bool gate_in_use() const noexcept { return gate_in_use_; }
 

@@ -27,6 +27,7 @@ class Worker {
                                                          {"admit", &Worker::admit},
                                                          {"sample", &Worker::sample},
                                                          {"recheck", &Worker::recheck},
+                                                         {"count", &Worker::count},
                                                          {"retire", &Worker::retire},
                                                          {"debug", &Worker::debug}};
     const std::string type = type_of(request);
@@ -74,6 +75,16 @@ class Worker {
   void recheck(const Message& request) {
     const std::optional<Outcome> failure = measurer().recheck(read_id(request));
     send(failure ? rejected_message(*failure, measurer().context_lost()) : plain_message("done"));
+  }
+
+  void count(const Message& request) {
+    try {
+      const Counted counted = measurer().count(read_id(request), read_count_request(request));
+      send(counted.failure ? rejected_message(*counted.failure, measurer().context_lost())
+                           : counted_message(counted));
+    } catch (const Error& error) {
+      send(error_message("failed", error));
+    }
   }
 
   void retire(const Message& request) {

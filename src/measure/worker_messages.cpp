@@ -110,6 +110,7 @@ Message admit_message(CandidateId id, const Candidate& candidate) {
   return {{{"type", "admit"},
            {"id", id},
            {"label", candidate.label},
+           {"family", candidate.family},
            {"kernel", candidate.artifact->lowered_name},
            {"geometry", record_json(candidate.geometry)},
            {"probe_geometry", record_json(candidate.probe_geometry)}},
@@ -122,7 +123,8 @@ Candidate read_candidate(const Message& message) {
   artifact->cubin = message.blob;
   return {plain_member<std::string>(message, "label"), std::move(artifact),
           record_member<LaunchGeometry>(message, "geometry"),
-          record_member<LaunchGeometry>(message, "probe_geometry")};
+          record_member<LaunchGeometry>(message, "probe_geometry"),
+          plain_member<std::string>(message, "family")};
 }
 
 Message sample_message(CandidateId id, int count) {
@@ -130,6 +132,16 @@ Message sample_message(CandidateId id, int count) {
 }
 
 int read_count(const Message& message) { return plain_member<int>(message, "count"); }
+
+Message count_message(CandidateId id, const CountRequest& request) {
+  return {{{"type", "count"}, {"id", id}, {"runs", request.runs}, {"metrics", request.metrics}},
+          {}};
+}
+
+CountRequest read_count_request(const Message& message) {
+  return {plain_member<int>(message, "runs"),
+          plain_member<std::vector<std::string>>(message, "metrics")};
+}
 
 Message candidate_message(const char* type, CandidateId id) {
   return {{{"type", type}, {"id", id}}, {}};
@@ -161,6 +173,14 @@ OneSample read_sampled(const Message& message) {
   return {plain_member<double>(message, "us"),
           read_reading(message_member(message, "reading"), message),
           plain_member<bool>(message, "gate")};
+}
+
+Message counted_message(const Counted& counted) {
+  return {{{"type", "counted"}, {"runs", counted.runs}}, {}};
+}
+
+Counted read_counted(const Message& message) {
+  return {plain_member<decltype(Counted::runs)>(message, "runs"), std::nullopt};
 }
 
 Message rejected_message(const Outcome& outcome, bool lost) {

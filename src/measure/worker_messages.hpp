@@ -37,6 +37,8 @@ struct ProblemStart {
 [[nodiscard]] Candidate read_candidate(const Message& message);
 [[nodiscard]] Message sample_message(CandidateId id, int count);
 [[nodiscard]] int read_count(const Message& message);
+[[nodiscard]] Message count_message(CandidateId id, const CountRequest& request);
+[[nodiscard]] CountRequest read_count_request(const Message& message);
 /// "recheck" and "retire".
 [[nodiscard]] Message candidate_message(const char* type, CandidateId id);
 [[nodiscard]] CandidateId read_id(const Message& message);
@@ -51,6 +53,9 @@ struct OneSample {
 };
 [[nodiscard]] Message sampled_message(const OneSample& one);
 [[nodiscard]] OneSample read_sampled(const Message& message);
+/// Counts without failure.
+[[nodiscard]] Message counted_message(const Counted& counted);
+[[nodiscard]] Counted read_counted(const Message& message);
 /// A candidate that failed; `lost`: and with it the GPU context, so that the worker ends.
 [[nodiscard]] Message rejected_message(const Outcome& outcome, bool lost);
 struct Rejection {

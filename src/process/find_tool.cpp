@@ -86,6 +86,15 @@ void add_python(const fs::path& prefix, std::vector<fs::path>& folders) {
   }
 }
 
+/// The folders of a product's versions, the newest first: <product>/<version>/<inner>.
+void add_product(const fs::path& product, const fs::path& inner, std::vector<fs::path>& folders) {
+  std::vector<fs::path> versions = entries(product);
+  std::reverse(versions.begin(), versions.end());
+  for (const fs::path& version : versions) {
+    folders.push_back(version / inner);
+  }
+}
+
 bool is_executable(const fs::path& file) {
   std::error_code error;
   return fs::is_regular_file(file, error) && ::access(file.c_str(), X_OK) == 0;
@@ -132,6 +141,24 @@ std::optional<fs::path> find_nvdisasm() {
 
 std::optional<fs::path> find_compute_sanitizer() {
   return find_tool("compute-sanitizer", tool_places("FATUNE_COMPUTE_SANITIZER"));
+}
+
+std::optional<fs::path> find_cuobjdump() {
+  return find_tool("cuobjdump", tool_places("FATUNE_CUOBJDUMP"));
+}
+
+std::optional<fs::path> find_dot() { return find_tool("dot", tool_places("FATUNE_DOT")); }
+
+std::optional<fs::path> find_ncu() {
+  ToolPlaces places = tool_places("FATUNE_NCU");
+  add_product("/opt/nvidia/nsight-compute", "", places.folders);
+  return find_tool("ncu", places);
+}
+
+std::optional<fs::path> find_nsys() {
+  ToolPlaces places = tool_places("FATUNE_NSYS");
+  add_product("/opt/nvidia/nsight-systems", "bin", places.folders);
+  return find_tool("nsys", places);
 }
 
 }  // namespace fatune

@@ -29,5 +29,14 @@ struct ToolPlaces {
 /// The tool that looks for races and stray accesses: FATUNE_COMPUTE_SANITIZER, else
 /// compute-sanitizer in its usual places.
 [[nodiscard]] std::optional<std::filesystem::path> find_compute_sanitizer();
+/// The tool that takes cubins out of other files: FATUNE_CUOBJDUMP, else cuobjdump there.
+[[nodiscard]] std::optional<std::filesystem::path> find_cuobjdump();
+/// Graphviz' dot, which draws graphs: FATUNE_DOT, else dot there.
+[[nodiscard]] std::optional<std::filesystem::path> find_dot();
+
+/// The profilers: FATUNE_NCU, else ncu in its usual places and those of Nsight Compute's own
+/// packages (/opt/nvidia/nsight-compute/*, the newest first); FATUNE_NSYS and nsys likewise.
+[[nodiscard]] std::optional<std::filesystem::path> find_ncu();
+[[nodiscard]] std::optional<std::filesystem::path> find_nsys();
 
 }  // namespace fatune

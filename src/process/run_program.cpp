@@ -82,14 +82,14 @@ void keep_end(std::string& text) {
 class Run {
  public:
   Run(const std::string& program, const std::vector<std::string>& arguments,
-      const RunLimits& limits)
+      const RunLimits& limits, const Surroundings& surroundings)
       : program_(program), limits_(limits), deadline_(Clock::now() + limits.timeout) {
     Ends out = open_pipe();
     Ends err = open_pipe();
     std::vector<std::string> all{std::filesystem::path(program).filename().string()};
     all.insert(all.end(), arguments.begin(), arguments.end());
-    child_.emplace(
-        spawn_program(program, std::move(all), {{out.theirs.get(), 1}, {err.theirs.get(), 2}}));
+    child_.emplace(spawn_program(program, std::move(all),
+                                 {{out.theirs.get(), 1}, {err.theirs.get(), 2}}, surroundings));
     out_.end = std::move(out.ours);
     err_.end = std::move(err.ours);
   }
@@ -147,9 +147,9 @@ class Run {
 }  // namespace
 
 ProgramOutput run_program(const std::string& program, const std::vector<std::string>& arguments,
-                          const RunLimits& limits) {
+                          const RunLimits& limits, const Surroundings& surroundings) {
   try {
-    return Run(program, arguments, limits).finish();
+    return Run(program, arguments, limits, surroundings).finish();
   } catch (const std::system_error& error) {
     throw Error(ExitCode::bad_file,
                 fmt::format("the program cannot be started: {}", error.code().message()), program);

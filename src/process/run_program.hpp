@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "process/spawn.hpp"
+
 namespace fatune {
 
 /// What a program may cost that is run for its output.
@@ -20,10 +22,12 @@ struct ProgramOutput {
 };
 
 /// Runs a program (a path) with these arguments, without a shell, and waits for its end; it gets
-/// no input. Error(bad_file), with what it wrote to standard error: it cannot be started, ends with
-/// another status, writes more, or takes longer than the limits (then it is killed).
+/// no input. Error(bad_file), with what it
+/// wrote to standard error: it cannot be started, ends with another status, writes more, or takes
+/// longer than the limits (then it is killed).
 [[nodiscard]] ProgramOutput run_program(const std::string& program,
                                         const std::vector<std::string>& arguments,
-                                        const RunLimits& limits = {});
+                                        const RunLimits& limits = {},
+                                        const Surroundings& surroundings = {});
 
 }  // namespace fatune

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -34,8 +35,11 @@ Descriptor moved_up(int number) {
 
 class FileActions {
  public:
-  explicit FileActions(const std::vector<Wire>& wires) {
+  FileActions(const std::vector<Wire>& wires, const std::filesystem::path& folder) {
     ::posix_spawn_file_actions_init(&actions_);
+    if (!folder.empty()) {
+      ::posix_spawn_file_actions_addchdir_np(&actions_, folder.c_str());
+    }
     ::posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     for (const Wire& wire : wires) {
       ::posix_spawn_file_actions_adddup2(&actions_, wire.from, wire.to);
@@ -79,6 +83,21 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   return pointers;
 }
 
+/// This process' environment, with these variables in place of its own.
+std::vector<std::string> environment_with(std::vector<std::string> variables) {
+  const std::size_t own = variables.size();
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string text = *entry;
+    const std::string name = text.substr(0, text.find('=') + 1);
+    const auto end = variables.begin() + static_cast<std::ptrdiff_t>(own);
+    if (std::none_of(variables.begin(), end,
+                     [&](const std::string& variable) { return variable.starts_with(name); })) {
+      variables.push_back(text);
+    }
+  }
+  return variables;
+}
+
 }  // namespace
 
 Ends open_pipe() {
@@ -102,12 +121,13 @@ Ends open_socket() {
 }
 
 pid_t spawn_program(const std::string& program, std::vector<std::string> arguments,
-                    const std::vector<Wire>& wires) {
-  const FileActions actions(wires);
+                    const std::vector<Wire>& wires, const Surroundings& surroundings) {
+  const FileActions actions(wires, surroundings.folder);
   const OwnGroup group;
+  std::vector<std::string> environment = environment_with(surroundings.variables);
   pid_t pid = -1;
   const int error = ::posix_spawn(&pid, program.c_str(), actions.get(), group.get(),
-                                  pointers_to(arguments).data(), environ);
+                                  pointers_to(arguments).data(), pointers_to(environment).data());
   if (error != 0) {
     fail(error, "posix_spawn");
   }

@@ -3,6 +3,7 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,11 +30,18 @@ struct Wire {
   int to = -1;
 };
 
+/// Where a program runs, and what it finds there.
+struct Surroundings {
+  std::filesystem::path folder{};        ///< empty: where this process is
+  std::vector<std::string> variables{};  ///< "NAME=value": in place of this environment's own
+};
+
 /// Starts `program` (a path) with `arguments`, of which the first is its own name. It has the wires
-/// given, standard input from /dev/null, this process' environment, and is in a process group of
-/// its own, so that the terminal's Ctrl-C does not reach it.
+/// given, standard input from /dev/null, and is in a process group of its own, so that the
+/// terminal's Ctrl-C does not reach it. A relative path of the program counts from where it runs.
 [[nodiscard]] pid_t spawn_program(const std::string& program, std::vector<std::string> arguments,
-                                  const std::vector<Wire>& wires);
+                                  const std::vector<Wire>& wires,
+                                  const Surroundings& surroundings = {});
 
 /// Its status, when it ends within `timeout`.
 [[nodiscard]] std::optional<int> wait_for(pid_t pid, std::chrono::milliseconds timeout);

@@ -126,11 +126,19 @@ void visit_members(Self& self, Visit&& visit) {
   visit("terms", terms);
 }
 
+template <Is<CounterValue> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [name, value] = self;
+  visit("name", name);
+  visit("value", value);
+}
+
 template <Is<Measured> Self, typename Visit>
 void visit_members(Self& self, Visit&& visit) {
-  auto& [timing, verification] = self;
+  auto& [timing, verification, counters] = self;
   visit("timing", timing);
   visit("verification", verification);
+  visit("counters", counters, kLater);
 }
 
 template <Is<Problem> Self, typename Visit>

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/source_line.hpp"
 
 namespace fatune {
 
@@ -16,8 +19,8 @@ struct Instruction {
   std::string mnemonic;               ///< with modifiers: "HMMA.16816.F32"
   std::vector<std::string> operands;  ///< "R4.reuse", "[R165+0x4000]", "`(.L_x_0)"
   std::vector<std::string> targets;   ///< labels and functions that it names: ".L_x_0"
-  std::string source_file;            ///< empty without line information
-  std::int64_t source_line = 0;
+  std::size_t place = 0;              ///< index into Listing::places
+  std::int64_t ptx_line = 0;          ///< line of the PTX that it was made from; 0: not known
 
   /// "HMMA" of "HMMA.16816.F32".
   [[nodiscard]] std::string_view opcode() const {
@@ -37,6 +40,7 @@ struct SassFunction {
 struct Listing {
   std::string target;  ///< "sm_80"; empty where the listing does not say it
   std::vector<SassFunction> functions;
+  std::vector<SourceChain> places{{}};  ///< of the source; the first one is the unknown place
 };
 
 }  // namespace fatune

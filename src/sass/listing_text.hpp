@@ -1,16 +1,26 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
 
 #include "sass/listing.hpp"
+#include "sass/opcode_class.hpp"
 
 namespace fatune {
+
+/// "tensor 16, shared 3": the classes that there are, by their number.
+[[nodiscard]] std::string classes_text(const std::array<std::int64_t, kOpcodeClasses>& counts);
+
+/// "@!P0 FADD R1, R2, R3".
+[[nodiscard]] std::string instruction_text(const Instruction& instruction);
 
 /// Assembly without addresses, encodings and labels that nothing names: what an editor's compare
 /// works on. Registers stay as they are.
 [[nodiscard]] std::string clean_text(const SassFunction& function);
 
-/// The control-flow graph in Graphviz' language, the main loop's blocks filled.
+/// The control-flow graph in Graphviz' language, the main loop's blocks grey, those of
+/// other loops lighter, edges back to a loop's beginning bold.
 [[nodiscard]] std::string graph_text(const SassFunction& function);
 
 }  // namespace fatune

@@ -1,73 +1,21 @@
 #include "sass/parse_listing.hpp"
 
 #include <algorithm>
-#include <charconv>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/text_parts.hpp"
 
 namespace fatune {
 namespace {
 
 constexpr std::size_t kMostInstructions = 2'000'000;
-constexpr std::string_view kBlanks = " \t\r";
-
-std::string_view trim(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
-/// Takes what stands before `separator` off the front of `text`, and the separator.
-std::string_view take_until(std::string_view& text, char separator) {
-  const std::size_t end = std::min(text.find(separator), text.size());
-  const std::string_view part = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return part;
-}
-
-/// What stands between the first `open` and the next `close` after it; empty without them.
-std::string_view between(std::string_view text, std::string_view open, std::string_view close) {
-  const std::size_t at = text.find(open);
-  if (at == std::string_view::npos) {
-    return {};
-  }
-  text.remove_prefix(at + open.size());
-  const std::size_t end = text.find(close);
-  return end == std::string_view::npos ? std::string_view{} : text.substr(0, end);
-}
-
-template <typename Integer>
-std::optional<Integer> whole_number(std::string_view text, int base = 10) {
-  Integer value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole ? std::optional(value) : std::nullopt;
-}
-
-/// "R4, [R2+0x10], c[0x0][0x160]" at its outer commas.
-std::vector<std::string> split_operands(std::string_view text) {
-  std::vector<std::string> operands;
-  int depth = 0;
-  std::size_t from = 0;
-  for (std::size_t i = 0; i <= text.size(); ++i) {
-    const char c = i < text.size() ? text[i] : ',';
-    depth += c == '[' || c == '(' || c == '{' ? 1 : 0;
-    depth -= c == ']' || c == ')' || c == '}' ? 1 : 0;
-    if (i == text.size() || (c == ',' && depth <= 0)) {
-      const std::string_view operand = trim(text.substr(from, i - from));
-      if (!operand.empty()) {
-        operands.emplace_back(operand);
-      }
-      from = i + 1;
-    }
-  }
-  return operands;
-}
+constexpr std::size_t kDeepestInlining = 1000;
+/// nvdisasm's name for lines of the PTX, which the cubin holds in a section of that name.
+constexpr std::string_view kPtxText = ".nv_debug_ptx_txt";
 
 /// Newer versions append how an instruction is scheduled: " &req={0} ?WAIT2_END_GROUP".
 std::string_view without_schedule(std::string_view text) {
@@ -172,19 +120,42 @@ class Parser {
     in_code_ = false;
     registers_.reset();
     labels_.clear();
-    source_file_.clear();
-    source_line_ = 0;
+    chain_.clear();
+    chain_open_ = false;
+    place_.reset();
+    ptx_line_ = 0;
     address_.reset();
   }
 
+  /// `//## File "a.cuh", line 3 inlined at "b.cu", line 7`, followed by the line of b.cu.
   void read_source_line(std::string_view line) {
-    source_file_ = between(line, "File \"", "\"");
-    std::string_view number = between(line, ", line ", " ");
-    if (number.empty()) {
-      const std::size_t at = line.rfind(' ');
-      number = line.substr(at == std::string_view::npos ? line.size() : at + 1);
+    const std::string_view file = between(line, "File \"", "\"");
+    std::string_view rest = line.substr(std::min(line.size(), line.find(", line ")));
+    rest.remove_prefix(std::min(rest.size(), std::string_view(", line ").size()));
+    const bool inlined = rest.find(" inlined at ") != std::string_view::npos;
+    const auto number = whole_number<std::int64_t>(take_until(rest, ' ')).value_or(0);
+    if (file.starts_with(kPtxText)) {
+      ptx_line_ = number;
+      return;
     }
-    source_line_ = whole_number<std::int64_t>(number).value_or(0);
+    if (!std::exchange(chain_open_, inlined)) {
+      chain_.clear();
+    }
+    if (number > 0 && chain_.size() < kDeepestInlining) {
+      chain_.push_back({std::string(file), number});
+    }
+    place_.reset();
+  }
+
+  std::size_t current_place() {
+    if (!place_) {
+      const auto [found, is_new] = places_.try_emplace(chain_, listing_.places.size());
+      if (is_new) {
+        listing_.places.push_back(chain_);
+      }
+      place_ = found->second;
+    }
+    return *place_;
   }
 
   void read_label(std::string_view label) {
@@ -255,8 +226,9 @@ class Parser {
     Instruction instruction;
     instruction.address = address;
     instruction.labels = std::exchange(labels_, {});
-    instruction.source_file = source_file_;
-    instruction.source_line = source_line_;
+    instruction.place = current_place();
+    instruction.ptx_line = ptx_line_;
+    chain_open_ = false;
     read_words(text, instruction);
     add_targets(annotation, instruction);
     current_function().instructions.push_back(std::move(instruction));
@@ -283,14 +255,17 @@ class Parser {
   std::int64_t line_number_ = 0;
   std::size_t count_ = 0;
   Listing listing_;
+  std::map<SourceChain, std::size_t> places_{{{}, 0}};
   // Of the section:
   std::string section_;
   bool in_code_ = false;
   std::optional<int> registers_;
   std::optional<std::uint64_t> address_;
   std::vector<std::string> labels_;  ///< seen since the last instruction
-  std::string source_file_;
-  std::int64_t source_line_ = 0;
+  SourceChain chain_;
+  bool chain_open_ = false;           ///< the last line named said that more of it follow
+  std::optional<std::size_t> place_;  ///< of chain_, once an instruction has asked for it
+  std::int64_t ptx_line_ = 0;
 };
 
 }  // namespace

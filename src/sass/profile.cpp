@@ -10,25 +10,6 @@
 namespace fatune {
 namespace {
 
-enum class Place { outside, always, conditional };
-
-void add(SassCount& count, Place place) {
-  ++count.total;
-  count.main_loop += place != Place::outside ? 1 : 0;
-  count.conditional += place == Place::conditional ? 1 : 0;
-}
-
-/// Where each block is with respect to the main loop.
-std::vector<Place> places_of(const ControlFlow& flow, const Loop* loop) {
-  std::vector<Place> places(flow.blocks.size(), Place::outside);
-  if (loop != nullptr) {
-    for (const std::size_t block : loop->blocks) {
-      places[block] = always_executed(flow, *loop, block) ? Place::always : Place::conditional;
-    }
-  }
-  return places;
-}
-
 bool calls_function(const Instruction& instruction) {
   return instruction.opcode() == "CALL" &&
          std::none_of(instruction.targets.begin(), instruction.targets.end(),
@@ -78,7 +59,7 @@ std::vector<OpcodeCount> sorted(std::map<std::string_view, OpcodeCount> counts) 
 }
 
 void count_instructions(const SassFunction& function, const ControlFlow& flow,
-                        const std::vector<Place>& places, SassProfile& profile) {
+                        const std::vector<LoopPlace>& places, SassProfile& profile) {
   std::map<std::string_view, OpcodeCount> opcodes;
   for (std::size_t b = 0; b < flow.blocks.size(); ++b) {
     for (std::size_t i = flow.blocks[b].first; i < flow.blocks[b].end; ++i) {
@@ -97,6 +78,12 @@ void count_instructions(const SassFunction& function, const ControlFlow& flow,
 
 }  // namespace
 
+void add(SassCount& count, LoopPlace place) {
+  ++count.total;
+  count.main_loop += place != LoopPlace::outside ? 1 : 0;
+  count.conditional += place == LoopPlace::conditional ? 1 : 0;
+}
+
 SassProfile profile_function(const Listing& listing, const SassFunction& function) {
   const ControlFlow flow = control_flow(function);
   const LoopForest forest = find_loops(flow);
@@ -107,7 +94,7 @@ SassProfile profile_function(const Listing& listing, const SassFunction& functio
   profile.registers = function.registers;
   profile.loops = static_cast<std::int64_t>(forest.loops.size());
   profile.irreducible_edges = static_cast<std::int64_t>(forest.irreducible_edges);
-  count_instructions(function, flow, places_of(flow, main ? &forest.loops[*main] : nullptr),
+  count_instructions(function, flow, block_places(flow, main ? &forest.loops[*main] : nullptr),
                      profile);
   if (main) {
     profile.main_loop = describe_loop(function, flow, forest, *main);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sass/listing.hpp"
+#include "sass/loop_place.hpp"
 #include "sass/opcode_class.hpp"
 
 namespace fatune {
@@ -17,6 +18,9 @@ struct SassCount {
   std::int64_t main_loop = 0;    ///< of these, in its main loop, loops within it included
   std::int64_t conditional = 0;  ///< of those, where an iteration may not come by
 };
+
+/// Counts one more, which is there.
+void add(SassCount& count, LoopPlace place);
 
 struct OpcodeCount {
   std::string mnemonic;

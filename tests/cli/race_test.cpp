@@ -106,6 +106,30 @@ TEST_F(Racing, RunHasAFixedCountUnlessARaceIsAskedFor) {
   EXPECT_EQ(raced["problems"][0]["measuring"]["stopped_because"], "target reached");
 }
 
+TEST_F(Racing, CountersJoinTheFirstOfTheRanking) {
+  script(
+      {{"counts",
+        {{"load", {{"gpu__time_duration.sum", 101000.0}, {"sm__cycles_elapsed.max", 190000.0}}}}}});
+  const json ranking = only_problem({"--counters", "2"})["ranking"];
+  EXPECT_EQ(ranking[0]["counters"], (json{{"duration_us", 101.0}, {"elapsed_cycles", 190000.0}}));
+  EXPECT_TRUE(ranking[1].contains("counters"));
+  EXPECT_FALSE(ranking[2].contains("counters"));
+  EXPECT_TRUE(only_problem({"--counters"})["ranking"][7].contains("counters")) << "the first 8";
+  EXPECT_THAT(fatune(sweep_of({"--counters", "1"})).out,
+              AllOf(HasSubstr("hardware counters:"), HasSubstr("101.00")));
+  expect_error(fatune(sweep_of({"--counters", "0"})), ExitCode::usage, {"--counters"});
+}
+
+TEST_F(Racing, CountersThatCannotBeReadAreOneWarning) {
+  script({{"faults", {{{"at", "count"}, {"do", "refuse no permission"}}}}});
+  const ProcessResult result = fatune(sweep_of({"--counters", "3"}));
+  expect_ok(result);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("8 ranked, 0 failed"),
+                                HasSubstr("warning: no hardware counters: no permission"),
+                                Not(HasSubstr("hardware counters:\n"))));
+  EXPECT_EQ(result.err.find("no permission"), result.err.rfind("no permission")) << result.err;
+}
+
 TEST_F(Racing, ABudgetEndsIt) {
   script({{"noise_percent", 1.0}, {"slow_ms", 5}});
   const auto start = std::chrono::steady_clock::now();

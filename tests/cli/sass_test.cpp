@@ -1,9 +1,8 @@
 // Machine code through the program: recorded listings, which need no tool; the tool itself where
 // there is one.
-#include "cli/program.hpp"
-
-#include <cstdlib>
 #include <filesystem>
+
+#include "cli/sass_program.hpp"
 
 namespace fatune::testing_cli {
 namespace {
@@ -12,28 +11,7 @@ using nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string listing(const std::string& name) {
-  return std::string(FATUNE_SOURCE_DIR "/tests/listings/") + name;
-}
-
-const json& row_of(const json& rows, const std::string& what) {
-  for (const json& row : rows) {
-    if (row["what"] == what) {
-      return row;
-    }
-  }
-  throw std::out_of_range(what);
-}
-
-class Sass : public ProgramTest {
- protected:
-  /// A program that stands for nvdisasm.
-  void use_disassembler(const std::string& script) {
-    write("nvdisasm", "#!/bin/sh\n" + script);
-    std::filesystem::permissions(path("nvdisasm"), std::filesystem::perms::owner_all);
-    process_.environment["FATUNE_NVDISASM"] = path("nvdisasm");
-  }
-};
+class Sass : public SassTest {};
 
 TEST_F(Sass, CountsByClassAndByOpcode) {
   const ProcessResult result =
@@ -95,12 +73,28 @@ TEST_F(Sass, GraphAndCleanTextGoToStandardOutput) {
   EXPECT_THAT(clean.out, Not(HasSubstr("/*")));
 }
 
+TEST_F(Sass, GraphvizDrawsTheGraph) {
+  const std::string file = listing("wgmma.sm_90a.txt");
+  use_tool("FATUNE_DOT", "[ \"$1\" = -Tsvg ] || exit 3\necho '<svg>'; grep digraph \"$2\"\n");
+  const ProcessResult drawn = fatune({"sass", "cfg", "--cubin", file, "--format", "svg"});
+  expect_ok(drawn);
+  EXPECT_EQ(drawn.out, "<svg>\ndigraph \"wgmma\" {\n");
+  use_tool("FATUNE_DOT", "echo 'no layout' >&2; exit 1\n");
+  expect_error(fatune({"sass", "cfg", "--cubin", file, "--format", "svg"}), ExitCode::bad_file,
+               {"no layout"});
+  process_.environment.erase("FATUNE_DOT");
+  process_.environment["PATH"] = path("empty");
+  expect_error(fatune({"sass", "cfg", "--cubin", file, "--format", "svg"}), ExitCode::bad_file,
+               {"graphviz", "FATUNE_DOT"});
+  expect_error(fatune({"sass", "cfg", "--cubin", file, "--format", "png"}), ExitCode::usage, {});
+}
+
 TEST_F(Sass, WhatIsNoMachineCodeIsRefused) {
   write("bad", "hello");
   expect_error(fatune({"sass", "--cubin", path("bad")}), ExitCode::bad_file,
                {"bad", "nvdisasm -c"});
   expect_error(fatune({"sass", "--cubin", path("none")}), ExitCode::bad_file, {"none"});
-  expect_error(fatune({"sass"}), ExitCode::usage, {"--config", "--cubin"});
+  expect_error(fatune({"sass"}), ExitCode::usage, {"--config", "--cubin", "--artifact"});
   expect_error(fatune({"sass", "diff", "nonsense", "x"}), ExitCode::usage, {"nonsense"});
 }
 
@@ -126,22 +120,8 @@ TEST_F(Sass, TheDisassemblerGetsTheFileAsItIsNamed) {
   EXPECT_FALSE(std::filesystem::exists(path("x")));
 }
 
-/// With NVIDIA's nvdisasm, wherever it is; found as a user's fatune finds it.
-class LiveSass : public Sass {
+class LiveSassCounts : public LiveSassTest {
  protected:
-  void SetUp() override {
-    for (const char* name : {"FATUNE_NVDISASM", "PATH", "CUDA_HOME", "CUDA_PATH", "VIRTUAL_ENV"}) {
-      if (const char* value = std::getenv(name)) {
-        process_.environment[name] = value;
-      }
-    }
-    const ProcessResult result = fatune({"sass", "--config", kConfig});
-    if (result.err.find("is not installed") != std::string::npos) {
-      GTEST_SKIP() << "no nvdisasm";
-    }
-    expect_ok(result);
-  }
-
   json report(const std::string& config, const char* arch) {
     return fatune_json({"sass", "--config", config, "--arch", arch, "--format", "json"});
   }
@@ -149,7 +129,7 @@ class LiveSass : public Sass {
 
 /// The main loop does one step of keys and values: two products of (B_r / n_warps) x B_c x d_head
 /// for each warp, in instructions of 16 x 8 x 16.
-TEST_F(LiveSass, TheMainLoopHasTheTensorInstructionsThatTheTilesImply) {
+TEST_F(LiveSassCounts, TheMainLoopHasTheTensorInstructionsThatTheTilesImply) {
   const json space = fatune_json({"list", "--space", "all", "--format", "json"});
   std::size_t index = 0;
   for (const json& config : space["kept"]) {
@@ -171,7 +151,14 @@ TEST_F(LiveSass, TheMainLoopHasTheTensorInstructionsThatTheTilesImply) {
   EXPECT_GT(index, 100U);
 }
 
-TEST_F(LiveSass, SpillsInTheFactsAreLocalInstructions) {
+TEST_F(LiveSassCounts, TheUsersLanguageDoesNotMatter) {
+  const json expected = report(kConfig, "sm_80");
+  process_.environment["LC_ALL"] = "de_DE.UTF-8";
+  process_.environment["LANGUAGE"] = "de";
+  EXPECT_EQ(report(kConfig, "sm_80"), expected);
+}
+
+TEST_F(LiveSassCounts, SpillsInTheFactsAreLocalInstructions) {
   const json spilling =
       report("(FP16, 128, 128, 128, 4): async+eager+swizzled+load_0_0_0_tiles", "sm_80");
   EXPECT_GT(spilling["spill_store_bytes"], 0);
@@ -180,7 +167,7 @@ TEST_F(LiveSass, SpillsInTheFactsAreLocalInstructions) {
   EXPECT_EQ(plain["spill_store_bytes"], 0);
 }
 
-TEST_F(LiveSass, WhyTellsWhatAParameterMoves) {
+TEST_F(LiveSassCounts, WhyTellsWhatAParameterMoves) {
   const ProcessResult result =
       fatune({"sass", "why", "--space", "128,32", "--arch", "sm_80", "--format", "json"});
   expect_ok(result);
@@ -193,7 +180,7 @@ TEST_F(LiveSass, WhyTellsWhatAParameterMoves) {
               HasSubstr("(--top 0 shows all)"));
 }
 
-TEST_F(LiveSass, WhyTakesTheConfigurationsAndTimesOfARun) {
+TEST_F(LiveSassCounts, WhyTakesTheConfigurationsAndTimesOfARun) {
   use_fake_gpu();
   expect_ok(fatune({"run", "--config", kConfig, "--seq", "128", "--batch", "1", "--heads", "1",
                     "--repeats", "5"}));

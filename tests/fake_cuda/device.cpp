@@ -216,6 +216,18 @@ CUresult cuCtxSynchronize() {
   return CUDA_SUCCESS;
 }
 
+CUresult cuProfilerStart() {
+  FAKE_GATE("cuProfilerStart");
+  state().profiling = true;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuProfilerStop() {
+  FAKE_GATE("cuProfilerStop");
+  state().profiling = false;
+  return CUDA_SUCCESS;
+}
+
 CUresult cuMemGetInfo(std::size_t* free_bytes, std::size_t* total) {
   FAKE_GATE("cuMemGetInfo");
   const std::lock_guard lock(state().mutex);
@@ -231,12 +243,14 @@ CUresult cuMemGetInfo(std::size_t* free_bytes, std::size_t* total) {
 void fatune_fake_reset() {
   state().context_error = CUDA_SUCCESS;
   state().launches = 0;
+  state().profiled_launches = 0;
   state().clock_us = 0.0;
   launch_hook() = nullptr;
 }
 
 long long fatune_fake_live_objects() { return state().live_objects; }
 long long fatune_fake_launches() { return state().launches; }
+long long fatune_fake_profiled_launches() { return state().profiled_launches; }
 const unsigned* fatune_fake_grid() { return state().grid; }
 void fatune_fake_on_launch(LaunchHook hook) { launch_hook() = hook; }
 

@@ -102,6 +102,7 @@ bool can_launch(const Launch& launch) {
 void run(const Launch& launch, void** arguments) {
   const std::string& kernel = launch.function->name;
   const long long number = ++state().launches;
+  state().profiled_launches += state().profiling ? 1 : 0;
   state().clock_us =
       state().clock_us + static_cast<double>(integer_setting("FATUNE_FAKE_KERNEL_US", 100));
   std::copy(std::begin(launch.grid), std::end(launch.grid), state().grid);

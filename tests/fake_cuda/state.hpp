@@ -16,6 +16,8 @@ struct State {
   std::map<void*, std::size_t> device_memory;  ///< live buffers and their bytes
   std::atomic<long long> live_objects{0};
   std::atomic<long long> launches{0};
+  std::atomic<long long> profiled_launches{0};  ///< between profiler start and stop
+  std::atomic<bool> profiling{false};
   std::atomic<CUresult> context_error{CUDA_SUCCESS};  ///< of a kernel that killed the context
   std::atomic<double> clock_us{0.0};                  ///< device time: launches advance it
   unsigned grid[3] = {};                              ///< of the last launch

@@ -208,6 +208,26 @@ class ScriptedMeasurer : public Measurer {
     return failure_of(fault("recheck", labels_.at(id)));
   }
 
+  Counted count(CandidateId id, const CountRequest& request) override {
+    const std::string& label = labels_.at(id);
+    const std::string what = fault("count", label);
+    if (what.starts_with("refuse ")) {
+      throw Error(ExitCode::gpu_failure, what.substr(7), {}, "do what the script says");
+    }
+    if (auto failure = failure_of(what)) {
+      return {{}, std::move(failure)};
+    }
+    log_.add(fmt::format("counted {} {}", request.runs, label));
+    const Json counts = by_label(script_.value("counts", Json::object()), label, Json::object());
+    std::map<std::string, double> run;
+    for (const std::string& metric : request.metrics) {
+      if (counts.contains(metric)) {
+        run[metric] = counts[metric].get<double>();
+      }
+    }
+    return {{static_cast<std::size_t>(request.runs), run}, std::nullopt};
+  }
+
   void retire(CandidateId id) override { labels_.erase(id); }
   [[nodiscard]] bool context_lost() const noexcept override { return lost_; }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/error.hpp"
+#include "sass/line_counts.hpp"
 #include "sass/listing_text.hpp"
 #include "sass/normal_form.hpp"
 #include "sass/parse_listing.hpp"
@@ -20,6 +21,9 @@ using namespace fatune;
 void use(const Listing& listing, const SassFunction& function) {
   const SassProfile profile = profile_function(listing, function);
   if (profile.all.total != static_cast<std::int64_t>(function.instructions.size())) {
+    std::abort();
+  }
+  if (count_lines(listing, function).all.total != profile.all.total) {
     std::abort();
   }
   (void)clean_text(function);

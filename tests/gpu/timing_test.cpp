@@ -13,6 +13,7 @@
 #include "core/statistics.hpp"
 #include "gpu/gpu_test.hpp"
 #include "gpu/nvml.hpp"
+#include "gpu/test_kernels.hpp"
 #include "measure/gpu_monitor.hpp"
 #include "measure/loaded_kernel.hpp"
 #include "measure/measurement_module.hpp"
@@ -31,36 +32,6 @@ double since_ms(Clock::time_point start) {
 constexpr const char* kEmpty = R"(
 #include "common/attention_args.h"
 extern "C" __global__ void empty(AttentionForwardArgs) {}
-)";
-
-// Runs for at least SPIN_NS.
-constexpr const char* kSpin = R"(
-#include "common/attention_args.h"
-#include "common/ptx_system.cuh"
-extern "C" __global__ void spin(AttentionForwardArgs) {
-  const unsigned long long start = globaltimer_ns();
-  while (globaltimer_ns() - start < SPIN_NS) {}
-}
-)";
-
-// Reads Q, K and V once; nothing is worth writing, which the compiler cannot know.
-constexpr const char* kReadAll = R"(
-#include "common/attention_args.h"
-extern "C" __global__ void read_all(AttentionForwardArgs args) {
-  const long long chunks = (long long)args.batch * args.seq_len * args.heads * 64 * 2 / 16;
-  const long long step = (long long)gridDim.x * blockDim.x;
-  unsigned seen = 0;
-  const void* const tensors[] = {args.q, args.k, args.v};
-  for (const void* tensor : tensors) {
-    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < chunks; i += step) {
-      const uint4 chunk = ((const uint4*)tensor)[i];
-      seen |= chunk.x ^ chunk.y ^ chunk.z ^ chunk.w;
-    }
-  }
-  if (seen == 0x12345678u) {
-    *(unsigned*)args.o = seen;
-  }
-}
 )";
 
 class TimingTest : public GpuTest {
@@ -88,7 +59,8 @@ class TimingTest : public GpuTest {
     const Artifact artifact = compile_test_kernel(source, name, arch(), {{"SPIN_NS", "200000"}});
     LoadedKernel kernel(artifact);
     EXPECT_FALSE(kernel.prepare(geometry, limits()).has_value());
-    KernelLaunch launch = kernel.launch(geometry, tensors_->attention_args(), mode);
+    KernelLaunch launch =
+        kernel.launch(geometry, tensors_->attention_args(), mode, "attention_test");
     return {std::move(kernel), std::move(launch)};
   }
 

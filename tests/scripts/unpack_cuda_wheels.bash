@@ -27,17 +27,35 @@ grep -q 'include/cuda.h' "$WORK/error" || fail "does not say what is missing: $(
 [[ $(cat "$WORK/cuda/old") == kept ]] || fail "lost the old folder"
 
 wheel runtime.whl nvidia/cu13/include/cuda.h nvidia/cu13/lib/libcudart.so.13
+wheel cupti.whl nvidia/cu13/include/cupti_range_profiler.h nvidia/cu13/include/cupti_activity.h \
+  nvidia/cu13/lib/libcupti.so.13 nvidia/cu13/lib/libcheckpoint.so nvidia/cu13/lib/libnvperf_host.so \
+  nvidia/cu13/lib/libnvperf_target.so
+wheel nvtx.whl nvidia/cu13/include/nvtx3/nvToolsExt.h nvidia/cu13/include/nvtx3/nvtx3.hpp \
+  nvidia/cu13/include/nvtx3/nvtxDetail/nvtxImpl.h
 "$SCRIPTS/unpack_cuda_wheels" "$WORK/wheels" "$WORK/cuda"
 diff <(cd "$WORK/cuda" && find . -type f | sort) - <<'EOF' || fail "wrong files"
 ./include/cuda.h
+./include/cupti_range_profiler.h
 ./include/nvrtc.h
+./include/nvtx3/nvToolsExt.h
+./include/nvtx3/nvtxDetail/nvtxImpl.h
+./lib/libcupti.so.13
+./lib/libnvperf_host.so
+./lib/libnvperf_target.so
 ./lib/libnvrtc-builtins.so.13.0
 ./lib/libnvrtc.so.13
 ./licences/nvidia_cuda_nvrtc-13.0.88.txt
 EOF
 wheel nvdisasm.whl nvidia/cu13/bin/nvdisasm nvidia/cu13/bin/other
+if "$SCRIPTS/unpack_cuda_wheels" --tools "$WORK/wheels" "$WORK/cuda_tools" 2>"$WORK/error"; then
+  fail "succeeded without cuobjdump"
+fi
+grep -q 'bin/cuobjdump' "$WORK/error" || fail "does not say what is missing: $(cat "$WORK/error")"
+wheel cuobjdump.whl nvidia/cu13/bin/cuobjdump
 "$SCRIPTS/unpack_cuda_wheels" --tools "$WORK/wheels" "$WORK/cuda_tools"
-[[ -x $WORK/cuda_tools/bin/nvdisasm ]] || fail "nvdisasm is not there, or not executable"
+for tool in nvdisasm cuobjdump; do
+  [[ -x $WORK/cuda_tools/bin/$tool ]] || fail "$tool is not there, or not executable"
+done
 [[ ! -e $WORK/cuda_tools/bin/other && ! -e $WORK/cuda_tools/include ]] || fail "too many files"
 [[ ! -e $WORK/cuda/bin ]] || fail "a tool among the libraries"
 

@@ -153,7 +153,7 @@ constexpr FlashForwardKernelConfig kBroken{.dtype = FATUNE_dtype,
 
 // shape: as flash_forward_kernel
 extern "C" __global__ void __launch_bounds__(Shape<kBroken>::kThreads, FATUNE_MIN_BLOCKS)
-    broken_flash(const __grid_constant__ AttentionForwardArgs args) {
+    broken_flash(const __grid_constant__ KernelArgs args) {
   extern __shared__ __align__(1024) unsigned char smem[];
   Forward<kBroken> forward(args, shared_address(smem));
   forward.run();

@@ -106,6 +106,19 @@ TEST_F(CubinCacheTest, CompilesAgainWhatWasDamaged) {
   EXPECT_TRUE(std::get<Artifact>(compile(small_request(), &cache)).from_cache);
 }
 
+TEST_F(CubinCacheTest, ListsTheKeysThatBeginSo) {
+  CubinCache cache({path()});
+  EXPECT_TRUE(cache.keys("").empty());
+  for (const int number : {0x12, 0x1f, 0x20}) {
+    cache.store(artifact_of(number));
+  }
+  std::ofstream(path() / "000.txt") << "not ours";
+  EXPECT_EQ(cache.keys("").size(), 3U);
+  const std::string zeros(62, '0');
+  EXPECT_EQ(cache.keys(zeros + "1"), (std::vector<std::string>{key_of(0x12), key_of(0x1f)}));
+  EXPECT_TRUE(cache.keys("f").empty());
+}
+
 TEST_F(CubinCacheTest, SurvivesAFolderInPlaceOfAnEntry) {
   fs::create_directories(entry(1) / "inside");
   CubinCache cache({path()});

@@ -101,6 +101,35 @@ TEST(Markdown, IsATableWithEscapedBars) {
   EXPECT_THAT(text, HasSubstr("| (FP16, 2): fast\\|odd |"));
 }
 
+/// With counters of the first of the ranking alone.
+RunReport counted_report() {
+  RunReport report = sample_report(true);
+  std::get<Measured>(report.problems[0].ranking[0].outcome).counters = {
+      {"duration_us", 99.75}, {"elapsed_cycles", 190123.0}};
+  return report;
+}
+
+TEST(Table, HardwareCountersStandInATableOfTheirOwn) {
+  EXPECT_THAT(table(sample_report(true)), Not(HasSubstr("hardware counters")));
+  const auto lines = lines_of(table(counted_report()));
+  const auto title = std::find(lines.begin(), lines.end(), "hardware counters:");
+  ASSERT_GE(lines.end() - title, 3);
+  EXPECT_THAT(title[1], testing::MatchesRegex("rank  config +us  cycles"));
+  EXPECT_THAT(title[2], testing::MatchesRegex(" +1  .* 99.75  190123"));
+}
+
+TEST(ResultsJson, HardwareCountersAreThereWhereTheyWereRead) {
+  const json ranking = json::parse(results_json(counted_report()))["problems"][0]["ranking"];
+  EXPECT_EQ(ranking[0]["counters"],
+            json::parse(R"({"duration_us": 99.75, "elapsed_cycles": 190123.0})"));
+  EXPECT_FALSE(ranking[1].contains("counters"));
+}
+
+TEST(Csv, HardwareCountersAreColumnsWhenThereAreSome) {
+  EXPECT_THAT(results_csv(sample_report(true)), Not(HasSubstr("duration_us")));
+  EXPECT_THAT(results_csv(counted_report()), HasSubstr("duration_us,elapsed_cycles\r\n"));
+}
+
 TEST(ResultsJson, HasTheThreeThroughputConventions) {
   const json entry = json::parse(results_json(sample_report(true)))["problems"][0]["ranking"][0];
   const double s2 = 512.0 * 512.0;

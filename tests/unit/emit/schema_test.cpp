@@ -13,9 +13,12 @@
 #include "emit/entry_fields.hpp"
 #include "emit/history_report.hpp"
 #include "emit/plan_report.hpp"
+#include "emit/profile_fields.hpp"
 #include "emit/run_report.hpp"
+#include "emit/sass_map_report.hpp"
 #include "emit/sass_report.hpp"
 #include "emit/sass_why_report.hpp"
+#include "emit/timeline_report.hpp"
 #include "unit/emit/report_samples.hpp"
 
 namespace fatune {
@@ -65,6 +68,19 @@ TEST(OutputSchemas, HistoryWithAndWithoutABest) {
   EXPECT_NEAR(json::parse(text)["runs"][0]["best_tflops"].get<double>(), 343.6, 0.1);
 }
 
+TEST(OutputSchemas, ATimelineOfKernelsAndRanges) {
+  TimelineRow row;
+  row.item = {"kernel<(bool)1>", 3, 30.5, 10.2, 10.0, 9.5, 11.0};
+  TimelineRow range = row;
+  range.is_range = true;
+  const std::string text = print_timeline({row, range}, OutputFormat::json);
+  expect_valid(text, "timeline");
+  const json described = schema("timeline")["properties"]["rows"]["items"]["properties"];
+  for (const auto& field : timeline_fields()) {
+    EXPECT_EQ(described[std::string(field.name)]["description"], std::string(field.doc));
+  }
+}
+
 TEST(OutputSchemas, TheTunedResultsThatAreShippedFollowThem) {
   const FileTree tree;
   const auto paths = tree.list("configs/tuned/");
@@ -107,6 +123,12 @@ void expect_descriptions(const json& properties, const std::vector<Field<Row>>& 
   }
 }
 
+TEST(OutputSchemas, ThatOfAProfileSaysWhatTheFieldsSay) {
+  json properties = schema("profile")["properties"]["configs"]["items"]["properties"];
+  properties.erase("counters");
+  expect_descriptions(properties, profiled_config_fields());
+}
+
 TEST(OutputSchemas, ThoseOfMachineCodeSayWhatTheFieldsSay) {
   const auto rows = [](const json& list) { return list["items"]["properties"]; };
   const json sass = schema("sass")["properties"];
@@ -118,6 +140,49 @@ TEST(OutputSchemas, ThoseOfMachineCodeSayWhatTheFieldsSay) {
   const json why = schema("sass_why")["properties"];
   expect_descriptions(rows(why["effects"]), effect_fields());
   expect_descriptions(rows(rows(why["problems"])["correlations"]), correlation_fields());
+}
+
+TEST(OutputSchemas, ThatOfTheMapSaysWhatTheFieldsSay) {
+  const auto rows = [](const json& list) { return list["items"]["properties"]; };
+  const json map = schema("sass_map")["properties"];
+  const json selection = map["selection"]["properties"];
+  expect_descriptions(rows(map["lines"]), map_line_fields());
+  expect_descriptions(rows(selection["source"]), map_line_fields());
+  expect_descriptions(rows(selection["ptx"]), map_ptx_fields());
+  expect_descriptions(rows(selection["sass"]), map_sass_fields());
+}
+
+SassMapReport sample_map() {
+  SassMapReport report;
+  report.code.source = "(A): x";
+  MapLineRow row{{{"a.cu", 2}, {4, 3, 1}, {5, 4, 1}, {}}, "x += 1;"};
+  row.count.classes[static_cast<std::size_t>(OpcodeClass::fp32)] = {4, 3, 1};
+  report.lines = {row};
+  report.files["a.cu"] = {"float x;", "x += 1;"};
+  report.files["unused.cuh"] = {"int y;"};
+  return report;
+}
+
+TEST(OutputSchemas, MapWithAndWithoutASelection) {
+  SassMapReport report = sample_map();
+  expect_valid(print_sass_map(report, OutputFormat::json, 0), "sass_map");
+  report.selection = MapSelection{
+      "a.cu:2",
+      report.lines,
+      {{7, 0, "add.f32 %f1, %f1, 0f3F800000", {{"a.cu", 2}, {"b.cu", 9}}}},
+      {{0x40, "FADD R1, R1, 1", OpcodeClass::fp32, LoopPlace::conditional, 7, {{"a.cu", 2}}}}};
+  const std::string text = print_sass_map(report, OutputFormat::json, 0);
+  expect_valid(text, "sass_map");
+  EXPECT_EQ(json::parse(text)["selection"]["sass"][0]["main_loop"], "conditional");
+  EXPECT_EQ(json::parse(text)["selection"]["ptx"][0]["source"], "a.cu:2 < b.cu:9");
+  EXPECT_EQ(json::parse(text)["lines"][0]["fp32"], 3);
+}
+
+TEST(OutputSchemas, AnnotatedSourceHasTheFilesWithCode) {
+  const std::string text = annotated_source(sample_map());
+  EXPECT_NE(text.find("\n== a.cu\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("    3     4     5 |    2  x += 1;\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("unused.cuh"), std::string::npos) << text;
 }
 
 TEST(OutputSchemas, WhyWithARun) {

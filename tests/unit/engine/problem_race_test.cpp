@@ -153,7 +153,7 @@ TEST(ProblemRace, RanksTheFastestFirst) {
   EXPECT_EQ(best.verification.method, "scripted a");
   ASSERT_TRUE(evaluation.summary);
   EXPECT_EQ(evaluation.summary->stopped_because, "target reached");
-  EXPECT_EQ(evaluation.summary->samples_taken, run.measurer.calls("sample"));
+  EXPECT_EQ(evaluation.summary->samples_taken, run.measurer.call_count("sample"));
   EXPECT_THAT(run.labels(), Contains(evaluation.summary->sentinel));
   EXPECT_FALSE(evaluation.conditions);
 }
@@ -202,8 +202,8 @@ TEST(ProblemRace, ExhaustiveTakesTheSameNumberOfEachAfterItsWarmUps) {
   }
   EXPECT_EQ(evaluation.summary->stopped_because, "fixed count");
   EXPECT_EQ(evaluation.summary->samples_taken, 12 * 5);
-  EXPECT_EQ(run.measurer.calls("sample"), 12 * (2 + 5));
-  EXPECT_EQ(run.measurer.calls("recheck"), 12);
+  EXPECT_EQ(run.measurer.call_count("sample"), 12 * (2 + 5));
+  EXPECT_EQ(run.measurer.call_count("recheck"), 12);
 }
 
 TEST(ProblemRace, OneThatIsRefusedIsNotInIt) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <random>
 
+#include "core/error.hpp"
+
 namespace fatune {
 namespace {
 
@@ -56,7 +58,23 @@ std::optional<Outcome> ScriptedMeasurer::recheck(CandidateId id) {
              : std::nullopt;
 }
 
-int ScriptedMeasurer::calls(const std::string& what) const {
+Counted ScriptedMeasurer::count(CandidateId id, const CountRequest& request) {
+  const std::string& label = labels_.at(id);
+  calls.push_back("count " + label);
+  if (!no_counters.empty()) {
+    throw Error(ExitCode::gpu_failure, no_counters);
+  }
+  if (label == crashes_when_counted) {
+    return {{}, Crashed{"scripted"}};
+  }
+  std::map<std::string, double> run;
+  for (const std::string& metric : request.metrics) {
+    run[metric] = 1000.0;
+  }
+  return {{static_cast<std::size_t>(request.runs), run}, std::nullopt};
+}
+
+int ScriptedMeasurer::call_count(const std::string& what) const {
   return static_cast<int>(std::count_if(calls.begin(), calls.end(), [&](const std::string& call) {
     return call.starts_with(what + " ");
   }));

@@ -28,11 +28,12 @@ class ScriptedMeasurer : public Measurer {
   [[nodiscard]] Admission admit(CandidateId id, const Candidate& candidate) override;
   [[nodiscard]] Samples sample(CandidateId id, int count) override;
   [[nodiscard]] std::optional<Outcome> recheck(CandidateId id) override;
+  [[nodiscard]] Counted count(CandidateId id, const CountRequest& request) override;
   void retire(CandidateId id) override { labels_.erase(id); }
   [[nodiscard]] bool context_lost() const noexcept override { return false; }
 
-  /// Of the calls so far, those of this kind: "admit", "sample", "recheck".
-  [[nodiscard]] int calls(const std::string& what) const;
+  /// Of the calls so far, those of this kind: "admit", "sample", "recheck", "count".
+  [[nodiscard]] int call_count(const std::string& what) const;
 
   std::map<std::string, Part> parts_;
   std::vector<std::string> calls;  ///< "admit A", "sample A", "recheck A"
@@ -41,6 +42,8 @@ class ScriptedMeasurer : public Measurer {
   std::set<int> throttled;  ///< numbers of samples that take twice as long, and say so
   bool readings = false;    ///< the other samples have a reading, too
   bool gate = true;
+  std::string no_counters;           ///< why they cannot be read; empty: each metric is 1000
+  std::string crashes_when_counted;  ///< label
 
  private:
   std::map<CandidateId, std::string> labels_;

@@ -25,6 +25,9 @@ Function find(const char* name) {
 
 long long FakeDriver::live_objects() { return find<long long (*)()>("fatune_fake_live_objects")(); }
 long long FakeDriver::launches() { return find<long long (*)()>("fatune_fake_launches")(); }
+long long FakeDriver::profiled_launches() {
+  return find<long long (*)()>("fatune_fake_profiled_launches")();
+}
 const unsigned* FakeDriver::grid() { return find<const unsigned* (*)()>("fatune_fake_grid")(); }
 void FakeDriver::reset() { find<void (*)()>("fatune_fake_reset")(); }
 void FakeDriver::on_launch(Hook hook) { find<void (*)(Hook)>("fatune_fake_on_launch")(hook); }

@@ -12,6 +12,7 @@ namespace fatune::gpu {
 struct FakeDriver {
   static long long live_objects();
   static long long launches();
+  static long long profiled_launches();  ///< between profiler start and stop
   static void reset();
   static const unsigned* grid();  ///< x, y and z of the last launch
   using Hook = void (*)(const char* kernel, void** arguments);

@@ -27,5 +27,13 @@ TEST(Deadlines, TheBestSampleCounts) {
   EXPECT_EQ(deadlines.runs(2), milliseconds(1020));
 }
 
+TEST(Deadlines, CountingTakesManyPasses) {
+  Deadlines deadlines(
+      {milliseconds(1), milliseconds(1), milliseconds(1000), 50.0, milliseconds(20'000)});
+  deadlines.begin_problem({1, 128, 1, 64, DType::fp16, false});
+  deadlines.saw_sample(200.0);
+  EXPECT_EQ(deadlines.counting(2), milliseconds(20'000 + 1000 + 2 * 50 * 10));
+}
+
 }  // namespace
 }  // namespace fatune

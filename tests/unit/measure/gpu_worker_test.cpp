@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "core/error.hpp"
 #include "measure/remote_measurer.hpp"
 #include "unit/gpu/fake_driver.hpp"
@@ -15,6 +18,15 @@ using testing::AllOf;
 using testing::Each;
 using testing::HasSubstr;
 using testing::SizeIs;
+
+std::vector<std::string> lines_of(const std::string& file) {
+  std::vector<std::string> lines;
+  std::ifstream stream(file);
+  for (std::string line; std::getline(stream, line);) {
+    lines.push_back(line);
+  }
+  return lines;
+}
 
 class GpuWorkerTest : public testing::Test {
  protected:
@@ -71,6 +83,31 @@ TEST_F(GpuWorkerTest, ACandidateThatCrashesCostsOneWorker) {
     EXPECT_EQ(measurer.workers_started(), id);
   }
 }
+
+#ifdef FATUNE_NVTX_RECORDER
+
+TEST_F(GpuWorkerTest, ProfilersSeeTheDocumentedRanges) {
+  const std::string file = testing::TempDir() + "fatune_nvtx_ranges.txt";
+  std::filesystem::remove(file);
+  const gpu::ScopedVariable injection("NVTX_INJECTION64_PATH", FATUNE_NVTX_RECORDER);
+  const gpu::ScopedVariable log("FATUNE_NVTX_LOG", file);
+  Candidate candidate = HostGpu::make_candidate();
+  candidate.family = "toy";
+  RemoteMeasurer& measurer = open();
+  ASSERT_FALSE(measurer.admit(1, candidate).failure);
+  EXPECT_THAT(measurer.sample(1, 1).samples_us, SizeIs(1));
+  measurer.begin_problem({1, 64, 4, 64, DType::fp16, false}, HostGpu::measurement_kernels());
+  const auto probe = std::vector<std::string>{"push attention_toy_B1_H4_N64_D64", "pop"};
+  const auto run = std::vector<std::string>{"push attention_toy_B2_H4_N64_D64", "pop"};
+  std::vector<std::string> expected{"start bench_toy_B2_H4_N64_D64"};
+  for (const auto& range : {probe, probe, run, run}) {
+    expected.insert(expected.end(), range.begin(), range.end());
+  }
+  expected.emplace_back("end bench_toy_B2_H4_N64_D64");
+  EXPECT_EQ(lines_of(file), expected) << "two probes, the run that is verified, a sample";
+}
+
+#endif
 
 TEST_F(GpuWorkerTest, ADriverWithoutGraphsIsAnErrorAtOnce) {
   const gpu::ScopedVariable old("FATUNE_LIBCUDA", FATUNE_FAKE_CUDA_OLD);

@@ -118,6 +118,44 @@ TEST_F(RemoteMeasurerTest, ReadingsTravelWithTheirSamples) {
   EXPECT_EQ(samples.readings[2]->clock_limits, 0x4U);
 }
 
+TEST_F(RemoteMeasurerTest, CountsByTheScript) {
+  script(R"({"counts": {"any": {"gpu__time_duration.sum": 5500, "other": 1}}})");
+  RemoteMeasurer& measurer = open();
+  ASSERT_FALSE(measurer.admit(1, candidate("any")).failure);
+  const Counted counted = measurer.count(1, {2, {"gpu__time_duration.sum", "unscripted"}});
+  EXPECT_FALSE(counted.failure);
+  const std::map<std::string, double> run{{"gpu__time_duration.sum", 5500.0}};
+  EXPECT_THAT(counted.runs, testing::ElementsAre(run, run));
+}
+
+TEST_F(RemoteMeasurerTest, CountersThatCannotBeReadAreTheWorkersErrorAndCostNothing) {
+  script(R"({"faults": [{"at": "count", "do": "refuse no permission"}]})");
+  RemoteMeasurer& measurer = open();
+  ASSERT_FALSE(measurer.admit(1, candidate("any")).failure);
+  try {
+    static_cast<void>(measurer.count(1, {1, {"m"}}));
+    FAIL() << "counted";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::gpu_failure);
+    EXPECT_EQ(error.what_was_wrong(), "no permission");
+    EXPECT_EQ(error.remedy(), "do what the script says");
+  }
+  EXPECT_THAT(measurer.sample(1, 2).samples_us, SizeIs(2));
+  EXPECT_EQ(measurer.workers_started(), 1);
+}
+
+TEST_F(RemoteMeasurerTest, ACandidateThatCrashesWhenCountedIsTriedAloneFirst) {
+  script(R"({"faults": [{"label": "bad", "at": "count", "do": "signal 11"}]})");
+  RemoteMeasurer& measurer = open();
+  ASSERT_FALSE(measurer.admit(1, candidate("first")).failure);
+  ASSERT_FALSE(measurer.admit(2, candidate("bad")).failure);
+  const Counted bad = measurer.count(2, {1, {"m"}});
+  ASSERT_TRUE(bad.failure);
+  EXPECT_THAT(outcome_summary(*bad.failure),
+              AllOf(HasSubstr("signal 11"), HasSubstr("run alone in a fresh process")));
+  EXPECT_FALSE(measurer.count(1, {1, {"m"}}).failure) << "admitted again in another worker";
+}
+
 TEST_F(RemoteMeasurerTest, WithoutReadingsTheyAreAbsent) {
   script("{}");
   RemoteMeasurer& measurer = open();

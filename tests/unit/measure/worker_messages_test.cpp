@@ -14,7 +14,7 @@ TEST(WorkerMessages, ACandidateTravelsWithBothItsGeometries) {
   artifact->lowered_name = "kernel";
   artifact->cubin = {'c', 'u'};
   const Candidate sent{
-      "label", artifact, {{1, 2, 3}, {128, 1, 1}, 4096}, {{4, 5, 6}, {256, 2, 1}, 8192}};
+      "label", artifact, {{1, 2, 3}, {128, 1, 1}, 4096}, {{4, 5, 6}, {256, 2, 1}, 8192}, "flash"};
   const Message message = admit_message(42, sent);
   EXPECT_EQ(read_id(message), 42);
   const Candidate read = read_candidate(message);
@@ -26,6 +26,19 @@ TEST(WorkerMessages, ACandidateTravelsWithBothItsGeometries) {
   EXPECT_EQ(read.probe_geometry.grid, sent.probe_geometry.grid);
   EXPECT_EQ(read.probe_geometry.block, sent.probe_geometry.block);
   EXPECT_EQ(read.probe_geometry.dynamic_smem_bytes, 8192);
+  EXPECT_EQ(read.family, "flash");
+}
+
+TEST(WorkerMessages, CountsTravelByRunAndMetric) {
+  const CountRequest request =
+      read_count_request(count_message(7, {2, {"gpu__time_duration.sum", "a__b.avg"}}));
+  EXPECT_EQ(request.runs, 2);
+  EXPECT_THAT(request.metrics, testing::ElementsAre("gpu__time_duration.sum", "a__b.avg"));
+  const Counted sent{{{{"gpu__time_duration.sum", 5.5e6}, {"a__b.avg", 0.25}}, {}}, std::nullopt};
+  EXPECT_EQ(read_counted(counted_message(sent)).runs, sent.runs);
+  Message nonsense = counted_message(sent);
+  nonsense.body["runs"] = "many";
+  EXPECT_THROW(static_cast<void>(read_counted(nonsense)), ProtocolError);
 }
 
 DebugRequest debug_request() {

@@ -12,8 +12,9 @@ namespace {
 
 using testing::HasSubstr;
 
-ProgramOutput shell(const std::string& script, const RunLimits& limits = {}) {
-  return run_program("/bin/sh", {"-c", script}, limits);
+ProgramOutput shell(const std::string& script, const RunLimits& limits = {},
+                    const Surroundings& surroundings = {}) {
+  return run_program("/bin/sh", {"-c", script}, limits, surroundings);
 }
 
 std::string failure(const std::string& script, const RunLimits& limits = {}) {
@@ -32,6 +33,13 @@ TEST(RunProgram, ArgumentsArriveAsTheyAre) {
   EXPECT_EQ(run_program("/bin/echo", {"-n", hostile}).out, hostile);
 }
 
+TEST(RunProgram, VariablesReplaceThoseOfTheEnvironment) {
+  const Surroundings surroundings{{}, {"HOME=elsewhere", "LC_ALL=C"}};
+  EXPECT_EQ(shell("echo $HOME $LC_ALL; env | grep -c ^HOME=", {}, surroundings).out,
+            "elsewhere C\n1\n");
+  EXPECT_NE(shell("echo $PATH", {}, surroundings).out, "\n");
+}
+
 TEST(RunProgram, BothStreamsAreCollected) {
   const ProgramOutput output = shell("echo out; echo err >&2");
   EXPECT_EQ(output.out, "out\n");
@@ -42,6 +50,11 @@ TEST(RunProgram, NothingIsLostOfALongOutput) {
   const ProgramOutput output = shell("head -c 3000000 /dev/zero; head -c 300000 /dev/zero >&2");
   EXPECT_EQ(output.out.size(), 3000000U);
   EXPECT_LE(output.err.size(), 2000U);
+}
+
+TEST(RunProgram, ItRunsInTheFolderGiven) {
+  EXPECT_EQ(run_program("/bin/sh", {"-c", "pwd"}, {}, {"/usr", {}}).out, "/usr\n");
+  EXPECT_THROW((void)run_program("/bin/sh", {"-c", "pwd"}, {}, {"/no/such/folder", {}}), Error);
 }
 
 TEST(RunProgram, ThereIsNoInput) { EXPECT_EQ(shell("cat").out, ""); }

@@ -47,7 +47,11 @@ TEST(RecordJson, AMeasuredOutcomeComesBackWithEverySample) {
   measured.timing.samples_us = {0.1, 1e7 / 3.0, 5.0};
   measured.timing.median_us = 5.0;
   measured.timing.stopped_because = "fixed count";
+  measured.counters = {{"duration_us", 5.1}, {"bank_conflicts", 0.0}};
   const Outcome again = round_trip(Outcome{measured});
+  ASSERT_EQ(std::get<Measured>(again).counters.size(), 2U);
+  EXPECT_EQ(std::get<Measured>(again).counters[0].name, "duration_us");
+  EXPECT_EQ(std::get<Measured>(again).counters[0].value, 5.1);
   const auto& timing = std::get<Measured>(again).timing;
   EXPECT_THAT(timing.samples_us, ElementsAre(0.1, 1e7 / 3.0, 5.0));
   EXPECT_EQ(timing.median_us, 5.0);

@@ -48,6 +48,30 @@ TEST(ParseListing, FunctionsOfAllSectionsInOrder) {
   EXPECT_EQ(listing.functions[0].registers, 12);
 }
 
+TEST(ParseListing, LinesOfTheSourceWhereTheyWereInlinedAndOfThePtx) {
+  const std::string gi =
+      "\t//## File \"a.cuh\", line 28 inlined at \"b.cuh\", line 75\n"
+      "\t//## File \"b.cuh\", line 75 inlined at \"c.cu\", line 87\n"
+      "\t//## File \"c.cu\", line 87\n"
+      "\t//## File \".nv_debug_ptx_txt\", line 50\n"
+      "        /*0000*/  NOP ;\n"
+      "\t//## File \".nv_debug_ptx_txt\", line 51\n"
+      "        /*0010*/  NOP ;\n"
+      "\t//## File \"c.cu\", line 88\n"
+      "        /*0020*/  EXIT ;\n";
+  const Listing listing = parse_listing(kHead + gi, "test");
+  const auto& code = listing.functions.at(0).instructions;
+  ASSERT_EQ(code.size(), 3U);
+  EXPECT_THAT(
+      listing.places.at(code[0].place),
+      ElementsAre(SourceLine{"a.cuh", 28}, SourceLine{"b.cuh", 75}, SourceLine{"c.cu", 87}));
+  EXPECT_EQ(code[1].place, code[0].place);
+  EXPECT_THAT(listing.places.at(code[2].place), ElementsAre(SourceLine{"c.cu", 88}));
+  EXPECT_EQ(code[0].ptx_line, 50);
+  EXPECT_EQ(code[1].ptx_line, 51);
+  EXPECT_EQ(code[2].ptx_line, 51);
+}
+
 TEST(ParseListing, EveryPartOfAnInstruction) {
   const Listing listing = recorded("small.sm_80.txt");
   const SassFunction& nested = function_named(listing, "nested");
@@ -55,8 +79,8 @@ TEST(ParseListing, EveryPartOfAnInstruction) {
   EXPECT_EQ(branch.guard, "!P1");
   EXPECT_EQ(branch.mnemonic, "BRA");
   EXPECT_THAT(branch.targets, ElementsAre(".L_x_6"));
-  EXPECT_EQ(branch.source_file, "small.cu");
-  EXPECT_EQ(branch.source_line, 18);
+  EXPECT_THAT(listing.places.at(branch.place), ElementsAre(SourceLine{"small.cu", 18}));
+  EXPECT_EQ(branch.ptx_line, 0);
   const Instruction& load = at(nested, 0xb0);
   EXPECT_EQ(load.opcode(), "LDG");
   EXPECT_THAT(load.operands, ElementsAre("R3", "[R2.64]"));

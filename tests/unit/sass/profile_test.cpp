@@ -1,5 +1,6 @@
 #include "sass/profile.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "sass/listing_text.hpp"
@@ -128,9 +129,35 @@ TEST(ListingText, TheGraphHasEveryBlockAndQuotesNames) {
             "  b0 [label=\"0x0000-0x0010\\n2 instructions\\ncontrol 2\", style=filled, "
             "fillcolor=lightgrey];\n"
             "  b1 [label=\"0x0020-0x0020\\n1 instructions\\ncontrol 1\"];\n"
-            "  b0 -> b0;\n"
+            "  b0 -> b0 [style=bold];\n"
             "  b0 -> b1;\n"
             "}\n");
+}
+
+/// One cubin, as three versions of nvdisasm print it.
+TEST(Profile, IsTheSameWhicheverVersionPrintedTheListing) {
+  const Listing first = recorded("toy_attention.sm_80.nvdisasm_12.4.txt");
+  const SassFunction& function = function_named(first, "toy_attention");
+  const SassProfile expected = profile_function(first, function);
+  EXPECT_EQ(expected.of(OpcodeClass::lanes).main_loop, 5);
+  for (const char* version : {"13.2", "13.5"}) {
+    const Listing listing = recorded(fmt::format("toy_attention.sm_80.nvdisasm_{}.txt", version));
+    const SassFunction& same = function_named(listing, "toy_attention");
+    const SassProfile profile = profile_function(listing, same);
+    ASSERT_EQ(profile.opcodes.size(), expected.opcodes.size()) << version;
+    for (std::size_t i = 0; i < profile.opcodes.size(); ++i) {
+      EXPECT_EQ(profile.opcodes[i].mnemonic, expected.opcodes[i].mnemonic) << version;
+      EXPECT_EQ(profile.opcodes[i].count.main_loop, expected.opcodes[i].count.main_loop) << version;
+      EXPECT_EQ(profile.opcodes[i].count.total, expected.opcodes[i].count.total) << version;
+    }
+    EXPECT_EQ(profile.main_loop->first_address, expected.main_loop->first_address) << version;
+    ASSERT_EQ(same.instructions.size(), function.instructions.size());
+    for (std::size_t i = 0; i < same.instructions.size(); ++i) {
+      EXPECT_EQ(same.instructions[i].ptx_line, function.instructions[i].ptx_line);
+      EXPECT_EQ(listing.places[same.instructions[i].place],
+                first.places[function.instructions[i].place]);
+    }
+  }
 }
 
 }  // namespace

@@ -1,0 +1,24 @@
+#include "app/compile_batch.hpp"
+
+#include <optional>
+#include <utility>
+
+#include "app/session.hpp"
+#include "compile/compile_pool.hpp"
+
+namespace fatune {
+
+std::vector<std::shared_ptr<const CompileResult>> compile_all(std::vector<CompileRequest> requests,
+                                                              const CompileSettings& settings,
+                                                              CubinCache* cache) {
+  std::vector<std::shared_ptr<const CompileResult>> results(requests.size());
+  CompilePool pool(std::move(requests),
+                   [cache](const CompileRequest& request) { return compile(request, cache); },
+                   {job_count(settings), 0});
+  while (const std::optional<Compiled> compiled = pool.next()) {
+    results.at(compiled->index) = compiled->result;
+  }
+  return results;
+}
+
+}  // namespace fatune

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "app/options.hpp"
+#include "compile/compiler.hpp"
+#include "compile/cubin_cache.hpp"
+
+namespace fatune {
+
+/// Compiles on several threads; the results are in the order of the requests. `cache` may be null.
+[[nodiscard]] std::vector<std::shared_ptr<const CompileResult>> compile_all(
+    std::vector<CompileRequest> requests, const CompileSettings& settings, CubinCache* cache);
+
+}  // namespace fatune

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "counters/counter_field.hpp"
+#include "engine/counting_session.hpp"
+
+namespace fatune {
+
+/// A configuration that is ready to be counted.
+struct CountCase {
+  Candidate candidate;
+  std::function<bool(const std::string&)> is_kernel;  ///< whether a profiler's name is its kernel's
+};
+
+/// What came of it.
+struct CountedCase {
+  std::vector<RawCounters> runs;
+  std::optional<Outcome> failure;
+};
+
+/// What is counted, and how often.
+struct CountPlan {
+  int runs = 1;
+  std::vector<CounterField> fields;
+  bool all_sections = false;  ///< into a profiler's report, whatever the fields
+};
+
+/// Called before each configuration; false ends the counting: the others are left out.
+using BeforeCase = std::function<bool(const Candidate&)>;
+
+/// What a tool in front of the worker has seen.
+struct Attempt {
+  std::vector<CountedCase> cases;  ///< without values: the tool has them
+  bool whole = false;              ///< no worker died: nothing of it is lost
+};
+
+/// Runs the cases with a tool in front of the worker (setup.launcher), each run in a profiler range
+/// of its own; the tool has ended, and written its report, on return. Error as CountingSession.
+[[nodiscard]] Attempt run_under_tool(const MeasuringSetup& setup, const CountPlan& plan,
+                                     const std::vector<CountCase>& cases, const BeforeCase& before);
+
+/// Counts through CUPTI, in the worker. The results are as many as the cases, or fewer if it was
+/// ended. Error as CountingSession.
+[[nodiscard]] std::vector<CountedCase> count_with_cupti(const MeasuringSetup& setup,
+                                                        const CountPlan& plan,
+                                                        const std::vector<CountCase>& cases,
+                                                        const BeforeCase& before);
+
+}  // namespace fatune

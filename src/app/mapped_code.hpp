@@ -1,0 +1,27 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "app/sass_case.hpp"
+#include "app/sass_code.hpp"
+#include "ptx/module.hpp"
+
+namespace fatune {
+
+/// A kernel's machine code with the lines that it was made from. Files are called as #include
+/// names them ("flash_sm80/softmax.cuh").
+struct MappedCode {
+  SassCode code;
+  std::string ptx_text;
+  PtxModule ptx;
+  std::size_t ptx_function = 0;                           ///< index of the kernel
+  std::map<std::string, std::vector<std::string>> files;  ///< lines of each source file
+};
+
+/// Compiles the configuration with line information: a separate artifact, whose machine code is
+/// the same. Errors as load_code.
+[[nodiscard]] MappedCode load_mapped_code(const SassOptions& options, const CodeSource& source);
+
+}  // namespace fatune

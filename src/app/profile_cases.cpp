@@ -1,0 +1,100 @@
+#include "app/profile_cases.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/plan_problems.hpp"
+#include "app/stored_reports.hpp"
+#include "core/error.hpp"
+#include "plan/config_text.hpp"
+#include "plan/planner.hpp"
+
+namespace fatune {
+namespace {
+
+template <typename T>
+bool is_asked_for(const T& value, const std::vector<T>& asked_for) {
+  return asked_for.empty() ||
+         std::find(asked_for.begin(), asked_for.end(), value) != asked_for.end();
+}
+
+bool is_asked_for(const Problem& problem, const ProblemOptions& options) {
+  return is_asked_for(problem.seq_len, options.seq_lens) &&
+         is_asked_for(problem.d_head, options.d_heads) &&
+         is_asked_for(problem.dtype, options.dtypes) && (!options.causal || problem.causal);
+}
+
+bool is_listed(const Problem& problem, const std::vector<ProfileProblem>& listed) {
+  return std::any_of(listed.begin(), listed.end(),
+                     [&](const ProfileProblem& one) { return one.problem == problem; });
+}
+
+std::vector<ProfileCase> first_of(const ProblemReport& report, int top) {
+  std::vector<ProfileCase> cases;
+  for (const Entry& entry : report.ranking) {
+    const bool more = top == 0 || cases.size() < static_cast<std::size_t>(top);
+    if (more && std::holds_alternative<Measured>(entry.outcome)) {
+      cases.push_back({entry.config, ranked_us(entry.outcome)});
+    }
+  }
+  return cases;
+}
+
+ProfilePlan plan_of_run(const ProfileOptions& options) {
+  const RunReport run = stored_report(options.db_file, options.run);
+  ProfilePlan plan{choose_kernels_of(run, options.kernels), {}, {}};
+  for (const ProblemReport& report : run.problems) {
+    std::vector<ProfileCase> cases = first_of(report, options.top);
+    if (!cases.empty() && is_asked_for(report.problem, options.problems) &&
+        !is_listed(report.problem, plan.problems)) {
+      plan.problems.push_back({report.problem, std::move(cases)});
+    }
+  }
+  return plan;
+}
+
+ProfilePlan plan_of_options(const ProfileOptions& options) {
+  ProfilePlan plan{choose_kernels(options.kernels), {}, {}};
+  const Family& family = plan.kernels.family;
+  const Plan configs = options.configs.empty()
+                           ? make_plan(family, choose_space(plan.kernels, options.kernels),
+                                       binding_of(options.problems))
+                           : Plan{parse_configs(family, options.configs), {}};
+  for (const ProblemPlan& problem : plan_problems(family, configs, options.problems)) {
+    ProfileProblem& added = plan.problems.emplace_back(ProfileProblem{problem.problem, {}});
+    for (const Config& config : problem.configs) {
+      added.cases.push_back({config, std::nullopt});
+    }
+  }
+  return plan;
+}
+
+void add_baseline(const std::string& text, ProfilePlan& plan) {
+  const Family& family = plan.kernels.family;
+  plan.baseline = parse_configs(family, {text}).front();
+  for (ProfileProblem& problem : plan.problems) {
+    const bool there =
+        std::any_of(problem.cases.begin(), problem.cases.end(),
+                    [&](const ProfileCase& one) { return one.config == *plan.baseline; });
+    if (!there && !check_valid(family, *plan.baseline, &problem.problem)) {
+      problem.cases.push_back({*plan.baseline, std::nullopt});
+    }
+  }
+}
+
+}  // namespace
+
+ProfilePlan plan_profile(const ProfileOptions& options) {
+  ProfilePlan plan = options.with_run ? plan_of_run(options) : plan_of_options(options);
+  if (plan.problems.empty()) {
+    throw Error(ExitCode::usage, "there is nothing to profile", {},
+                options.with_run ? "the run has no measured configuration on such a problem"
+                                 : "the space has no configuration for these problems");
+  }
+  if (options.baseline) {
+    add_baseline(*options.baseline, plan);
+  }
+  return plan;
+}
+
+}  // namespace fatune

@@ -1,0 +1,149 @@
+#include <filesystem>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/commands.hpp"
+#include "app/console.hpp"
+#include "app/profile_import.hpp"
+#include "app/profile_run.hpp"
+#include "app/profile_scripts.hpp"
+#include "app/scratch_folder.hpp"
+#include "core/error.hpp"
+#include "counters/counter_fields.hpp"
+#include "emit/output_file.hpp"
+#include "plan/short_form.hpp"
+
+namespace fatune {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string source_of(const ProfileOptions& options) {
+  if (options.with_run) {
+    return options.run ? fmt::format("run {}", *options.run) : "the last run";
+  }
+  return options.configs.empty() && options.kernels.space ? "space " + *options.kernels.space : "";
+}
+
+Target gpu_target(const ProfileOptions& options, const FileTree& tree) {
+  TargetOptions target = options.target;
+  target.require_gpu = true;
+  return choose_targets(target, tree).front();
+}
+
+/// Where reports are made: the folder asked for, else one that is removed again.
+class ReportFolder {
+ public:
+  explicit ReportFolder(const std::optional<fs::path>& asked_for) {
+    if (asked_for) {
+      check_output_file(*asked_for / "profile.json");
+      fs::create_directories(*asked_for);
+      path_ = *asked_for;
+    } else {
+      path_ = scratch_.emplace().path();
+    }
+  }
+  [[nodiscard]] const fs::path& path() const { return path_; }
+
+ private:
+  std::optional<ScratchFolder> scratch_;
+  fs::path path_;
+};
+
+void write_files(const fs::path& folder, const ProfileReport& report) {
+  write_output_file(folder / "profile.json", print_profile(report, OutputFormat::json));
+  write_output_file(folder / "profile.csv", print_profile(report, OutputFormat::csv));
+}
+
+bool any_profiled(const ProfileReport& report) {
+  for (const ProfiledConfig& row : report.rows) {
+    if (row.outcome == "profiled") {
+      return true;
+    }
+  }
+  return false;
+}
+
+void complete_report(const ProfileOptions& options, const ProfilePlan& plan, const Target& target,
+                     const std::optional<Ncu>& ncu, ProfileReport& report) {
+  report.device = target.limits.name;
+  report.family = plan.kernels.family.name;
+  report.read_by = ncu ? "ncu " + ncu->version : "cupti";
+  report.source = source_of(options);
+  compare_durations(
+      plan.baseline ? std::optional(short_form(plan.kernels.family, *plan.baseline)) : std::nullopt,
+      report);
+}
+
+ExitCode count(const ProfileOptions& options, const ProfilePlan& plan) {
+  const Target target = gpu_target(options, plan.kernels.tree);
+  const std::optional<Ncu> ncu =
+      options.reader == CounterReader::ncu ? std::optional(find_profiler()) : std::nullopt;
+  const ReportFolder folder(options.out_dir);
+  ProfileEnd end = run_profile(options, plan, target, ncu, folder.path());
+  complete_report(options, plan, target, ncu, end.report);
+  if (options.out_dir) {
+    write_files(*options.out_dir, end.report);
+  }
+  print_result(print_profile(end.report, options.output.format));
+  if (!end.complete) {
+    return ExitCode::interrupted;
+  }
+  return any_profiled(end.report) ? ExitCode::ok : ExitCode::nothing_ranked;
+}
+
+ExitCode show_imported(const ProfileOptions& options) {
+  const KernelChoice kernels = choose_kernels(options.kernels);
+  ProfileReport report =
+      import_profile(*options.imported, kernels.family, choose_counter_fields(options.metrics));
+  report.family = kernels.family.name;
+  report.read_by = "ncu";
+  report.source = options.imported->filename().string();
+  compare_durations(std::nullopt, report);
+  print_result(print_profile(report, options.output.format));
+  return report.rows.empty() ? ExitCode::nothing_ranked : ExitCode::ok;
+}
+
+ExitCode record_timeline(const ProfileOptions& options, const ProfilePlan& plan) {
+  if (!options.out_dir) {
+    throw Error(ExitCode::usage, "where is the timeline to go?", "--nsys",
+                "name a folder: --out DIR");
+  }
+  const Target target = gpu_target(options, plan.kernels.tree);
+  const ReportFolder folder(options.out_dir);
+  print_result(
+      print_timeline(run_timeline(options, plan, target, folder.path()), options.output.format));
+  return ExitCode::ok;
+}
+
+ExitCode write_scripts(const ProfileOptions& options, const ProfilePlan& plan) {
+  std::string list;
+  for (const fs::path& script : write_profile_scripts(options, plan, *options.script_dir)) {
+    list += script.string() + "\n";
+  }
+  print_result(list);
+  return ExitCode::ok;
+}
+
+}  // namespace
+
+ExitCode profile(const ProfileOptions& options) {
+  configure_logging(options.output.verbosity);
+  static_cast<void>(choose_counter_fields(options.metrics));
+  if (options.all_sections && options.reader == CounterReader::cupti) {
+    throw Error(ExitCode::usage, "CUPTI has no sections", "--metrics full",
+                "leave --backend cupti out, or choose attention");
+  }
+  if (options.imported) {
+    return show_imported(options);
+  }
+  const ProfilePlan plan = plan_profile(options);
+  if (options.script_dir) {
+    return write_scripts(options, plan);
+  }
+  return options.timeline ? record_timeline(options, plan) : count(options, plan);
+}
+
+}  // namespace fatune

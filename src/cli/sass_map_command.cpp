@@ -1,0 +1,66 @@
+#include <memory>
+
+#include "app/commands.hpp"
+#include "cli/map_target_text.hpp"
+#include "cli/option_groups.hpp"
+#include "cli/sass_options.hpp"
+#include "cli/text_option.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr std::int64_t kMostSteps = 1000000;
+constexpr std::int64_t kDefaultSteps = 4;
+
+using Options = std::shared_ptr<SassMapOptions>;
+
+void add_target_option(CLI::App& sub, const Options& options, const char* name, const char* type,
+                       const char* doc, MapTarget (*read)(const std::string&)) {
+  add_text_option(sub, name, type, doc,
+                  [options, read](const std::string& text) { options->target = read(text); });
+}
+
+void add_map_options(CLI::App& sub, const Options& options) {
+  add_target_option(sub, options, "--source", "FILE:LINE",
+                    "a line of the source, as softmax.cuh:40", read_source_target);
+  add_target_option(sub, options, "--ptx", "LINE", "a line of the PTX", read_ptx_target);
+  add_target_option(sub, options, "--sass", "ADDRESS", "a machine instruction, as 0x22d0",
+                    read_sass_target);
+  options->depth = kDefaultSteps;
+  add_integer(sub, "--depth", "how many steps back the PTX that feeds it is followed; 0: all", 0,
+              kMostSteps, options->depth)
+      ->default_str(std::to_string(kDefaultSteps));
+  sub.add_flag("--annotate", options->annotate, "the source files whole, with counts in front");
+  sub.add_flag("--ptx-text", options->ptx_text, "the PTX alone, whose lines --ptx takes");
+  const std::vector<std::string> exclusive{"--source", "--ptx", "--sass", "--annotate",
+                                           "--ptx-text"};
+  for (const std::string& one : exclusive) {
+    for (const std::string& other : exclusive) {
+      if (one < other) {
+        sub.get_option(one)->excludes(sub.get_option(other));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void add_sass_map_command(CLI::App& parent, const CommandDefaults& defaults, Command& command) {
+  auto options = std::make_shared<SassMapOptions>();
+  options->output = defaults.output;
+  CLI::App* sub = parent.add_subcommand(
+      "map", "Which source line became which PTX and which machine code, and back");
+  add_compile_options(*sub, *options);
+  add_case_options(*sub, options);
+  add_map_options(*sub, options);
+  add_output_options(*sub, options->output);
+  add_top_option(*sub, options->output);
+  sub->callback([options, &command] {
+    command = [options] {
+      check_source(*options);
+      return sass_map(*options);
+    };
+  });
+}
+
+}  // namespace fatune

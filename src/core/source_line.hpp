@@ -1,0 +1,22 @@
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fatune {
+
+/// A line of source code, counted from 1.
+struct SourceLine {
+  std::string file;
+  std::int64_t line = 0;
+
+  auto operator<=>(const SourceLine&) const = default;
+};
+
+/// Where code was written, then, for inlined code, where it was inlined at, outwards. Empty: not
+/// known.
+using SourceChain = std::vector<SourceLine>;
+
+}  // namespace fatune

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <charconv>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+// Taking lines of text apart, for the readers of what NVIDIA's tools print.
+namespace fatune {
+
+inline constexpr std::string_view kBlanks = " \t\r";
+
+/// Without blanks at both ends.
+[[nodiscard]] std::string_view trim(std::string_view text);
+
+/// Takes what stands before `separator` off the front of `text`, and the separator.
+std::string_view take_until(std::string_view& text, char separator);
+
+/// What stands between the first `open` and the next `close` after it; empty without them.
+[[nodiscard]] std::string_view between(std::string_view text, std::string_view open,
+                                       std::string_view close);
+
+/// "R4, [R2+0x10], c[0x0][0x160]" at its commas that are in no bracket; empty parts are left out.
+[[nodiscard]] std::vector<std::string> split_operands(std::string_view text);
+
+/// Nothing unless all of the text is a number in range.
+template <typename Integer>
+[[nodiscard]] std::optional<Integer> whole_number(std::string_view text, int base = 10) {
+  Integer value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace fatune

@@ -1,0 +1,95 @@
+#include "counters/csv.hpp"
+
+#include <csv.h>
+
+#include <memory>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+
+/// What libcsv has read so far. Its callbacks are C: an exception waits until they have returned.
+struct Reading {
+  std::vector<CsvRow> rows;
+  CsvRow row;
+  bool out_of_memory = false;
+
+  template <typename Work>
+  void guard(Work work) noexcept {
+    try {
+      work();
+    } catch (const std::bad_alloc&) {
+      out_of_memory = true;
+    }
+  }
+};
+
+void add_cell(void* text, std::size_t bytes, void* reading) {
+  auto& state = *static_cast<Reading*>(reading);
+  state.guard([&] { state.row.emplace_back(static_cast<const char*>(text), bytes); });
+}
+
+void end_row(int, void* reading) {
+  auto& state = *static_cast<Reading*>(reading);
+  state.guard([&] {
+    state.rows.push_back(std::move(state.row));
+    state.row.clear();
+  });
+}
+
+class Parser {
+ public:
+  Parser() {
+    if (::csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI) != 0) {
+      throw std::bad_alloc();
+    }
+  }
+  Parser(const Parser&) = delete;
+  Parser& operator=(const Parser&) = delete;
+  Parser(Parser&&) = delete;
+  Parser& operator=(Parser&&) = delete;
+  ~Parser() { ::csv_free(&parser_); }
+
+  csv_parser* get() { return &parser_; }
+
+ private:
+  csv_parser parser_{};
+};
+
+[[noreturn]] void fail(const std::string& what, const std::string& source, std::size_t row) {
+  throw Error(ExitCode::bad_file, "not comma-separated values: " + what,
+              fmt::format("{}, row {}", source, row + 1));
+}
+
+}  // namespace
+
+std::vector<CsvRow> read_csv(std::string_view text, const std::string& source) {
+  Reading reading;
+  if (text.size() > kMostBytes) {
+    fail("more than 256 MiB", source, 0);
+  }
+  if (text.find('\0') != std::string_view::npos) {
+    fail("a NUL byte", source, 0);
+  }
+  Parser parser;
+  const std::size_t read =
+      ::csv_parse(parser.get(), text.data(), text.size(), add_cell, end_row, &reading);
+  if (reading.out_of_memory || ::csv_error(parser.get()) == CSV_ENOMEM) {
+    throw std::bad_alloc();
+  }
+  if (read != text.size()) {
+    fail(::csv_strerror(::csv_error(parser.get())), source, reading.rows.size());
+  }
+  if (::csv_fini(parser.get(), add_cell, end_row, &reading) != 0) {
+    fail("a quoted cell does not end", source, reading.rows.size());
+  }
+  return std::move(reading.rows);
+}
+
+}  // namespace fatune

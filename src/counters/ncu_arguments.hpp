@@ -1,0 +1,29 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+// The command lines of Nsight Compute, as vectors: no shell reads them.
+namespace fatune {
+
+struct NcuProfile {
+  std::string report;                 ///< the .ncu-rep file to write
+  std::string log;                    ///< the file for its messages
+  std::vector<std::string> metrics;   ///< raw metrics, beside the sections
+  std::vector<std::string> sections;  ///< "MemoryWorkloadAnalysis"
+  std::string set;                    ///< of sections: "basic", "full"; empty: none
+  bool cold_caches = true;            ///< flush all caches before each pass
+};
+
+/// ncu's arguments up to the program that it is to run: it profiles the launches within profiler
+/// ranges (cuProfilerStart), by kernel replay, and leaves the clocks alone.
+[[nodiscard]] std::vector<std::string> ncu_profile_arguments(const NcuProfile& profile);
+
+/// Prints a report as a table (ncu_report.hpp), with every metric in base units.
+[[nodiscard]] std::vector<std::string> ncu_table_arguments(const std::string& report);
+
+/// Prints a report for people.
+[[nodiscard]] std::vector<std::string> ncu_text_arguments(const std::string& report);
+
+}  // namespace fatune

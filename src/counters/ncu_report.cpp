@@ -1,0 +1,218 @@
+#include "counters/ncu_report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "counters/csv.hpp"
+#include "counters/number_text.hpp"
+#include "counters/unit.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr std::string_view kId = "ID";
+constexpr std::string_view kKernel = "Kernel Name";
+constexpr std::string_view kMetric = "Metric Name";
+constexpr std::string_view kUnit = "Metric Unit";
+constexpr std::string_view kValue = "Metric Value";
+
+/// Labels of the details page. "Memory Throughput" is a rate, and in another section a percentage.
+struct Label {
+  std::string_view text;
+  std::string_view unit;  ///< empty: any; else what it ends with
+  std::string_view metric;
+};
+
+constexpr std::array<Label, 10> kLabels{{
+    {"Duration", "", "gpu__time_duration.sum"},
+    {"Elapsed Cycles", "", "sm__cycles_elapsed.max"},
+    {"Registers Per Thread", "", "launch__registers_per_thread"},
+    {"L2 Hit Rate", "", "lts__t_sector_hit_rate.pct"},
+    {"L1/TEX Hit Rate", "", "l1tex__t_sector_hit_rate.pct"},
+    {"Memory Throughput", "byte/s", "dram__bytes.sum.per_second"},
+    {"Memory Throughput", "byte/second", "dram__bytes.sum.per_second"},
+    {"Mem Busy", "", "gpu__compute_memory_access_throughput.avg.pct_of_peak_sustained_elapsed"},
+    {"Max Bandwidth", "",
+     "gpu__compute_memory_request_throughput.avg.pct_of_peak_sustained_elapsed"},
+    {"Mem Pipes Busy", "", "sm__memory_throughput.avg.pct_of_peak_sustained_elapsed"},
+}};
+
+std::string metric_of_label(const std::string& name, std::string_view unit) {
+  for (const Label& label : kLabels) {
+    if (name == label.text && unit.ends_with(label.unit)) {
+      return std::string(label.metric);
+    }
+  }
+  return name;
+}
+
+/// From the table's header on, without the profiler's messages.
+std::string table_of(std::string_view text, const std::string& source) {
+  std::string table;
+  bool found = false;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t to = std::min(text.find('\n', from), text.size() - 1) + 1;
+    const std::string_view line = text.substr(from, to - from);
+    found = found || line.starts_with("\"ID\",") || line.starts_with("ID,");
+    if (found && !line.starts_with("==")) {
+      table += line;
+    }
+    from = to;
+  }
+  if (!found) {
+    throw Error(
+        ExitCode::bad_file, "there is no table of Nsight Compute in it", source,
+        "what 'ncu --csv' prints, also with '--page raw', has a row that begins with \"ID\"");
+  }
+  return table;
+}
+
+std::optional<std::size_t> column(const CsvRow& header, std::string_view name) {
+  const auto found = std::find(header.begin(), header.end(), name);
+  return found == header.end() ? std::nullopt
+                               : std::optional(static_cast<std::size_t>(found - header.begin()));
+}
+
+std::size_t need_column(const CsvRow& header, std::string_view name, const std::string& source) {
+  const auto found = column(header, name);
+  if (!found) {
+    throw Error(ExitCode::bad_file, fmt::format("the table has no column '{}'", name), source);
+  }
+  return *found;
+}
+
+/// One value of a launch, as text.
+struct Cell {
+  std::string_view metric;
+  std::string_view unit;
+  std::string_view text;
+};
+
+struct Launch {
+  std::string kernel_name;
+  std::vector<Cell> cells;
+};
+
+/// The launches by their numbers.
+using Launches = std::map<long, Launch>;
+
+class Table {
+ public:
+  Table(const std::vector<CsvRow>& rows, const std::string& source)
+      : rows_(rows),
+        source_(source),
+        id_(need_column(rows.front(), kId, source)),
+        kernel_(need_column(rows.front(), kKernel, source)) {}
+
+  [[nodiscard]] Launches launches() {
+    const bool long_form = column(header(), kMetric).has_value();
+    if (!long_form && rows_.size() < 2) {
+      throw Error(ExitCode::bad_file, "the table ends before its units", source_);
+    }
+    for (std::size_t row = long_form ? 1 : 2; row < rows_.size(); ++row) {
+      // A row of details may carry a rule's columns, or lack them.
+      if (long_form) {
+        add_metric(row);
+      } else {
+        add_launch(row);
+      }
+    }
+    return std::move(launches_);
+  }
+
+ private:
+  [[nodiscard]] const CsvRow& header() const { return rows_.front(); }
+
+  [[noreturn]] void fail(const std::string& what, std::size_t row) const {
+    throw Error(ExitCode::bad_file, what, fmt::format("{}, row {} of its table", source_, row + 1));
+  }
+
+  Launch& launch(std::size_t row) {
+    const CsvRow& cells = rows_[row];
+    if (cells.size() <= std::max(id_, kernel_)) {
+      fail("the row is cut short", row);
+    }
+    const auto id = read_number(cells[id_], {});
+    constexpr double kMostLaunches = 1e9;
+    if (!id || *id < 0 || *id > kMostLaunches) {
+      fail(fmt::format("'{}' is no launch's number", cells[id_]), row);
+    }
+    Launch& launch = launches_[static_cast<long>(*id)];
+    launch.kernel_name = cells[kernel_];
+    return launch;
+  }
+
+  void add_launch(std::size_t row) {
+    const CsvRow& cells = rows_[row];
+    if (cells.size() != header().size() || rows_[1].size() != header().size()) {
+      fail(fmt::format("it has {} cells in place of {}", cells.size(), header().size()), row);
+    }
+    Launch& one = launch(row);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      if (header()[i].find("__") != std::string::npos) {
+        one.cells.push_back({header()[i], rows_[1][i], cells[i]});
+      }
+    }
+  }
+
+  void add_metric(std::size_t row) {
+    const std::size_t name = need_column(header(), kMetric, source_);
+    const std::size_t unit = need_column(header(), kUnit, source_);
+    const std::size_t value = need_column(header(), kValue, source_);
+    const CsvRow& cells = rows_[row];
+    if (cells.size() <= std::max({name, unit, value})) {
+      fail("the row is cut short", row);
+    }
+    if (!cells[name].empty()) {
+      launch(row).cells.push_back({cells[name], cells[unit], cells[value]});
+    }
+  }
+
+  const std::vector<CsvRow>& rows_;
+  const std::string& source_;
+  std::size_t id_;
+  std::size_t kernel_;
+  Launches launches_;
+};
+
+NumberStyle style_of(const Launches& launches, const std::string& source) {
+  std::vector<std::string_view> texts;
+  for (const auto& [id, launch] : launches) {
+    for (const Cell& cell : launch.cells) {
+      texts.push_back(cell.text);
+    }
+  }
+  return find_number_style(texts, source);
+}
+
+ProfiledLaunch with_values(const Launch& launch, NumberStyle style) {
+  ProfiledLaunch profiled{launch.kernel_name, {}};
+  for (const Cell& cell : launch.cells) {
+    if (const auto value = read_number(cell.text, style)) {
+      profiled.counters.emplace(metric_of_label(std::string(cell.metric), cell.unit),
+                                *value * base_unit_factor(cell.unit));
+    }
+  }
+  return profiled;
+}
+
+}  // namespace
+
+std::vector<ProfiledLaunch> read_ncu_csv(std::string_view text, const std::string& source,
+                                         std::optional<NumberStyle> style) {
+  const std::vector<CsvRow> rows = read_csv(table_of(text, source), source);
+  const Launches launches = Table(rows, source).launches();
+  const NumberStyle written = style ? *style : style_of(launches, source);
+  std::vector<ProfiledLaunch> profiled;
+  for (const auto& [id, launch] : launches) {
+    profiled.push_back(with_values(launch, written));
+  }
+  return profiled;
+}
+
+}  // namespace fatune

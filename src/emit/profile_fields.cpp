@@ -1,0 +1,84 @@
+#include "emit/profile_fields.hpp"
+
+namespace fatune {
+namespace {
+
+using Row = ProfiledConfig;
+
+FieldValue text_or_none(const std::string& text) {
+  return text.empty() ? FieldValue{} : FieldValue{text};
+}
+
+FieldValue or_none(const std::optional<double>& value) {
+  return value ? FieldValue{*value} : FieldValue{};
+}
+
+template <auto kMember>
+FieldValue of_problem(const Row& row) {
+  return row.problem ? FieldValue{(*row.problem).*kMember} : FieldValue{};
+}
+
+FieldValue tflops(const Row& row, double flop) {
+  constexpr double kFlopPerUsToTflops = 1e-6;
+  const double us = row.duration_us.value_or(0.0);
+  return us > 0.0 ? FieldValue{flop / us * kFlopPerUsToTflops} : FieldValue{};
+}
+
+/// Of the problem's work by one of the conventions.
+template <double (*kFlop)(const Problem&)>
+FieldValue problem_tflops(const Row& row) {
+  return row.problem ? tflops(row, kFlop(*row.problem)) : FieldValue{};
+}
+
+FieldValue sweep_difference(const Row& row) {
+  const double us = row.duration_us.value_or(0.0);
+  return row.sweep_us && us > 0.0 ? FieldValue{100.0 * (us / *row.sweep_us - 1.0)} : FieldValue{};
+}
+
+}  // namespace
+
+const std::vector<Field<ProfiledConfig>>& profiled_config_fields() {
+  static const std::vector<Field<Row>> fields{
+      {"dtype", "dtype", "element type of Q, K, V and O", 0, Shown::for_programs,
+       [](const Row& r) {
+         return r.problem ? FieldValue{std::string(dtype_name(r.problem->dtype))} : FieldValue{};
+       }},
+      {"d_head", "d_head", "head dimension", 0, Shown::for_programs, of_problem<&Problem::d_head>},
+      {"seq_len", "seq", "query rows, and key/value rows, of a sequence", 0, Shown::for_programs,
+       of_problem<&Problem::seq_len>},
+      {"batch", "batch", "sequences per launch", 0, Shown::for_programs,
+       of_problem<&Problem::batch>},
+      {"heads", "heads", "attention heads", 0, Shown::for_programs, of_problem<&Problem::heads>},
+      {"causal", "causal", "whether a query sees only keys up to its own position", 0,
+       Shown::for_programs, of_problem<&Problem::causal>},
+      {"config", "config", "the configuration's short form", 0, Shown::everywhere,
+       [](const Row& r) { return FieldValue{r.config}; }},
+      {"outcome", "outcome", "profiled, or how it ended instead: wrong_result, crashed, ...", 0,
+       Shown::for_programs, [](const Row& r) { return FieldValue{r.outcome}; }},
+      {"runs", "runs", "launches that were counted; the figures are their averages", 0,
+       Shown::for_programs, [](const Row& r) { return FieldValue{r.runs}; }},
+      {"relative_percent", "rel %", "100 * baseline's duration / this one's", 1, Shown::everywhere,
+       [](const Row& r) { return or_none(r.relative_percent); }},
+      {"literature_tflops", "TFLOP/s",
+       "10^12 FLOP per second of the duration, by the literature's convention: "
+       "4*s^2*d*batch*heads, half when causal",
+       1, Shown::everywhere, problem_tflops<literature_flop>},
+      {"attention_tflops", "attn", "the same by the attention count: batch*heads*(4*s^2*d + 6*s^2)",
+       1, Shown::everywhere, problem_tflops<attention_flop>},
+      {"total_tflops", "total",
+       "the same by the configuration's own count, softmax and rescaling included", 1,
+       Shown::everywhere,
+       [](const Row& r) { return r.total_flop ? tflops(r, *r.total_flop) : FieldValue{}; }},
+      {"sweep_us", "sweep us", "the median that the stored run measured", 1, Shown::everywhere,
+       [](const Row& r) { return or_none(r.sweep_us); }},
+      {"sweep_difference_percent", "diff %", "by how much the duration is longer than that median",
+       1, Shown::everywhere, sweep_difference},
+      {"kernel_name", "kernel", "the kernel's name as profilers print it", 0, Shown::for_programs,
+       [](const Row& r) { return text_or_none(r.kernel_name); }},
+      {"detail", "detail", "what went wrong; null: nothing", 0, Shown::everywhere,
+       [](const Row& r) { return text_or_none(r.detail); }},
+  };
+  return fields;
+}
+
+}  // namespace fatune

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/output_format.hpp"
+#include "core/problem.hpp"
+#include "counters/counter_field.hpp"
+
+namespace fatune {
+
+/// One configuration on one problem, with the averages of what was counted.
+struct ProfiledConfig {
+  std::optional<Problem> problem;  ///< absent: a report made elsewhere does not say
+  std::string config;              ///< short form
+  std::string kernel_name;         ///< as profilers print it; empty where the family has no form
+  std::string outcome;             ///< "profiled", or outcome_name() of what went wrong
+  std::string detail;              ///< what went wrong; empty: nothing
+  std::int64_t runs = 0;           ///< launches that were counted
+  std::optional<double> duration_us;
+  std::optional<double> relative_percent;  ///< 100 * the baseline's duration / this one's
+  std::optional<double> total_flop;        ///< the family's own count
+  std::optional<double> sweep_us;          ///< the median that a stored run measured
+  std::vector<std::pair<std::string, double>> counters;  ///< figures by name
+};
+
+struct ProfileReport {
+  std::string device;
+  std::string family;
+  std::string read_by;  ///< "ncu 2025.3.1.0", "cupti"
+  std::string source;   ///< "run 12", "space tune"; empty: configurations were named
+  std::vector<CounterField> fields;
+  std::vector<ProfiledConfig> rows;
+};
+
+/// JSON (configs/schema/profile.schema.json) and CSV have every figure. Tables and Markdown have a
+/// row for each configuration; where the figures are too many for that, the first of them, and then
+/// a table for each problem with a row for each figure.
+[[nodiscard]] std::string print_profile(const ProfileReport& report, OutputFormat format);
+
+}  // namespace fatune

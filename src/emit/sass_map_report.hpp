@@ -1,0 +1,68 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/output_format.hpp"
+#include "emit/sass_report.hpp"
+#include "ptx/module.hpp"
+#include "sass/line_counts.hpp"
+#include "sass/loop_place.hpp"
+
+namespace fatune {
+
+/// A source line with its text, and what it became.
+struct MapLineRow {
+  LineCount count;
+  std::string text;  ///< empty: the source is not at hand
+};
+/// A PTX instruction.
+struct MapPtxRow {
+  std::int64_t line = 0;
+  int depth = 0;  ///< 0: of the line asked for; else how many steps it feeds it from
+  std::string text;
+  SourceChain source;
+};
+/// A machine instruction.
+struct MapSassRow {
+  std::uint64_t address = 0;
+  std::string text;
+  OpcodeClass which = OpcodeClass::unknown;
+  LoopPlace place = LoopPlace::outside;
+  std::int64_t ptx_line = 0;  ///< 0: not known
+  SourceChain source;
+};
+
+/// What belongs to one line.
+struct MapSelection {
+  std::string what;                ///< "softmax.cuh:40", "PTX line 70", "SASS 0x22d0"
+  std::vector<MapLineRow> source;  ///< innermost first
+  std::vector<MapPtxRow> ptx;      ///< by line
+  std::vector<MapSassRow> sass;    ///< by address
+};
+
+struct SassMapReport {
+  SassReport code;
+  SassCount without_line;         ///< instructions of no known line
+  std::vector<MapLineRow> lines;  ///< hottest first
+  std::optional<MapSelection> selection;
+  /// Text of each source file, by line; for annotated_source.
+  std::map<std::string, std::vector<std::string>> files;
+};
+
+[[nodiscard]] const std::vector<Field<MapLineRow>>& map_line_fields();
+[[nodiscard]] const std::vector<Field<MapPtxRow>>& map_ptx_fields();
+[[nodiscard]] const std::vector<Field<MapSassRow>>& map_sass_fields();
+
+/// The selection, or else the lines (`top` of them in tables; 0: all). CSV has the selection's
+/// machine instructions, else the lines. JSON follows configs/schema/sass_map.schema.json.
+[[nodiscard]] std::string print_sass_map(const SassMapReport& report, OutputFormat format,
+                                         std::size_t top);
+
+/// The source files that have code, whole, with the counts of each line in front.
+[[nodiscard]] std::string annotated_source(const SassMapReport& report);
+
+}  // namespace fatune

@@ -1,0 +1,51 @@
+#include "emit/timeline_report.hpp"
+
+#include "emit/print_rows.hpp"
+
+namespace fatune {
+namespace {
+
+template <auto kMember>
+FieldValue of_item(const TimelineRow& row) {
+  return FieldValue{row.item.*kMember};
+}
+
+}  // namespace
+
+const std::vector<Field<TimelineRow>>& timeline_fields() {
+  using Item = TimelineItem;
+  static const std::vector<Field<TimelineRow>> fields{
+      {"problem", "problem", "batch, length, heads, head dimension, type", 0, Shown::everywhere,
+       [](const TimelineRow& row) { return FieldValue{describe(row.problem)}; }},
+      {"kind", "kind", "kernel: on the GPU; range: of NVTX, on the host", 0, Shown::everywhere,
+       [](const TimelineRow& row) {
+         return FieldValue{std::string(row.is_range ? "range" : "kernel")};
+       }},
+      {"instances", "n", "how often it ran", 0, Shown::everywhere, of_item<&Item::instances>},
+      {"total_us", "total us", "time of all together, in microseconds", 1, Shown::everywhere,
+       of_item<&Item::total_us>},
+      {"mean_us", "mean", "average, in microseconds", 1, Shown::everywhere,
+       of_item<&Item::mean_us>},
+      {"median_us", "median", "median, in microseconds", 1, Shown::everywhere,
+       of_item<&Item::median_us>},
+      {"least_us", "least", "shortest, in microseconds", 1, Shown::everywhere,
+       of_item<&Item::least_us>},
+      {"greatest_us", "greatest", "longest, in microseconds", 1, Shown::everywhere,
+       of_item<&Item::greatest_us>},
+      {"name", "name", "the kernel's or the range's", 0, Shown::everywhere, of_item<&Item::name>},
+      {"report", "report", "file of the timeline, for Nsight Systems", 0, Shown::for_programs,
+       [](const TimelineRow& row) { return FieldValue{row.report}; }},
+  };
+  return fields;
+}
+
+std::string print_timeline(const std::vector<TimelineRow>& rows, OutputFormat format) {
+  if (format != OutputFormat::json) {
+    return print_rows(timeline_fields(), rows, format);
+  }
+  Json json = {{"format", "fatune.timeline"}, {"format_version", 1}};
+  json["rows"] = json_rows(timeline_fields(), rows);
+  return json_text(json);
+}
+
+}  // namespace fatune

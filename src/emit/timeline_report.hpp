@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/output_format.hpp"
+#include "core/problem.hpp"
+#include "counters/nsys_summary.hpp"
+#include "emit/field.hpp"
+
+namespace fatune {
+
+/// One kernel, or one NVTX range, of a problem's timeline.
+struct TimelineRow {
+  Problem problem;
+  bool is_range = false;
+  TimelineItem item;
+  std::string report;  ///< the file of the timeline
+};
+
+[[nodiscard]] const std::vector<Field<TimelineRow>>& timeline_fields();
+
+/// In their order. JSON follows configs/schema/timeline.schema.json.
+[[nodiscard]] std::string print_timeline(const std::vector<TimelineRow>& rows, OutputFormat format);
+
+}  // namespace fatune

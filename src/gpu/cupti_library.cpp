@@ -1,0 +1,187 @@
+#include "gpu/cupti_library.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <nvrtc.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <string>
+
+#include "core/error.hpp"
+#include "gpu/cupti_api.hpp"
+
+namespace fatune::gpu {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array kNames{"libcupti.so.13", "libcupti.so.12", "libcupti.so"};
+// From the folder of a toolkit.
+constexpr std::array kToolkitFolders{"lib64", "lib", "extras/CUPTI/lib64",
+                                     "targets/x86_64-linux/lib", "targets/sbsa-linux/lib"};
+// From the folder of NVRTC's library: it is in a wheel of CUDA 13, in a toolkit, in a toolkit's
+// targets/*/lib, and in a wheel of CUDA 12.
+constexpr std::array kBesideNvrtc{".", "../extras/CUPTI/lib64", "../../../extras/CUPTI/lib64",
+                                  "../../cuda_cupti/lib"};
+
+void add_folder(const fs::path& folder, std::vector<fs::path>& candidates) {
+  for (const char* const name : kNames) {
+    candidates.push_back((folder / name).lexically_normal());
+  }
+}
+
+// Newest first.
+std::vector<fs::path> toolkits() {
+  std::vector<fs::path> found;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator("/usr/local", none)) {
+    if (entry.path().filename().string().starts_with("cuda-")) {
+      found.push_back(entry.path());
+    }
+  }
+  std::sort(found.rbegin(), found.rend());
+  found.insert(found.begin(), "/usr/local/cuda");
+  return found;
+}
+
+}  // namespace
+
+std::vector<fs::path> cupti_candidates(const fs::path& nvrtc_folder) {
+  std::vector<fs::path> candidates;
+  for (const char* const folder : kBesideNvrtc) {
+    add_folder(nvrtc_folder / folder, candidates);
+  }
+  candidates.insert(candidates.end(), kNames.begin(), kNames.end());
+  for (const fs::path& toolkit : toolkits()) {
+    for (const char* const folder : kToolkitFolders) {
+      add_folder(toolkit / folder, candidates);
+    }
+  }
+  return candidates;
+}
+
+#if FATUNE_HAS_RANGE_PROFILER
+namespace {
+
+constexpr const char* kLibraryVariable = "FATUNE_CUPTI";
+constexpr const char* kRemedy =
+    "install CUPTI of CUDA 12.6 or newer (a CUDA toolkit has it, and so has the PyPI package "
+    "nvidia-cuda-cupti), or let FATUNE_CUPTI name its libcupti.so";
+
+fs::path nvrtc_folder() {
+  Dl_info info{};
+  const bool known = dladdr(reinterpret_cast<void*>(&nvrtcVersion), &info) != 0;
+  return known && info.dli_fname != nullptr ? fs::path(info.dli_fname).parent_path() : fs::path();
+}
+
+// CUPTI opens these by their bare names and has no RUNPATH: once loaded, they are found.
+void load_companions(const fs::path& library) {
+  for (const char* const name : {"libnvperf_target.so", "libnvperf_host.so"}) {
+    dlopen((library.parent_path() / name).c_str(), RTLD_LAZY | RTLD_LOCAL);
+  }
+}
+
+void* open_library(const fs::path& file) {
+  if (file.has_parent_path()) {
+    if (!fs::exists(file)) {
+      return nullptr;
+    }
+    load_companions(file);
+  }
+  return dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+}
+
+std::string loader_says() {
+  const char* const reason = dlerror();
+  return reason == nullptr ? "there is no such file" : reason;
+}
+
+void* open_chosen(const std::string& file) {
+  void* const library = open_library(file);
+  if (library == nullptr) {
+    throw Error(ExitCode::gpu_failure,
+                fmt::format("CUPTI cannot be loaded from '{}': {}", file, loader_says()),
+                kLibraryVariable, "let it name a libcupti.so, or unset it");
+  }
+  return library;
+}
+
+void* open_first(std::string& file) {
+  for (const fs::path& candidate : cupti_candidates(nvrtc_folder())) {
+    if (void* const library = open_library(candidate)) {
+      file = candidate;
+      return library;
+    }
+  }
+  throw Error(ExitCode::gpu_failure, "there is no CUPTI library, which reads hardware counters", {},
+              kRemedy);
+}
+
+template <typename Function>
+void find(void* library, const char* name, Function& function, std::string& missing) {
+  function = reinterpret_cast<Function>(dlsym(library, name));
+  if (function == nullptr && missing.empty()) {
+    missing = name;
+  }
+}
+
+bool needs_permission(CUptiResult result) {
+  return result == CUPTI_ERROR_INSUFFICIENT_PRIVILEGES ||
+         result == CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES;
+}
+
+std::string remedy_of(CUptiResult result) {
+  if (needs_permission(result)) {
+    return "run as root, or let the administrator load NVIDIA's kernel module with "
+           "NVreg_RestrictProfilingToAdminUsers=0: https://developer.nvidia.com/ERR_NVGPUCTRPERM";
+  }
+  return result == CUPTI_ERROR_HARDWARE_BUSY ||
+                 result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED
+             ? "another profiler uses the counters (ncu, nsys, DCGM): stop it, or wait for its end"
+             : "";
+}
+
+}  // namespace
+
+CuptiApi load_cupti() {
+  CuptiApi api;
+  // Set, if at all, by whoever started the process.
+  const char* const chosen = std::getenv(kLibraryVariable);  // NOLINT(concurrency-mt-unsafe)
+  const bool by_user = chosen != nullptr && *chosen != '\0';
+  api.library = by_user ? chosen : "";
+  void* const library = by_user ? open_chosen(api.library) : open_first(api.library);
+  std::string missing;
+#define FATUNE_FIND(name) find(library, #name, api.name, missing);
+  FATUNE_CUPTI_FUNCTIONS(FATUNE_FIND)
+#undef FATUNE_FIND
+  if (!missing.empty()) {
+    throw Error(ExitCode::gpu_failure,
+                fmt::format("this CUPTI has no range profiler (no {})", missing), api.library,
+                kRemedy);
+  }
+  return api;
+}
+
+Error cupti_error(const CuptiApi& cupti, CUptiResult result, const char* call) {
+  const char* text = nullptr;
+  const bool known = cupti.cuptiGetResultString(result, &text) == CUPTI_SUCCESS && text != nullptr;
+  const std::string what =
+      fmt::format("hardware counters cannot be read: {} failed with {}", call,
+                  known ? text : fmt::format("code {}", static_cast<int>(result)));
+  return {ExitCode::gpu_failure,
+          needs_permission(result) ? what + " (no permission to read them)" : what,
+          {},
+          remedy_of(result)};
+}
+
+void CuptiApi::check(CUptiResult result, const char* call) const {
+  if (result != CUPTI_SUCCESS) {
+    throw cupti_error(*this, result, call);
+  }
+}
+
+#endif
+
+}  // namespace fatune::gpu

@@ -1,0 +1,50 @@
+#pragma once
+
+// Internal to src/gpu.
+#include "gpu/cupti_host.hpp"
+
+#if FATUNE_HAS_RANGE_PROFILER
+
+namespace fatune::gpu {
+
+/// Throws Error(gpu_failure), with the reason, when the counters of this device cannot be read at
+/// all. Also makes CUPTI ready.
+void check_counters_supported(const CuptiApi& cupti, int device_ordinal);
+
+/// CUPTI's name for the device's chip: "GH100". Throws cupti_error().
+[[nodiscard]] std::string chip_name(const CuptiApi& cupti, int device_ordinal);
+
+/// Which of its counters can be had here. Throws cupti_error().
+[[nodiscard]] CuptiImage counter_availability(const CuptiApi& cupti, CUcontext context);
+
+/// The half of CUPTI's profiler that is on the GPU: enabled while this lives. All throw
+/// cupti_error().
+class CuptiTarget {
+ public:
+  /// `cupti` and `context` must outlive it.
+  CuptiTarget(const CuptiApi& cupti, CUcontext context);
+  CuptiTarget(const CuptiTarget&) = delete;
+  CuptiTarget& operator=(const CuptiTarget&) = delete;
+  CuptiTarget(CuptiTarget&&) = delete;
+  CuptiTarget& operator=(CuptiTarget&&) = delete;
+  ~CuptiTarget();
+
+  /// Where counts of so many ranges go.
+  [[nodiscard]] CuptiImage counter_data(std::vector<const char*>& names, int ranges) const;
+  /// Ranges are launches, and the caller repeats them for every pass. Both images must live until
+  /// decode() has returned.
+  void configure(const CuptiImage& config, CuptiImage& counter_data, int ranges) const;
+  void start() const;
+  /// True when that was the last pass.
+  [[nodiscard]] bool stop() const;
+  /// Gives the number of ranges that were counted.
+  [[nodiscard]] std::size_t decode(const CuptiImage& counter_data) const;
+
+ private:
+  const CuptiApi& cupti_;
+  CUpti_RangeProfiler_Object* object_ = nullptr;
+};
+
+}  // namespace fatune::gpu
+
+#endif

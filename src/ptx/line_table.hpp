@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/source_line.hpp"
+
+namespace fatune {
+
+/// Source positions as .loc and .file give them. Files may come after the lines that name them, so
+/// chains have file names only at the end.
+class PtxLineTable {
+ public:
+  /// `.file 1 "softmax.cuh"` or `.loc 1 53 5, function_name F, inlined_at 1 87 7`. What cannot be
+  /// read counts as an unknown place: line information decides nothing else.
+  void read_file(std::string_view directive);
+  void read_loc(std::string_view directive);
+  /// Code up to the next .loc has no known place.
+  void forget() { current_ = 0; }
+
+  /// Of the last .loc.
+  [[nodiscard]] std::size_t place() const { return current_; }
+  /// All places, by their index; the first is the unknown one.
+  [[nodiscard]] std::vector<SourceChain> places() const;
+
+ private:
+  struct Position {
+    std::int64_t file = 0;
+    std::int64_t line = 0;
+    std::int64_t column = 0;
+    auto operator<=>(const Position&) const = default;
+  };
+  struct Place {
+    Position at;
+    std::size_t inlined_at = 0;
+    auto operator<=>(const Place&) const = default;
+  };
+
+  static Position read_position(std::string_view& text);
+  std::size_t index_of(const Place& place);
+  [[nodiscard]] SourceChain chain(std::size_t place) const;
+
+  std::map<std::int64_t, std::string> files_;
+  std::vector<Place> places_{{}};
+  std::map<Place, std::size_t> indices_{{Place{}, 0}};
+  std::map<Position, std::size_t> latest_;  ///< the last place with that position
+  std::size_t current_ = 0;
+};
+
+}  // namespace fatune

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "ptx/module.hpp"
+
+namespace fatune {
+
+/// A run of statements that is entered at its first and left after its last.
+struct PtxBlock {
+  std::size_t first = 0;  ///< index into the function's statements
+  std::size_t end = 0;    ///< one past the last
+  std::vector<std::size_t> predecessors;
+};
+
+struct PtxPaths {
+  std::vector<PtxBlock> blocks;       ///< in the order of lines
+  std::vector<std::size_t> block_of;  ///< of each statement
+};
+
+/// Who goes where. A branch of which the labels are not known (brx) may go to every label.
+[[nodiscard]] PtxPaths find_paths(const PtxFunction& function);
+
+}  // namespace fatune

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fatune {
+
+/// The registers of a function: a name is a register where a scope around it declares it; so %tid
+/// and the like are none.
+class RegisterScopes {
+ public:
+  void open() { scopes_.emplace_back(); }
+  void close() { scopes_.pop_back(); }
+  [[nodiscard]] std::size_t depth() const { return scopes_.size(); }
+
+  /// ".reg .b32 %r<67>", ".reg .pred p, q": in the innermost scope. Precondition: there is one.
+  void declare(std::string_view directive);
+
+  /// The registers that stand in this text, as indices into names(), in order.
+  [[nodiscard]] std::vector<std::size_t> find(std::string_view text);
+  [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  struct Scope {
+    std::map<std::string, bool, std::less<>> declared;  ///< true: a prefix, "%r" of %r<67>
+    std::map<std::string, std::size_t, std::less<>> used;
+  };
+
+  [[nodiscard]] std::optional<std::size_t> look_up(std::string_view name);
+
+  std::vector<Scope> scopes_;
+  std::vector<std::string> names_;
+};
+
+}  // namespace fatune

@@ -1,0 +1,94 @@
+#include "ptx/slice.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "ptx/paths.hpp"
+
+namespace fatune {
+namespace {
+
+/// Looks for the writes of registers that may reach a statement. The end of a block is looked at
+/// once for each register: the first way to it is the shortest.
+class Writers {
+ public:
+  explicit Writers(const PtxFunction& function)
+      : function_(function), paths_(find_paths(function)), writers_(function.registers.size()) {
+    for (std::size_t i = 0; i < function.statements.size(); ++i) {
+      for (const std::size_t index : function.statements[i].writes) {
+        writers_.at(index).push_back(i);
+      }
+    }
+  }
+
+  /// Those found for another statement before may be left out.
+  std::vector<std::size_t> of(std::size_t statement, std::size_t index) {
+    std::vector<std::size_t> found;
+    std::vector<std::size_t> open;
+    search(paths_.block_of.at(statement), statement, index, found, open);
+    while (!open.empty()) {
+      const std::size_t block = open.back();
+      open.pop_back();
+      if (seen_.emplace(index, block).second) {
+        search(block, paths_.blocks[block].end, index, found, open);
+      }
+    }
+    return found;
+  }
+
+ private:
+  /// Within the block, before `end`; what is not decided there is up to its predecessors.
+  void search(std::size_t block, std::size_t end, std::size_t index,
+              std::vector<std::size_t>& found, std::vector<std::size_t>& open) const {
+    const std::vector<std::size_t>& all = writers_.at(index);
+    const PtxBlock& here = paths_.blocks[block];
+    auto writer = std::lower_bound(all.begin(), all.end(), end);
+    while (writer != all.begin() && *(writer - 1) >= here.first) {
+      --writer;
+      found.push_back(*writer);
+      if (!function_.statements[*writer].guarded) {
+        return;
+      }
+    }
+    open.insert(open.end(), here.predecessors.begin(), here.predecessors.end());
+  }
+
+  const PtxFunction& function_;
+  const PtxPaths paths_;
+  std::vector<std::vector<std::size_t>> writers_;       ///< of each register, in order
+  std::set<std::pair<std::size_t, std::size_t>> seen_;  ///< register and block
+};
+
+}  // namespace
+
+std::vector<SliceStep> feeding_statements(const PtxFunction& function,
+                                          const std::vector<std::size_t>& selected, int depth) {
+  Writers writers(function);
+  std::map<std::size_t, int> found;
+  std::vector<std::size_t> front = selected;
+  for (const std::size_t index : selected) {
+    found.try_emplace(index, 0);
+  }
+  for (int step = 1; !front.empty() && (depth == 0 || step <= depth); ++step) {
+    std::vector<std::size_t> next;
+    for (const std::size_t statement : front) {
+      for (const std::size_t read : function.statements.at(statement).reads) {
+        for (const std::size_t writer : writers.of(statement, read)) {
+          if (found.try_emplace(writer, step).second) {
+            next.push_back(writer);
+          }
+        }
+      }
+    }
+    front = std::move(next);
+  }
+  std::vector<SliceStep> steps;
+  for (const auto& [index, away] : found) {
+    steps.push_back({index, away});
+  }
+  return steps;
+}
+
+}  // namespace fatune

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "sass/control_flow.hpp"
+#include "sass/listing.hpp"
+#include "sass/loops.hpp"
+
+namespace fatune {
+
+/// Where an instruction is with respect to the main loop.
+enum class LoopPlace {
+  outside,
+  always,       ///< in every iteration
+  conditional,  ///< an iteration may not come by
+};
+[[nodiscard]] std::string_view place_name(LoopPlace place);  ///< "", "loop", "conditional"
+
+/// Of each block. `loop`: null without a main loop.
+[[nodiscard]] std::vector<LoopPlace> block_places(const ControlFlow& flow, const Loop* loop);
+
+/// Of each instruction. Precondition: the function has instructions.
+[[nodiscard]] std::vector<LoopPlace> loop_places(const SassFunction& function);
+
+}  // namespace fatune

@@ -1,0 +1,43 @@
+// Any bytes given as PTX either are some, all the way to what feeds each statement, or are answered
+// with a bad_file error.
+#include <cstdint>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+#include "core/error.hpp"
+#include "ptx/parse_ptx.hpp"
+#include "ptx/slice.hpp"
+
+namespace {
+
+using namespace fatune;
+
+void use(const PtxModule& module, const PtxFunction& function) {
+  constexpr std::size_t kMostSlices = 50;
+  for (std::size_t i = 0; i < function.statements.size() && i < kMostSlices; ++i) {
+    if (function.statements[i].place >= module.places.size()) {
+      std::abort();
+    }
+    const auto steps = feeding_statements(function, {i}, 0);
+    if (steps.empty() || steps.size() > function.statements.size()) {
+      std::abort();
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
+  try {
+    const PtxModule module = parse_ptx({reinterpret_cast<const char*>(bytes), size}, "fuzz");
+    for (const PtxFunction& function : module.functions) {
+      use(module, function);
+    }
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::bad_file) {
+      std::abort();
+    }
+  }
+  return 0;
+}

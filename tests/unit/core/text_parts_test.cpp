@@ -1,0 +1,41 @@
+#include "core/text_parts.hpp"
+
+#include <gmock/gmock.h>
+
+namespace fatune {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+TEST(TextParts, TrimAndTakeUntil) {
+  EXPECT_EQ(trim(" \t a b\r"), "a b");
+  EXPECT_EQ(trim("  "), "");
+  std::string_view text = "a,b";
+  EXPECT_EQ(take_until(text, ','), "a");
+  EXPECT_EQ(take_until(text, ','), "b");
+  EXPECT_EQ(take_until(text, ','), "");
+}
+
+TEST(TextParts, BetweenNeedsBothEnds) {
+  EXPECT_EQ(between("File \"a.cu\", line", "\"", "\""), "a.cu");
+  EXPECT_EQ(between("File \"a.cu", "\"", "\""), "");
+  EXPECT_EQ(between("x", "\"", "\""), "");
+}
+
+TEST(TextParts, OperandsAreSplitOutsideBrackets) {
+  EXPECT_THAT(split_operands("{a, b}, [c+4], f(x, y) , z"),
+              ElementsAre("{a, b}", "[c+4]", "f(x, y)", "z"));
+  EXPECT_THAT(split_operands(" , "), IsEmpty());
+}
+
+TEST(TextParts, ANumberIsAllOfTheText) {
+  EXPECT_EQ(whole_number<int>("12"), 12);
+  EXPECT_EQ(whole_number<int>("1f", 16), 31);
+  EXPECT_FALSE(whole_number<int>("12 "));
+  EXPECT_FALSE(whole_number<int>("99999999999"));
+  EXPECT_FALSE(whole_number<int>(""));
+}
+
+}  // namespace
+}  // namespace fatune

@@ -1,0 +1,116 @@
+#include "ptx/parse_ptx.hpp"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "core/error.hpp"
+
+namespace fatune {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+std::string recorded_ptx() {
+  std::ifstream file(FATUNE_LISTINGS "/toy_attention.sm_80.ptx", std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+const PtxStatement& at_line(const PtxFunction& function, std::int64_t line) {
+  for (const PtxStatement& statement : function.statements) {
+    if (statement.line == line) {
+      return statement;
+    }
+  }
+  throw std::out_of_range(std::to_string(line));
+}
+
+std::vector<std::string> names(const PtxFunction& function, const std::vector<std::size_t>& list) {
+  std::vector<std::string> texts;
+  for (const std::size_t index : list) {
+    texts.push_back(function.registers.at(index));
+  }
+  return texts;
+}
+
+PtxFunction only_function(const std::string& body) {
+  return parse_ptx(".visible .entry k(\n\t.param .u64 k_param_0\n)\n{\n" + body + "}\n", "test")
+      .functions.at(0);
+}
+
+std::string message_of(const std::string& text) {
+  try {
+    (void)parse_ptx(text, "k.ptx");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::bad_file);
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(ParsePtx, WhatNvrtcWrites) {
+  const PtxModule module = parse_ptx(recorded_ptx(), "toy");
+  ASSERT_EQ(module.functions.size(), 1U);
+  const PtxFunction& kernel = module.functions[0];
+  EXPECT_EQ(kernel.name, "toy_attention");
+  const PtxStatement& shuffle = at_line(kernel, 185);
+  EXPECT_EQ(shuffle.opcode, "shfl.sync.bfly.b32");
+  EXPECT_THAT(names(kernel, shuffle.writes), ElementsAre("%r43", "%p6"));
+  EXPECT_THAT(names(kernel, shuffle.reads), ElementsAre("%r39", "%r41", "%r40", "%r42"));
+  EXPECT_THAT(module.places.at(shuffle.place),
+              ElementsAre(SourceLine{"toy_attention.cu", 36}, SourceLine{"toy_attention.cu", 64},
+                          SourceLine{"toy_attention.cu", 87}));
+}
+
+TEST(ParsePtx, GuardsAndSpecialRegisters) {
+  const PtxFunction function = only_function(
+      ".reg .pred %p<3>; .reg .b32 %r<4>;\n"
+      "mov.u32 %r1, %tid.x;\n"
+      "@!%p1 st.shared::cta.u32 [%r1+4],\n  %r2;\n"
+      "$L__BB0_1: @%p2 bra $L__BB0_1;\n");
+  ASSERT_EQ(function.statements.size(), 3U);
+  EXPECT_THAT(names(function, function.statements[0].writes), ElementsAre("%r1"));
+  EXPECT_TRUE(function.statements[0].reads.empty());
+  EXPECT_EQ(function.statements[1].text, "@!%p1 st.shared::cta.u32 [%r1+4], %r2");
+  EXPECT_EQ(function.statements[1].line, 7);
+  EXPECT_THAT(names(function, function.statements[1].reads), ElementsAre("%p1", "%r1", "%r2"));
+  EXPECT_EQ(function.statements[2].opcode, "bra");
+}
+
+TEST(ParsePtx, ScopesOfInlineAssemblyHideNames) {
+  const PtxFunction function = only_function(
+      ".reg .b32 %r<4>;\n"
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %r1, 0;\n}\n"
+      "{ .reg .pred p, q; setp.ne.b32 p|q, %r2, 0; }\n");
+  ASSERT_EQ(function.statements.size(), 2U);
+  EXPECT_THAT(names(function, function.statements[1].writes), ElementsAre("p", "q"));
+  EXPECT_NE(function.statements[0].writes[0], function.statements[1].writes[0]);
+}
+
+TEST(ParsePtx, CommentsTablesAndDebugSectionsAreNoCode) {
+  const PtxModule module = parse_ptx(
+      "// } ;\n/* .entry\n{ */ .global .align 4 .b8 table[2] = {1, 2};\n"
+      ".func (.param .b32 r) declared (.param .b32 a);\n"
+      ".func (.param .b32 r) called(.param .b32 a) { ret; // }\n}\n"
+      ".section .debug_str { \n$L__info: .b8 1; \n}\n",
+      "test");
+  ASSERT_EQ(module.functions.size(), 1U);
+  EXPECT_EQ(module.functions[0].name, "called");
+  EXPECT_EQ(module.functions[0].statements.size(), 1U);
+}
+
+TEST(ParsePtx, WhatIsNoPtxIsRefusedWithItsLine) {
+  EXPECT_THAT(message_of(""), HasSubstr("no function"));
+  EXPECT_THAT(message_of(std::string("\0\1", 2)), HasSubstr("k.ptx, line 1"));
+  EXPECT_THAT(message_of(".entry k()\n{\nret"), HasSubstr("cut off"));
+  EXPECT_THAT(message_of(".entry k()\n{\nret;\n}\n}\n"), HasSubstr("k.ptx, line 5"));
+  EXPECT_THAT(message_of("{ ret; }"), HasSubstr("wrong place"));
+  EXPECT_THAT(message_of(".entry k() {" + std::string(2000, '{')), HasSubstr("too deep"));
+  const std::string whole = recorded_ptx();
+  EXPECT_THAT(message_of(whole.substr(0, whole.size() / 2)), HasSubstr("cut off"));
+}
+
+}  // namespace
+}  // namespace fatune
