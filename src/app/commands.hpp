@@ -18,6 +18,8 @@ namespace fatune {
 [[nodiscard]] ExitCode check(const CheckOptions& options);
 /// The first step of the algorithm at which a configuration's kernel leaves the tolerance.
 [[nodiscard]] ExitCode debug(const DebugOptions& options);
+/// Whether configurations are right and well synchronised, by running their PTX on the CPU.
+[[nodiscard]] ExitCode emulate_kernels(const EmulateOptions& options);
 /// The stored runs.
 [[nodiscard]] ExitCode history(const HistoryOptions& options);
 /// A stored run, printed as it was.

@@ -1,54 +1,19 @@
 #include "app/mapped_code.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include <fmt/format.h>
 
 #include "app/disassemble.hpp"
 #include "app/scratch_folder.hpp"
 #include "app/session.hpp"
+#include "app/source_names.hpp"
 #include "compile/compiler.hpp"
 #include "core/error.hpp"
-#include "core/text_parts.hpp"
 #include "ptx/parse_ptx.hpp"
 
 namespace fatune {
 namespace {
-
-std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    lines.emplace_back(take_until(text, '\n'));
-  }
-  return lines;
-}
-
-std::map<std::string, std::vector<std::string>> files_of(const SourceBundle& sources) {
-  std::map<std::string, std::vector<std::string>> files;
-  files[sources.main.name] = lines_of(sources.main.text);
-  for (const SourceFile& header : sources.headers) {
-    files[header.name] = lines_of(header.text);
-  }
-  return files;
-}
-
-/// NVRTC puts the folder that it was called in before the names of files. The longest name that
-/// fits is the file's; others stay as they are.
-void use_include_names(const std::map<std::string, std::vector<std::string>>& files,
-                       std::vector<SourceChain>& places) {
-  for (SourceChain& chain : places) {
-    for (SourceLine& line : chain) {
-      std::string_view best;
-      for (const auto& [name, text] : files) {
-        if (line.file.ends_with("/" + name) && name.size() > best.size()) {
-          best = name;
-        }
-      }
-      line.file = best.empty() ? line.file : std::string(best);
-    }
-  }
-}
 
 std::size_t ptx_function_of(const PtxModule& module, const std::string& name) {
   const auto& all = module.functions;
@@ -83,7 +48,7 @@ MappedCode load_mapped_code(const SassOptions& options, const CodeSource& source
   mapped.ptx_text = artifact.ptx;
   mapped.ptx = parse_ptx(artifact.ptx, one.name());
   mapped.ptx_function = ptx_function_of(mapped.ptx, artifact.lowered_name);
-  mapped.files = files_of(*one.kernels.family.sources);
+  mapped.files = lines_of_files(*one.kernels.family.sources);
   use_include_names(mapped.files, mapped.code.listing.places);
   use_include_names(mapped.files, mapped.ptx.places);
   return mapped;

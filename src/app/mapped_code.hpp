@@ -1,11 +1,11 @@
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
 #include "app/sass_case.hpp"
 #include "app/sass_code.hpp"
+#include "app/source_names.hpp"
 #include "ptx/module.hpp"
 
 namespace fatune {
@@ -16,8 +16,8 @@ struct MappedCode {
   SassCode code;
   std::string ptx_text;
   PtxModule ptx;
-  std::size_t ptx_function = 0;                           ///< index of the kernel
-  std::map<std::string, std::vector<std::string>> files;  ///< lines of each source file
+  std::size_t ptx_function = 0;  ///< index of the kernel
+  SourceLines files;
 };
 
 /// Compiles the configuration with line information: a separate artifact, whose machine code is

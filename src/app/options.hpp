@@ -133,6 +133,25 @@ struct DebugOptions {
   std::optional<std::filesystem::path> out_dir;
 };
 
+/// When asynchronous copies happen in the emulator; late_then_random: once late, then by the seed.
+enum class EmulatedTiming { early, late, random, late_then_random };
+
+/// Configurations whose PTX is run on the CPU.
+struct EmulateOptions {
+  KernelOptions kernels;
+  std::vector<std::string> configs;  ///< instead of a space
+  ProblemOptions problems;           ///< one length; batch and heads are given
+  std::int64_t schedules = 2;
+  std::uint64_t seed = 1;  ///< of the inputs, and of the first random schedule
+  EmulatedTiming timing = EmulatedTiming::late_then_random;
+  bool checks = true;  ///< of races and uninitialised reads; the others cost nothing
+  bool profile = false;
+  bool strict = false;
+  std::optional<Arch> arch;  ///< absent: sm_80
+  CompileSettings compile;
+  OutputOptions output;
+};
+
 struct ListOptions {
   KernelOptions kernels;
   ProblemOptions problems;  ///< dtypes and d_heads only

@@ -1,10 +1,7 @@
 #include "app/sass_code.hpp"
 
-#include <atomic>
-#include <exception>
 #include <filesystem>
 #include <system_error>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +11,7 @@
 #include "app/code_file.hpp"
 #include "app/compile_batch.hpp"
 #include "app/disassemble.hpp"
+#include "app/for_each_index.hpp"
 #include "app/sass_case.hpp"
 #include "app/scratch_folder.hpp"
 #include "app/session.hpp"
@@ -34,33 +32,6 @@ SassCode disassemble_artifact(const std::string& tool, const fs::path& folder,
   SassCode code{name, artifact.facts, artifact.key, disassemble(tool, artifact, folder, name)};
   code.function = index_of(code.listing, artifact.lowered_name, name);
   return code;
-}
-
-/// Calls `work(i)` for each index below `count`, on several threads; the first exception is thrown
-/// when all have ended.
-template <typename Work>
-void for_each_index(std::size_t count, int jobs, Work work) {
-  std::atomic<std::size_t> next{0};
-  std::vector<std::exception_ptr> failures(static_cast<std::size_t>(jobs));
-  std::vector<std::jthread> threads;
-  for (std::exception_ptr& failure : failures) {
-    threads.emplace_back([&] {
-      try {
-        for (std::size_t i = next++; i < count; i = next++) {
-          work(i);
-        }
-      } catch (...) {
-        failure = std::current_exception();
-        next = count;
-      }
-    });
-  }
-  threads.clear();
-  for (const std::exception_ptr& failure : failures) {
-    if (failure) {
-      std::rethrow_exception(failure);
-    }
-  }
 }
 
 SassCode disassemble_one(const Artifact& artifact, const std::string& name) {

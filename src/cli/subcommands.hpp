@@ -23,6 +23,7 @@ void add_list_command(CLI::App& app, const CommandDefaults& defaults, Command& c
 void add_compile_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
 void add_sass_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
 void add_debug_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
+void add_emulate_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
 void add_profile_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
 void add_history_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
 void add_show_command(CLI::App& app, const CommandDefaults& defaults, Command& command);

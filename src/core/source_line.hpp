@@ -19,4 +19,7 @@ struct SourceLine {
 /// known.
 using SourceChain = std::vector<SourceLine>;
 
+/// "softmax.cuh:40 < flash_forward.cu:123"
+[[nodiscard]] std::string chain_text(const SourceChain& chain);
+
 }  // namespace fatune

@@ -12,13 +12,6 @@ namespace {
 
 constexpr double kMinusInfinity = -std::numeric_limits<double>::infinity();
 
-std::vector<double> values_of(const std::vector<std::uint16_t>& elements, DType dtype) {
-  std::vector<double> values(elements.size());
-  std::transform(elements.begin(), elements.end(), values.begin(),
-                 [dtype](std::uint16_t bits) { return element_value(bits, dtype); });
-  return values;
-}
-
 struct Float64 {
   using Number = double;
   explicit Float64(DType) {}
@@ -51,9 +44,9 @@ class RowWalk {
       : head_(head),
         rules_(head.dtype),
         scale_(static_cast<Number>(head.scale_log2())),
-        q_(values_of(inputs.q, head.dtype)),
-        k_(values_of(inputs.k, head.dtype)),
-        v_(values_of(inputs.v, head.dtype)),
+        q_(element_values(inputs.q, head.dtype)),
+        k_(element_values(inputs.k, head.dtype)),
+        v_(element_values(inputs.v, head.dtype)),
         references_(references),
         values_(empty_values(head)) {}
 

@@ -13,15 +13,6 @@ constexpr Shown kEverywhere = Shown::everywhere;
 
 FieldValue known(std::string text) { return text.empty() ? FieldValue{} : FieldValue{text}; }
 
-/// "softmax.cuh:40 < flash_forward.cu:123"
-std::string chain_text(const SourceChain& chain) {
-  std::string text;
-  for (const SourceLine& line : chain) {
-    text += fmt::format("{}{}:{}", text.empty() ? "" : " < ", line.file, line.line);
-  }
-  return text;
-}
-
 std::string main_loop_classes(const MapLineRow& row) {
   std::array<std::int64_t, kOpcodeClasses> counts{};
   for (std::size_t i = 0; i < counts.size(); ++i) {

@@ -26,12 +26,14 @@ std::uint16_t to_bits(bool negative, int biased_exponent, std::int64_t fraction,
                                     fraction);
 }
 
+enum class Rounding { none, to_elements };
+
 // One query row against the keys it sees.
 class RowAttention {
  public:
   RowAttention(const Problem& problem, std::span<const double> q, std::span<const double> k,
-               std::span<const double> v)
-      : problem_(problem), q_(q), k_(k), v_(v) {}
+               std::span<const double> v, Rounding rounding)
+      : problem_(problem), q_(q), k_(k), v_(v), rounding_(rounding) {}
 
   void compute(std::int64_t batch, std::int64_t head, std::int64_t row, std::span<double> out) {
     const std::int64_t keys = problem_.causal ? row + 1 : problem_.seq_len;
@@ -45,6 +47,7 @@ class RowAttention {
         out[i] += weights_[static_cast<std::size_t>(key)] * value[i];
       }
     }
+    std::transform(out.begin(), out.end(), out.begin(), [this](double o) { return rounded(o); });
   }
 
   [[nodiscard]] std::size_t offset(std::int64_t batch, std::int64_t row, std::int64_t head) const {
@@ -53,6 +56,12 @@ class RowAttention {
   }
 
  private:
+  [[nodiscard]] double rounded(double value) const {
+    return rounding_ == Rounding::none
+               ? value
+               : element_value(round_to_element(value, problem_.dtype), problem_.dtype);
+  }
+
   void score(std::int64_t batch, std::int64_t head, std::int64_t row) {
     const auto d = static_cast<std::size_t>(problem_.d_head);
     const double scale = 1 / std::sqrt(static_cast<double>(problem_.d_head));
@@ -63,7 +72,7 @@ class RowAttention {
       for (std::size_t i = 0; i < d; ++i) {
         dot += q_[query + i] * k_[from + i];
       }
-      weights_[key] = scale * dot;
+      weights_[key] = rounded(scale * dot);
     }
   }
 
@@ -75,14 +84,29 @@ class RowAttention {
       sum += weight;
     }
     for (double& weight : weights_) {
-      weight /= sum;
+      weight = rounded(weight / sum);
     }
   }
 
   const Problem& problem_;
   std::span<const double> q_, k_, v_;
+  Rounding rounding_;
   std::vector<double> weights_;
 };
+
+std::vector<double> attention(const Problem& problem, RowAttention& rows) {
+  std::vector<double> out(static_cast<std::size_t>(tensor_elements(problem)));
+  for (std::int64_t batch = 0; batch < problem.batch; ++batch) {
+    for (std::int64_t head = 0; head < problem.heads; ++head) {
+      for (std::int64_t row = 0; row < problem.seq_len; ++row) {
+        rows.compute(batch, head, row,
+                     std::span(out).subspan(rows.offset(batch, row, head),
+                                            static_cast<std::size_t>(problem.d_head)));
+      }
+    }
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -126,18 +150,21 @@ std::uint16_t round_to_element(double value, DType dtype) {
 
 std::vector<double> cpu_attention(const Problem& problem, std::span<const double> q,
                                   std::span<const double> k, std::span<const double> v) {
-  std::vector<double> out(q.size());
-  RowAttention rows(problem, q, k, v);
-  for (std::int64_t batch = 0; batch < problem.batch; ++batch) {
-    for (std::int64_t head = 0; head < problem.heads; ++head) {
-      for (std::int64_t row = 0; row < problem.seq_len; ++row) {
-        rows.compute(batch, head, row,
-                     std::span(out).subspan(rows.offset(batch, row, head),
-                                            static_cast<std::size_t>(problem.d_head)));
-      }
-    }
-  }
-  return out;
+  RowAttention rows(problem, q, k, v, Rounding::none);
+  return attention(problem, rows);
+}
+
+std::vector<double> cpu_rounded_attention(const Problem& problem, std::span<const double> q,
+                                          std::span<const double> k, std::span<const double> v) {
+  RowAttention rows(problem, q, k, v, Rounding::to_elements);
+  return attention(problem, rows);
+}
+
+std::vector<double> element_values(std::span<const std::uint16_t> elements, DType dtype) {
+  std::vector<double> values(elements.size());
+  std::transform(elements.begin(), elements.end(), values.begin(),
+                 [dtype](std::uint16_t bits) { return element_value(bits, dtype); });
+  return values;
 }
 
 }  // namespace fatune

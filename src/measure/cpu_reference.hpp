@@ -22,4 +22,15 @@ namespace fatune {
                                                 std::span<const double> k,
                                                 std::span<const double> v);
 
+/// The same with scores, probabilities and the result rounded to the problem's element type, as a
+/// framework rounds that runs the operations one by one (sums in float64, where it has fp32).
+[[nodiscard]] std::vector<double> cpu_rounded_attention(const Problem& problem,
+                                                        std::span<const double> q,
+                                                        std::span<const double> k,
+                                                        std::span<const double> v);
+
+/// Elements as numbers.
+[[nodiscard]] std::vector<double> element_values(std::span<const std::uint16_t> elements,
+                                                 DType dtype);
+
 }  // namespace fatune

@@ -11,13 +11,14 @@ namespace fatune {
 
 /// One PTX instruction, as far as its text tells: what it computes is not known here.
 struct PtxStatement {
-  std::int64_t line = 0;            ///< of the text, from 1: where it begins
-  std::string text;                 ///< in one line, blanks joined, without ';'
-  std::string opcode;               ///< with modifiers: "mma.sync.aligned.m16n8k16.row.col"
+  std::int64_t line = 0;  ///< of the text, from 1: where it begins
+  std::string text;       ///< in one line, blanks joined, without ';'
+  std::string guard;      ///< "%p1" or "!%p1"; empty: it is always executed
+  std::string opcode;     ///< with modifiers: "mma.sync.aligned.m16n8k16.row.col"
+  std::vector<std::string> operands;
   std::vector<std::size_t> writes;  ///< indices into PtxFunction::registers
   std::vector<std::size_t> reads;   ///< the guard's predicate too
   std::size_t place = 0;            ///< index into PtxModule::places
-  bool guarded = false;             ///< it may not be executed
   std::vector<std::string> labels;  ///< that stand in front of it
   std::vector<std::string> names;   ///< what it names that is no register: a branch's label, ...
 };
@@ -28,9 +29,13 @@ struct PtxFunction {
   std::vector<PtxStatement> statements;  ///< in the order of lines
   /// Names as they are written; one that two scopes declare stands here twice.
   std::vector<std::string> registers;
+  std::vector<std::string> register_types;  ///< "b32": of each of them
+  std::string header;                       ///< ".visible .entry name(.param .u64 p)"
+  std::vector<std::string> declarations;    ///< of variables: ".shared .b8 tile[64]"
 };
 
 struct PtxModule {
+  std::vector<std::string> declarations;  ///< of variables outside of functions
   std::vector<PtxFunction> functions;
   std::vector<SourceChain> places{{}};  ///< of the source; the first one is the unknown place
 };

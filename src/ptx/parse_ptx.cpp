@@ -56,6 +56,12 @@ std::string name_of(std::string_view header) {
   return std::string(header.substr(0, header.find_first_of(" (")));
 }
 
+bool is_variable(std::string_view text) {
+  constexpr std::array<std::string_view, 3> kSpaces{".local", ".shared", ".param"};
+  return std::any_of(kSpaces.begin(), kSpaces.end(),
+                     [&](std::string_view space) { return text.starts_with(space); });
+}
+
 bool is_label(std::string_view text) {
   return !text.empty() && text.find_first_of(" .,([") == std::string_view::npos;
 }
@@ -133,7 +139,7 @@ class Parser {
   /// Directives that end with their line.
   bool read_line_directive(std::string_view text) {
     constexpr std::array<std::string_view, 3> kIgnored{".version", ".target", ".address_size"};
-    if (text.starts_with(".loc")) {
+    if (text.starts_with(".loc ") || text.starts_with(".loc\t")) {  // not ".local"
       lines_.read_loc(text);
     } else if (text.starts_with(".file")) {
       lines_.read_file(text);
@@ -177,6 +183,7 @@ class Parser {
     }
     if (!header.empty()) {
       module_.functions.emplace_back().name = name_of(header);
+      module_.functions.back().header = header;
       scopes_ = RegisterScopes();
       labels_.clear();
     }
@@ -190,16 +197,23 @@ class Parser {
     scopes_.close();
     if (scopes_.depth() == 0) {
       module_.functions.back().registers = scopes_.names();
+      module_.functions.back().register_types = scopes_.types();
       lines_.forget();
     }
   }
 
   void finish_statement(const std::string& text) {
-    if (scopes_.depth() == 0 || text.empty()) {
-      return;  // a variable, or a function's declaration
+    if (text.empty()) {
+      return;
     }
-    if (text.starts_with(".reg")) {
+    if (scopes_.depth() == 0) {
+      if (!is_function_header(text)) {
+        module_.declarations.push_back(text);
+      }
+    } else if (text.starts_with(".reg")) {
       scopes_.declare(text);
+    } else if (is_variable(text)) {
+      module_.functions.back().declarations.push_back(text);
     } else if (!text.starts_with('.')) {
       add_statement(text);
     }
@@ -216,8 +230,8 @@ class Parser {
     statement.labels = std::exchange(labels_, {});
     std::string_view rest = text;
     if (rest.starts_with('@')) {
-      statement.guarded = true;
-      statement.reads = scopes_.find(take_until(rest, ' '));
+      statement.guard = take_until(rest, ' ').substr(1);
+      statement.reads = scopes_.find(statement.guard);
     }
     rest = trim(rest);
     statement.opcode = take_until(rest, ' ');
@@ -226,7 +240,8 @@ class Parser {
   }
 
   void add_registers(std::string_view text, PtxStatement& statement) {
-    const std::vector<std::string> operands = split_operands(text);
+    statement.operands = split_operands(text);
+    const std::vector<std::string>& operands = statement.operands;
     const std::vector<OperandEffect> effects = operand_effects(statement.opcode, operands);
     for (std::size_t i = 0; i < operands.size(); ++i) {
       const std::vector<std::size_t> found = scopes_.find(operands[i]);

@@ -68,7 +68,7 @@ PtxPaths find_paths(const PtxFunction& function) {
   PtxPaths paths = split(function);
   for (std::size_t b = 0; b < paths.blocks.size(); ++b) {
     const PtxStatement& last = function.statements[paths.blocks[b].end - 1];
-    if (b + 1 < paths.blocks.size() && (!leaves(last) || last.guarded)) {
+    if (b + 1 < paths.blocks.size() && (!leaves(last) || !last.guard.empty())) {
       paths.blocks[b + 1].predecessors.push_back(b);
     }
     for (const std::size_t target : targets(last, labels)) {

@@ -17,35 +17,41 @@ std::string_view without_number(std::string_view name) {
   return name.substr(0, last == std::string_view::npos ? 0 : last + 1);
 }
 
-bool declares(const std::map<std::string, bool, std::less<>>& declared, std::string_view name) {
-  if (const auto whole = declared.find(name); whole != declared.end() && !whole->second) {
-    return true;
-  }
-  const std::string_view prefix = without_number(name);
-  const auto family = declared.find(prefix);
-  return prefix.size() < name.size() && family != declared.end() && family->second;
-}
-
 }  // namespace
 
+const RegisterScopes::Declared* RegisterScopes::declaration_of(const Scope& scope,
+                                                               std::string_view name) {
+  if (const auto whole = scope.declared.find(name);
+      whole != scope.declared.end() && !whole->second.is_prefix) {
+    return &whole->second;
+  }
+  const std::string_view prefix = without_number(name);
+  const auto family = scope.declared.find(prefix);
+  const bool numbered = prefix.size() < name.size() && family != scope.declared.end();
+  return numbered && family->second.is_prefix ? &family->second : nullptr;
+}
+
 void RegisterScopes::declare(std::string_view directive) {
+  std::string_view type;
   do {
-    (void)take_until(directive, ' ');  // ".reg", ".v4", ".f32": names do not begin with a point
+    type = take_until(directive, ' ');  // ".reg", ".v4", ".f32": names do not begin with a point
     directive = trim(directive);
   } while (directive.starts_with('.'));
+  type.remove_prefix(std::min<std::size_t>(type.size(), 1));
   for (const std::string& name : split_operands(directive)) {
     const std::size_t number = name.find('<');
-    scopes_.back().declared[std::string(trim(name.substr(0, number)))] =
-        number != std::string::npos;
+    scopes_.back().declared[std::string(trim(name.substr(0, number)))] = {
+        number != std::string::npos, std::string(type)};
   }
 }
 
 std::optional<std::size_t> RegisterScopes::look_up(std::string_view name) {
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
-    if (declares(scope->declared, name)) {
+    if (const Declared* const declared = declaration_of(*scope, name)) {
       const auto [found, is_new] = scope->used.try_emplace(std::string(name), names_.size());
       if (is_new) {
         names_.emplace_back(name);
+        types_.push_back(declared->type);
       }
       return found->second;
     }

@@ -23,17 +23,26 @@ class RegisterScopes {
   /// The registers that stand in this text, as indices into names(), in order.
   [[nodiscard]] std::vector<std::size_t> find(std::string_view text);
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
+  /// Of each of names(): "pred", "b32".
+  [[nodiscard]] const std::vector<std::string>& types() const { return types_; }
 
  private:
+  struct Declared {
+    bool is_prefix = false;  ///< "%r" of %r<67>
+    std::string type;
+  };
   struct Scope {
-    std::map<std::string, bool, std::less<>> declared;  ///< true: a prefix, "%r" of %r<67>
+    std::map<std::string, Declared, std::less<>> declared;
     std::map<std::string, std::size_t, std::less<>> used;
   };
 
   [[nodiscard]] std::optional<std::size_t> look_up(std::string_view name);
 
   std::vector<Scope> scopes_;
+  static const Declared* declaration_of(const Scope& scope, std::string_view name);
+
   std::vector<std::string> names_;
+  std::vector<std::string> types_;
 };
 
 }  // namespace fatune

@@ -48,7 +48,7 @@ class Writers {
     while (writer != all.begin() && *(writer - 1) >= here.first) {
       --writer;
       found.push_back(*writer);
-      if (!function_.statements[*writer].guarded) {
+      if (function_.statements[*writer].guard.empty()) {
         return;
       }
     }

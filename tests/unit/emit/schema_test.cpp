@@ -10,6 +10,7 @@
 #include "data/json_file.hpp"
 #include "emit/compile_report.hpp"
 #include "emit/device_fields.hpp"
+#include "emit/emulate_report.hpp"
 #include "emit/entry_fields.hpp"
 #include "emit/history_report.hpp"
 #include "emit/plan_report.hpp"
@@ -79,6 +80,35 @@ TEST(OutputSchemas, ATimelineOfKernelsAndRanges) {
   for (const auto& field : timeline_fields()) {
     EXPECT_EQ(described[std::string(field.name)]["description"], std::string(field.doc));
   }
+}
+
+TEST(OutputSchemas, AnEmulationWithAndWithoutFindings) {
+  EmulatedConfig flagged;
+  flagged.config = "one";
+  flagged.outcome = "flagged";
+  flagged.stats = ErrorStats{};
+  EmulatedFinding& finding = flagged.findings.emplace_back();
+  finding.check = "race";
+  finding.ptx_line = 7;
+  finding.source = {{"a.cu", 3}};
+  flagged.profile = EmulatedProfile{{}, {{"ld.shared", 7, {}}}, {{"a.cu:3", 7, {}}}};
+  EmulateReport report;
+  report.configs = {flagged, flagged};
+  report.configs.back().outcome = "not_covered";
+  report.configs.back().stats.reset();
+  report.configs.back().findings.clear();
+  report.configs.back().profile.reset();
+  expect_valid(print_emulate_report(report, OutputFormat::json), "emulate");
+  const json described = schema("emulate");
+  const json config = described["properties"]["configs"]["items"]["properties"];
+  const auto expect_docs = [](const auto& fields, const json& properties) {
+    for (const auto& field : fields) {
+      EXPECT_EQ(properties[std::string(field.name)]["description"], std::string(field.doc));
+    }
+  };
+  expect_docs(emulated_config_fields(), config);
+  expect_docs(emulated_finding_fields(), config["findings"]["items"]["properties"]);
+  expect_docs(emulated_part_fields(), described["definitions"]["part"]["properties"]);
 }
 
 TEST(OutputSchemas, TheTunedResultsThatAreShippedFollowThem) {

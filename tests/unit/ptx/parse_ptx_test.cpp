@@ -112,5 +112,12 @@ TEST(ParsePtx, WhatIsNoPtxIsRefusedWithItsLine) {
   EXPECT_THAT(message_of(whole.substr(0, whole.size() / 2)), HasSubstr("cut off"));
 }
 
+TEST(ParsePtx, LocalMemoryIsNoSourceLine) {
+  const PtxModule module =
+      parse_ptx(".entry k() {\n.local .align 8 .b8 depot[16];\nret;\n}", "test");
+  EXPECT_THAT(module.functions.at(0).declarations,
+              testing::ElementsAre(".local .align 8 .b8 depot[16]"));
+}
+
 }  // namespace
 }  // namespace fatune

@@ -1,0 +1,104 @@
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/commands.hpp"
+#include "app/console.hpp"
+#include "app/emulate_config.hpp"
+#include "app/for_each_index.hpp"
+#include "app/kernel_choice.hpp"
+#include "app/plan_problems.hpp"
+#include "app/session.hpp"
+#include "app/target.hpp"
+#include "compile/compiler.hpp"
+#include "plan/planner.hpp"
+
+namespace fatune {
+namespace {
+
+using emulate::Timing;
+
+NamedSchedule random_schedule(std::uint64_t seed) {
+  return {fmt::format("random {}", seed), {Timing::random, seed}};
+}
+
+/// Early and late are one schedule each, whatever their number.
+std::vector<NamedSchedule> schedules_of(const EmulateOptions& options) {
+  std::vector<NamedSchedule> schedules;
+  if (options.timing == EmulatedTiming::early) {
+    return {{"early", {Timing::early, options.seed}}};
+  }
+  if (options.timing != EmulatedTiming::random) {
+    schedules.push_back({"late", {Timing::late, options.seed}});
+  }
+  const auto wanted = static_cast<std::size_t>(options.schedules);
+  while (options.timing != EmulatedTiming::late && schedules.size() < wanted) {
+    schedules.push_back(random_schedule(options.seed + schedules.size()));
+  }
+  return schedules;
+}
+
+std::vector<Config> configs_of(const EmulateOptions& options, const KernelChoice& kernels,
+                               std::string& space) {
+  if (!options.configs.empty()) {
+    return parse_configs(kernels.family, options.configs);
+  }
+  const Space chosen = choose_space(kernels, options.kernels);
+  space = chosen.key;
+  return make_plan(kernels.family, chosen, binding_of(options.problems)).kept;
+}
+
+EmulateReport describe(const EmulateOptions& options, const KernelChoice& kernels,
+                       const Target& target, const std::vector<NamedSchedule>& schedules) {
+  EmulateReport report;
+  report.family = kernels.family.name;
+  report.arch = target.limits.arch;
+  report.toolchain = toolchain_name();
+  report.seed = static_cast<std::int64_t>(options.seed);
+  report.checks = options.checks;
+  for (const NamedSchedule& schedule : schedules) {
+    report.schedules.push_back(schedule.name);
+  }
+  for (const InitKind kind : kEmulatedInputs) {
+    report.inputs.emplace_back(init_kind_name(kind));
+  }
+  return report;
+}
+
+ExitCode exit_code_of(const std::vector<EmulatedConfig>& rows, bool strict) {
+  const auto any = [&](const char* outcome) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const EmulatedConfig& row) { return row.outcome == outcome; });
+  };
+  const bool all_right = std::all_of(
+      rows.begin(), rows.end(), [](const EmulatedConfig& row) { return row.outcome == "right"; });
+  if (any("wrong_result") || any("flagged") || (strict && !all_right)) {
+    return ExitCode::failed_outcomes;
+  }
+  return any("right") ? ExitCode::ok : ExitCode::nothing_ranked;
+}
+
+}  // namespace
+
+ExitCode emulate_kernels(const EmulateOptions& options) {
+  configure_logging(options.output.verbosity);
+  const KernelChoice kernels = choose_kernels(options.kernels);
+  const Target target = offline_target(options.arch, kernels.tree);
+  const std::vector<NamedSchedule> schedules = schedules_of(options);
+  EmulateReport report = describe(options, kernels, target, schedules);
+  const std::vector<Config> configs = configs_of(options, kernels, report.space);
+  const auto cache = open_cache(options.compile);
+  EmulatedProblems problems(options.seed);
+  const EmulationJob job{kernels.family,  target.limits, schedules,  options.checks,
+                         options.profile, problems,      cache.get()};
+  report.configs.resize(configs.size());
+  for_each_index(configs.size(), job_count(options.compile), [&](std::size_t i) {
+    const Problem problem = problem_for(kernels.family, configs[i], options.problems,
+                                        options.problems.seq_lens.front());
+    report.configs[i] = emulate_config(job, configs[i], problem);
+  });
+  print_result(print_emulate_report(report, options.output.format));
+  return exit_code_of(report.configs, options.strict);
+}
+
+}  // namespace fatune

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <span>
+
+#include "emit/emulate_report.hpp"
+#include "emulate/launch.hpp"
+#include "emulate/program.hpp"
+#include "ptx/module.hpp"
+
+namespace fatune {
+
+/// The counts of one run, in all, by opcode, and by source line; by PTX line where the source line
+/// is not known. `function` is what `program` was decoded from.
+[[nodiscard]] EmulatedProfile make_emulated_profile(
+    std::span<const emulate::InstructionCounts> counts, const emulate::Program& program,
+    const PtxModule& module, const PtxFunction& function);
+
+}  // namespace fatune

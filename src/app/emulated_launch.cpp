@@ -1,0 +1,117 @@
+#include "app/emulated_launch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <string>
+
+#include "common/attention_args.h"
+
+namespace fatune {
+namespace {
+
+// A NaN in both element types.
+constexpr std::uint16_t kPoison = 0x7fa5;
+// Of a block. The toy family's, which is no fast one, takes some millions at the longest sequence
+// that can be asked for.
+constexpr std::uint64_t kMostWarpInstructions = std::uint64_t{1} << 24;
+
+std::vector<std::uint8_t> bytes_of(const std::vector<std::uint16_t>& elements) {
+  std::vector<std::uint8_t> bytes(elements.size() * sizeof(std::uint16_t));
+  std::memcpy(bytes.data(), elements.data(), bytes.size());
+  return bytes;
+}
+
+emulate::Allocation tensor(const char* name, const Problem& problem,
+                           const std::vector<std::uint16_t>& elements) {
+  emulate::Allocation allocation;
+  allocation.name = name;
+  allocation.bytes = bytes_of(elements);
+  allocation.shape = {problem.batch, problem.seq_len, problem.heads, problem.d_head};
+  allocation.element_bytes = element_bytes(problem.dtype);
+  return allocation;
+}
+
+std::array<std::uint32_t, 3> extents(const std::array<std::int64_t, 3>& of) {
+  return {static_cast<std::uint32_t>(of[0]), static_cast<std::uint32_t>(of[1]),
+          static_cast<std::uint32_t>(of[2])};
+}
+
+const void* device_pointer(std::uint64_t address) {
+  return reinterpret_cast<const void*>(address);  // NOLINT(performance-no-int-to-ptr)
+}
+
+/// Q, K, V and O of one run, as a kernel's argument names them.
+class EmulatedTensors {
+ public:
+  EmulatedTensors(const Problem& problem, const HeadInputs& inputs)
+      : problem_(problem),
+        inputs_(inputs),
+        q_(memory_.allocate(tensor("Q", problem, inputs.q))),
+        k_(memory_.allocate(tensor("K", problem, inputs.k))),
+        v_(memory_.allocate(tensor("V", problem, inputs.v))),
+        o_(memory_.allocate(
+            tensor("O", problem, std::vector<std::uint16_t>(inputs.q.size(), kPoison)),
+            emulate::GlobalMemory::Content::undefined)) {}
+
+  [[nodiscard]] std::vector<std::uint8_t> parameters() const {
+    AttentionForwardArgs args{};
+    args.q = device_pointer(q_);
+    args.k = device_pointer(k_);
+    args.v = device_pointer(v_);
+    args.o = const_cast<void*>(device_pointer(o_));  // NOLINT(*-const-cast): it is an address
+    args.batch = static_cast<int>(problem_.batch);
+    args.seq_len = static_cast<int>(problem_.seq_len);
+    args.heads = static_cast<int>(problem_.heads);
+    args.softmax_scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(problem_.d_head)));
+    std::vector<std::uint8_t> bytes(sizeof(args));
+    std::memcpy(bytes.data(), &args, sizeof(args));
+    return bytes;
+  }
+
+  [[nodiscard]] std::vector<std::uint16_t> output() const {
+    const std::vector<std::uint8_t>& bytes = memory_.at(o_).bytes;
+    std::vector<std::uint16_t> elements(bytes.size() / sizeof(std::uint16_t));
+    std::memcpy(elements.data(), bytes.data(), bytes.size());
+    return elements;
+  }
+
+  [[nodiscard]] bool inputs_changed() const {
+    return memory_.at(q_).bytes != bytes_of(inputs_.q) ||
+           memory_.at(k_).bytes != bytes_of(inputs_.k) ||
+           memory_.at(v_).bytes != bytes_of(inputs_.v);
+  }
+
+  emulate::GlobalMemory& memory() { return memory_; }
+
+ private:
+  const Problem& problem_;
+  const HeadInputs& inputs_;
+  emulate::GlobalMemory memory_;
+  std::uint64_t q_, k_, v_, o_;
+};
+
+}  // namespace
+
+EmulatedOutput run_emulated(const emulate::Program& program, const Problem& problem,
+                            const LaunchGeometry& geometry, const EmulatedInput& input,
+                            emulate::Schedule schedule, emulate::Checks checks) {
+  EmulatedTensors tensors(problem, input.tensors);
+  const std::vector<std::uint8_t> parameters = tensors.parameters();
+  emulate::LaunchSetup setup;
+  setup.grid = extents(geometry.grid);
+  setup.block = extents(geometry.block);
+  setup.dynamic_smem_bytes = static_cast<std::uint32_t>(geometry.dynamic_smem_bytes);
+  setup.parameters = parameters;
+  setup.schedule = schedule;
+  setup.checks = checks;
+  setup.most_warp_instructions = kMostWarpInstructions;
+  EmulatedOutput output;
+  output.result = run_kernel(program, tensors.memory(), setup);
+  output.output = tensors.output();
+  output.inputs_changed = tensors.inputs_changed();
+  return output;
+}
+
+}  // namespace fatune

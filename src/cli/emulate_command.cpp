@@ -1,0 +1,98 @@
+#include <limits>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "app/commands.hpp"
+#include "cli/option_groups.hpp"
+#include "cli/subcommands.hpp"
+#include "cli/text_option.hpp"
+#include "core/error.hpp"
+
+namespace fatune {
+namespace {
+
+// The references take batch * heads * seq_len^2 * d_head steps on one core.
+constexpr std::int64_t kMostSeqLen = 4096;
+constexpr std::int64_t kMostHeads = 64;
+constexpr std::int64_t kMostSchedules = 1000;
+constexpr std::int64_t kDefaultSeqLen = 256;
+// More than one, so that the stride from row to row is not the row itself.
+constexpr std::int64_t kDefaultHeads = 2;
+
+EmulatedTiming parse_timing(const std::string& text) {
+  if (text == "early") {
+    return EmulatedTiming::early;
+  }
+  if (text == "late") {
+    return EmulatedTiming::late;
+  }
+  if (text == "random") {
+    return EmulatedTiming::random;
+  }
+  throw Error(ExitCode::usage, fmt::format("'{}' is no timing", text), "--timing",
+              "choose early, late or random");
+}
+
+void add_problem_of_emulate(CLI::App& sub, ProblemOptions& problems) {
+  problems.seq_lens = {kDefaultSeqLen};
+  problems.batch = 1;
+  problems.heads = kDefaultHeads;
+  add_integer(sub, "--seq", "sequence length (default: 256)", 1, kMostSeqLen,
+              problems.seq_lens.front());
+  add_binding_options(sub, problems);
+  sub.add_flag("--causal", problems.causal, "a query sees only keys up to its own position");
+  add_integer(sub, "--batch", "sequences (default: 1)", 1, kMostHeads, *problems.batch);
+  add_integer(sub, "--heads", "attention heads (default: 2)", 1, kMostHeads, problems.heads);
+}
+
+void add_schedule_options(CLI::App& sub, EmulateOptions& options) {
+  add_integer(sub, "--schedules", "runs of each input, differently interleaved (default: 2)", 1,
+              kMostSchedules, options.schedules);
+  add_integer(sub, "--seed", "of inputs and schedules (default: 1)", 0,
+              std::numeric_limits<std::int64_t>::max() - kMostSchedules, options.seed);
+  add_text_option(sub, "--timing", "WHEN",
+                  "when asynchronous copies happen: early, late or random (default: once late, "
+                  "then random)",
+                  [&options](const std::string& text) { options.timing = parse_timing(text); });
+  sub.add_flag_callback(
+      "--no-checks", [&options] { options.checks = false; },
+      "look for no races and no uninitialised reads");
+  sub.add_flag("--profile", options.profile,
+               "count instructions, shared-memory wavefronts and global sectors");
+}
+
+}  // namespace
+
+void add_emulate_command(CLI::App& app, const CommandDefaults& defaults, Command& command) {
+  auto options = std::make_shared<EmulateOptions>();
+  options->output = defaults.output;
+  options->kernels.kernels_variable = defaults.kernels_variable;
+  options->arch = parse_arch("sm_80");
+  CLI::App* sub =
+      app.add_subcommand("emulate", "Run kernels' PTX on the CPU: results, races, bank conflicts");
+  add_problem_of_emulate(*sub, options->problems);
+  add_schedule_options(*sub, *options);
+  sub->add_flag("--strict", options->strict, "exit with 6 unless every configuration is right");
+  add_kernel_options(*sub, options->kernels, SpaceOption::yes);
+  sub->add_option("--config", options->configs, "configuration, in place of a space; repeatable")
+      ->type_name("CONFIG")
+      ->allow_extra_args(false)
+      ->excludes("--space");
+  add_arch_option(*sub, options->arch);
+  add_jobs_option(*sub, options->compile);
+  add_cache_options(*sub, options->compile);
+  add_output_options(*sub, options->output);
+  sub->footer(
+      R"(Nothing is timed. The architecture is sm_80 unless --arch says otherwise.
+Exit code 6: something is wrong or flagged. 5: nothing could be emulated.
+
+Examples:
+  fatune emulate --space tune
+  fatune emulate --seq 200 --causal --schedules 5 --format json
+  fatune emulate --profile --config "(FP16,128,64,64,4):async+swizzled+load_2_2_2_tiles")");
+  sub->callback([options, &command] { command = [options] { return emulate_kernels(*options); }; });
+}
+
+}  // namespace fatune

@@ -1,0 +1,15 @@
+#include "core/source_line.hpp"
+
+#include <fmt/format.h>
+
+namespace fatune {
+
+std::string chain_text(const SourceChain& chain) {
+  std::string text;
+  for (const SourceLine& line : chain) {
+    text += fmt::format("{}{}:{}", text.empty() ? "" : " < ", line.file, line.line);
+  }
+  return text;
+}
+
+}  // namespace fatune

@@ -1,0 +1,156 @@
+#include <algorithm>
+
+#include "emit/emulate_report.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr Shown kEverywhere = Shown::everywhere;
+constexpr Shown kForPrograms = Shown::for_programs;
+
+FieldValue text_or_none(const std::string& text) {
+  return text.empty() ? FieldValue{} : FieldValue{text};
+}
+
+template <auto kMember>
+FieldValue stat(const EmulatedConfig& row) {
+  return row.stats ? FieldValue{(*row.stats).*kMember} : FieldValue{};
+}
+
+FieldValue percent_of_limit(const EmulatedConfig& row) {
+  if (!row.stats || row.stats->limit <= 0.0) {
+    return {};
+  }
+  return 100.0 * std::max(row.stats->max_abs_error, row.stats->max_abs_difference) /
+         row.stats->limit;
+}
+
+template <std::int64_t EmulatedCounts::*kMember>
+FieldValue count(const EmulatedConfig& row) {
+  return row.profile ? FieldValue{row.profile->all.*kMember} : FieldValue{};
+}
+
+template <std::int64_t EmulatedCounts::*kMember>
+FieldValue count(const EmulatedPart& row) {
+  return row.counts.*kMember;
+}
+
+/// By how much more wavefronts there were than without conflicts.
+FieldValue conflict_percent(const EmulatedCounts& counts) {
+  if (counts.ideal_wavefronts == 0) {
+    return {};
+  }
+  return 100.0 * static_cast<double>(counts.shared_wavefronts - counts.ideal_wavefronts) /
+         static_cast<double>(counts.ideal_wavefronts);
+}
+
+template <typename Row>
+void add_count_fields(std::vector<Field<Row>>& fields, FieldValue (*conflicts)(const Row&)) {
+  using Counts = EmulatedCounts;
+  fields.insert(fields.end(),
+                {{"warp_instructions", "warp instr", "instructions that warps issued", 0,
+                  kEverywhere, count<&Counts::warp_instructions>},
+                 {"thread_instructions", "thread instr", "the same, counted by thread", 0,
+                  kEverywhere, count<&Counts::thread_instructions>},
+                 {"shared_wavefronts", "wavefronts", "passes that shared memory needed", 0,
+                  kEverywhere, count<&Counts::shared_wavefronts>},
+                 {"ideal_wavefronts", "ideal", "passes without bank conflicts", 0, kEverywhere,
+                  count<&Counts::ideal_wavefronts>},
+                 {"conflict_percent", "conflict %", "passes beyond those, in percent of them", 1,
+                  kEverywhere, conflicts},
+                 {"global_sectors", "sectors", "32-byte sectors of global memory", 0, kEverywhere,
+                  count<&Counts::global_sectors>},
+                 {"bytes", "bytes", "bytes that loads and stores asked for", 0, kForPrograms,
+                  count<&Counts::bytes>}});
+}
+
+std::vector<Field<EmulatedConfig>> make_config_fields() {
+  using Row = EmulatedConfig;
+  std::vector<Field<Row>> fields{
+      {"problem", "problem", "what it was run on", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{describe(r.problem)}; }},
+      {"config", "config", "the configuration's short form", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.config}; }},
+      {"outcome", "outcome",
+       "right, wrong_result, flagged (there are findings), not_covered (an instruction that is not "
+       "emulated), compile_failed, invalid, unlaunchable",
+       0, kEverywhere, [](const Row& r) { return FieldValue{r.outcome}; }},
+      {"runs", "runs", "schedules times inputs", 0, kForPrograms,
+       [](const Row& r) { return FieldValue{r.runs}; }},
+      {"findings_count", "findings", "mistakes that are listed", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{static_cast<std::int64_t>(r.findings.size())}; }},
+      {"input", "input", "kind of input of the worst run", 0, kEverywhere,
+       [](const Row& r) { return r.stats ? FieldValue{r.stats->input} : FieldValue{}; }},
+      {"max_abs_error", "max err", "greatest absolute difference to the float64 reference", 6,
+       kEverywhere, stat<&ErrorStats::max_abs_error>},
+      {"max_abs_difference", "max diff", "the same to the 16-bit reference", 6, kEverywhere,
+       stat<&ErrorStats::max_abs_difference>},
+      {"limit", "limit", "the most that both may be", 6, kEverywhere, stat<&ErrorStats::limit>},
+      {"percent_of_limit", "% of it", "the greater of both, as a part of the limit", 1, kEverywhere,
+       percent_of_limit},
+      {"elements", "elements", "compared", 0, kForPrograms, stat<&ErrorStats::elements>},
+      {"mismatched", "mismatched", "elements beyond atol 1e-5, rtol 1e-3 of the 16-bit reference",
+       0, kForPrograms, stat<&ErrorStats::mismatched>},
+      {"not_finite", "not finite", "NaN, infinite or unwritten elements", 0, kForPrograms,
+       stat<&ErrorStats::not_finite>}};
+  add_count_fields<Row>(fields, [](const Row& r) {
+    return r.profile ? conflict_percent(r.profile->all) : FieldValue{};
+  });
+  fields.push_back({"detail", "detail", "what is wrong", 0, kEverywhere,
+                    [](const Row& r) { return text_or_none(r.detail); }});
+  return fields;
+}
+
+std::vector<Field<EmulatedPart>> make_part_fields() {
+  using Row = EmulatedPart;
+  std::vector<Field<Row>> fields{
+      {"what", "what", "opcode, or source line with the lines that it was inlined at", 0,
+       kEverywhere, [](const Row& r) { return FieldValue{r.what}; }},
+      {"ptx_line", "PTX line", "line of the PTX where it is first", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.ptx_line}; }}};
+  add_count_fields<Row>(fields, [](const Row& r) { return conflict_percent(r.counts); });
+  return fields;
+}
+
+}  // namespace
+
+const std::vector<Field<EmulatedConfig>>& emulated_config_fields() {
+  static const std::vector<Field<EmulatedConfig>> fields = make_config_fields();
+  return fields;
+}
+
+const std::vector<Field<EmulatedPart>>& emulated_part_fields() {
+  static const std::vector<Field<EmulatedPart>> fields = make_part_fields();
+  return fields;
+}
+
+const std::vector<Field<EmulatedFinding>>& emulated_finding_fields() {
+  using Row = EmulatedFinding;
+  static const std::vector<Field<Row>> fields{
+      {"check", "check",
+       "mem, init, race, sync, deadlock, trap, or schedules: the output depends on the schedule", 0,
+       kEverywhere, [](const Row& r) { return FieldValue{r.check}; }},
+      {"kind", "kind", "what sort of mistake", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.kind}; }},
+      {"ptx_line", "PTX line", "line of the PTX", 0, kEverywhere,
+       [](const Row& r) { return r.ptx_line == 0 ? FieldValue{} : FieldValue{r.ptx_line}; }},
+      {"ptx", "PTX", "the instruction", 0, kEverywhere,
+       [](const Row& r) { return text_or_none(r.ptx); }},
+      {"source", "source", "file and line, then where that was inlined", 0, kEverywhere,
+       [](const Row& r) { return text_or_none(chain_text(r.source)); }},
+      {"block", "block", "linear index of the block that met it first", 0, kEverywhere,
+       [](const Row& r) { return r.ptx_line == 0 ? FieldValue{} : FieldValue{r.block}; }},
+      {"thread", "thread", "linear index of the thread in that block", 0, kEverywhere,
+       [](const Row& r) { return r.ptx_line == 0 ? FieldValue{} : FieldValue{r.thread}; }},
+      {"schedule", "schedule", "the run that met it first", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.schedule}; }},
+      {"input", "input", "kind of input of that run", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.input}; }},
+      {"text", "text", "in words", 0, kEverywhere, [](const Row& r) { return FieldValue{r.text}; }},
+      {"count", "count", "times, over all runs", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.count}; }},
+  };
+  return fields;
+}
+
+}  // namespace fatune

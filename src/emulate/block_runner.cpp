@@ -1,0 +1,312 @@
+#include "emulate/block_runner.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include <fmt/format.h>
+
+#include "emulate/async_copies.hpp"
+
+namespace fatune::emulate {
+namespace {
+
+constexpr int kLongestTurn = 4096;  // instructions
+
+Mask members_of(const Execution& x, const Warp& warp, const Instruction& instruction, Mask active) {
+  if (instruction.all_members) {
+    return warp.alive;
+  }
+  const auto* masks = x.lanes<Mask>(warp, instruction.operands[instruction.members]);
+  Mask members = 0;
+  for_each_lane(active, [&](int lane) { members |= masks[lane]; });
+  return members & warp.alive;
+}
+
+std::string lane_names(Mask mask) {
+  return mask == kAllLanes ? "all lanes" : fmt::format("lanes {:#010x}", mask);
+}
+
+}  // namespace
+
+bool BlockRunner::run() {
+  for (;;) {
+    const Turn turn = choose();
+    if (turn.warp == nullptr) {
+      break;
+    }
+    if (x_.setup.schedule.timing == Timing::random) {
+      land_some(x_, *turn.warp);
+    }
+    run_group(*turn.warp, turn.group);
+    if (x_.trapped) {
+      return false;
+    }
+    if (executed_ > x_.setup.most_warp_instructions && !turn.warp->groups.empty()) {
+      const Group& group = turn.warp->groups.front();
+      x_.report(FindingKind::deadlock, *turn.warp, at(group), std::countr_zero(group.mask), [&] {
+        return fmt::format("more than {} instructions: it seems never to end",
+                           x_.setup.most_warp_instructions);
+      });
+      return false;
+    }
+  }
+  if (x_.threads_alive() > 0) {
+    report_deadlock();
+    return false;
+  }
+  return true;
+}
+
+BlockRunner::Turn BlockRunner::choose() {
+  const std::size_t count = x_.warps.size();
+  const bool shuffled = x_.setup.schedule.timing == Timing::random;
+  const std::size_t first = shuffled ? x_.random() % count : turn_++ % count;
+  for (std::size_t i = 0; i < count; ++i) {
+    Warp& warp = x_.warps[(first + i) % count];
+    merge_groups(warp);
+    const std::size_t group = choose_group(warp);
+    if (group < warp.groups.size()) {
+      return {&warp, group};
+    }
+  }
+  return {};
+}
+
+/// The one that is behind: so lanes that parted meet again where their ways do.
+std::size_t BlockRunner::choose_group(const Warp& warp) {
+  std::size_t chosen = warp.groups.size();
+  for (std::size_t i = 0; i < warp.groups.size(); ++i) {
+    const Group& group = warp.groups[i];
+    if (group.state == Group::State::runnable &&
+        (chosen == warp.groups.size() || group.pc < warp.groups[chosen].pc)) {
+      chosen = i;
+    }
+  }
+  return chosen;
+}
+
+void BlockRunner::merge_groups(Warp& warp) {
+  for (std::size_t i = 0; i + 1 < warp.groups.size(); ++i) {
+    Group& group = warp.groups[i];
+    for (std::size_t j = warp.groups.size(); --j > i;) {
+      const Group& other = warp.groups[j];
+      const bool may_meet =
+          group.state != Group::State::at_barrier && other.state != Group::State::at_barrier;
+      if (may_meet && group.pc == other.pc) {
+        group.mask |= other.mask;
+        group.state = Group::State::runnable;
+        warp.groups.erase(warp.groups.begin() + static_cast<std::ptrdiff_t>(j));
+      }
+    }
+  }
+}
+
+void BlockRunner::run_group(Warp& warp, std::size_t index) {
+  int budget = x_.setup.schedule.timing == Timing::random
+                   ? 1 + static_cast<int>(x_.random() % kLongestTurn)
+                   : kLongestTurn;
+  while (budget-- > 0 && step(warp, index)) {
+    if (warp.groups.size() > 1 && at(warp.groups[index]).leader) {
+      return;
+    }
+  }
+}
+
+Mask BlockRunner::active_lanes(const Warp& warp, const Group& group,
+                               const Instruction& instruction) {
+  if (instruction.guard < 0) {
+    return group.mask;
+  }
+  const Mask guard = warp.predicates[static_cast<std::size_t>(instruction.guard)];
+  return group.mask & (instruction.guard_negated ? ~guard : guard);
+}
+
+bool BlockRunner::step(Warp& warp, std::size_t index) {
+  Group& group = warp.groups[index];
+  const Instruction& instruction = at(group);
+  const Mask active = active_lanes(warp, group, instruction);
+  ++executed_;
+  if (active == 0 && instruction.flow != Flow::branch) {
+    ++group.pc;
+    return true;
+  }
+  switch (instruction.flow) {
+    case Flow::branch:
+      return branch(warp, index, instruction, active);
+    case Flow::exit:
+      return end_lanes(warp, index, active);
+    case Flow::gather:
+      if (!gathered(warp, index, instruction, active)) {
+        return false;
+      }
+      break;
+    case Flow::barrier:
+      return gathered(warp, index, instruction, active) && arrive(warp, index, instruction, active);
+    case Flow::next:
+    case Flow::wait:
+      break;
+  }
+  InstructionCounts& counts = x_.counts(instruction);
+  ++counts.warps;
+  counts.threads += static_cast<std::uint32_t>(std::popcount(active));
+  instruction.handler(x_, warp, instruction, active);
+  ++warp.groups[index].pc;
+  return !x_.trapped;
+}
+
+bool BlockRunner::branch(Warp& warp, std::size_t index, const Instruction& instruction,
+                         Mask active) {
+  InstructionCounts& counts = x_.counts(instruction);
+  ++counts.warps;
+  counts.threads += static_cast<std::uint32_t>(std::popcount(active));
+  Group& group = warp.groups[index];
+  if (active == group.mask) {
+    group.pc = instruction.target;
+    return true;
+  }
+  ++group.pc;
+  if (active == 0) {
+    return true;
+  }
+  group.mask &= ~active;
+  warp.groups.push_back({instruction.target, active, Group::State::runnable, 0});
+  return false;
+}
+
+bool BlockRunner::end_lanes(Warp& warp, std::size_t index, Mask active) {
+  Group& group = warp.groups[index];
+  ++x_.counts(at(group)).warps;
+  warp.alive &= ~active;
+  report_pending(x_, warp);
+  group.mask &= ~active;
+  ++group.pc;
+  if (group.mask != 0) {
+    return true;
+  }
+  warp.groups.erase(warp.groups.begin() + static_cast<std::ptrdiff_t>(index));
+  // Who waited for these lanes may have all that is left now.
+  for (Group& other : warp.groups) {
+    if (other.state == Group::State::gathering) {
+      other.state = Group::State::runnable;
+    }
+  }
+  complete_barriers();
+  return false;
+}
+
+void BlockRunner::split_inactive(Warp& warp, std::size_t index, Mask active) {
+  Group& group = warp.groups[index];
+  const Mask rest = group.mask & ~active;
+  if (rest != 0) {
+    group.mask = active;
+    const std::int32_t next = group.pc + 1;
+    warp.groups.push_back({next, rest, Group::State::runnable, 0});
+  }
+}
+
+bool BlockRunner::gathered(Warp& warp, std::size_t index, const Instruction& instruction,
+                           Mask active) {
+  const bool any_lanes = instruction.flow == Flow::barrier && !instruction.all_members;
+  const Mask needed = any_lanes ? active : members_of(x_, warp, instruction, active);
+  if ((needed & ~active) == 0) {
+    split_inactive(warp, index, active);
+    return true;
+  }
+  split_inactive(warp, index, active);
+  warp.groups[index].state = Group::State::gathering;
+  return false;
+}
+
+bool BlockRunner::arrive(Warp& warp, std::size_t index, const Instruction& instruction,
+                         Mask active) {
+  ++x_.counts(instruction).warps;
+  const int lane = std::countr_zero(active);
+  const std::uint32_t number = x_.lanes<std::uint32_t>(warp, instruction.operands[0])[lane];
+  const std::uint32_t count =
+      instruction.variant != 0 ? x_.lanes<std::uint32_t>(warp, instruction.operands[1])[lane] : 0;
+  if (number >= kBarriers || count % kLanes != 0) {
+    x_.report(FindingKind::barrier_misuse, warp, instruction, lane, [&] {
+      return fmt::format("barrier {} for {} threads: there are {}, for multiples of {}", number,
+                         count, kBarriers, kLanes);
+    });
+    x_.trapped = true;
+    return false;
+  }
+  Barrier& barrier = x_.barriers[number];
+  if (barrier.arrived > 0 && barrier.expected != count) {
+    x_.report(FindingKind::barrier_misuse, warp, instruction, lane, [&] {
+      return fmt::format("barrier {} for {} threads, where others wait for {} at it", number, count,
+                         barrier.expected);
+    });
+  }
+  barrier.expected = count;
+  barrier.arrived += static_cast<std::uint32_t>(std::popcount(active));
+  barrier.instruction = static_cast<std::int32_t>(x_.index_of(instruction));
+  barrier.joined.join(warp.clock);
+  Group& group = warp.groups[index];
+  if (instruction.waits) {
+    group.state = Group::State::at_barrier;
+    group.barrier = number;
+  } else {
+    warp.advance();
+    ++group.pc;
+  }
+  complete_barriers();
+  return !instruction.waits;
+}
+
+void BlockRunner::complete_barriers() {
+  for (std::uint32_t number = 0; number < kBarriers; ++number) {
+    const Barrier& barrier = x_.barriers[number];
+    const std::uint32_t expected = barrier.expected != 0 ? barrier.expected : x_.threads_alive();
+    if (barrier.arrived > 0 && barrier.arrived >= expected) {
+      release(number);
+    }
+  }
+}
+
+void BlockRunner::release(std::uint32_t number) {
+  const Barrier done = x_.barriers[number];
+  x_.barriers[number] = {};
+  for (Warp& warp : x_.warps) {
+    bool waited = false;
+    for (Group& group : warp.groups) {
+      if (group.state == Group::State::at_barrier && group.barrier == number) {
+        group.state = Group::State::runnable;
+        ++group.pc;
+        waited = true;
+      }
+    }
+    if (waited) {
+      warp.clock.join(done.joined);
+      warp.advance();
+    }
+  }
+}
+
+std::string BlockRunner::describe(const Warp& warp, const Group& group) const {
+  const char* const waits =
+      group.state == Group::State::at_barrier ? "at barrier" : "for other lanes of the warp";
+  const std::string which =
+      group.state == Group::State::at_barrier ? fmt::format(" {}", group.barrier) : "";
+  return fmt::format("warp {}, {}: waits {}{} (instruction {})", warp.index, lane_names(group.mask),
+                     waits, which, group.pc);
+}
+
+void BlockRunner::report_deadlock() {
+  std::string who;
+  const Warp* first = nullptr;
+  bool divergent = false;
+  for (const Warp& warp : x_.warps) {
+    for (const Group& group : warp.groups) {
+      first = first == nullptr ? &warp : first;
+      divergent = divergent || group.state == Group::State::gathering;
+      who += (who.empty() ? "" : "; ") + describe(warp, group);
+    }
+  }
+  const Group& group = first->groups.front();
+  x_.report(divergent ? FindingKind::divergent_barrier : FindingKind::deadlock, *first, at(group),
+            std::countr_zero(group.mask), [&] { return fmt::format("nobody can go on: {}", who); });
+}
+
+}  // namespace fatune::emulate

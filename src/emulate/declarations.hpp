@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "emulate/program.hpp"
+#include "ptx/module.hpp"
+
+namespace fatune::emulate {
+
+/// Where a module's variables and a kernel's parameters are.
+struct Declarations {
+  std::map<std::string, std::uint64_t, std::less<>> addresses;  ///< in their own space
+  std::vector<ModuleVariable> variables;                        ///< global and constant
+  std::uint32_t static_shared_bytes = 0;
+  std::uint32_t dynamic_shared_offset = 0;
+  std::uint32_t local_bytes = 0;
+  std::uint32_t parameter_bytes = 0;
+};
+
+/// Reads the directives that declare variables. Error(bad_file) for one that is not understood.
+[[nodiscard]] Declarations read_declarations(const PtxModule& module, const PtxFunction& function);
+
+}  // namespace fatune::emulate

@@ -1,0 +1,127 @@
+#include "emulate/decode_program.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "emulate/declarations.hpp"
+#include "emulate/decoder.hpp"
+#include "emulate/names.hpp"
+#include "emulate/operations.hpp"
+
+namespace fatune::emulate {
+namespace {
+
+const PtxFunction& find_kernel(const PtxModule& module, const std::string& kernel,
+                               const std::string& origin) {
+  const auto found =
+      std::find_if(module.functions.begin(), module.functions.end(),
+                   [&](const PtxFunction& function) { return function.name == kernel; });
+  if (found == module.functions.end()) {
+    throw Error(ExitCode::usage, fmt::format("there is no kernel '{}'", kernel), origin);
+  }
+  return *found;
+}
+
+class ProgramBuilder {
+ public:
+  ProgramBuilder(const PtxModule& module, const PtxFunction& function, const std::string& origin)
+      : function_(function),
+        origin_(origin),
+        declarations_(read_declarations(module, function)),
+        names_(function, declarations_) {}
+
+  Program build() {
+    for (std::size_t i = 0; i < function_.statements.size(); ++i) {
+      add(function_.statements[i]);
+      program_.statements.push_back(i);
+    }
+    add_end();
+    connect();
+    describe();
+    return std::move(program_);
+  }
+
+ private:
+  void add(const PtxStatement& statement) {
+    names_.enter(statement);
+    Decoder decoder(statement.opcode, statement.operands, names_,
+                    fmt::format("{}, line {}", origin_, statement.line));
+    const Operation operation = find_operation(decoder.name());
+    if (operation == nullptr) {
+      decoder.unsupported();
+    }
+    operation(decoder);
+    add_guard(statement, decoder);
+    decoder.result.leader = !statement.labels.empty();
+    program_.instructions.push_back(decoder.result);
+    first_operands_.push_back(program_.operand_pool.size());
+    program_.operand_pool.insert(program_.operand_pool.end(), decoder.result_operands.begin(),
+                                 decoder.result_operands.end());
+  }
+
+  static void add_guard(const PtxStatement& statement, Decoder& decoder) {
+    if (statement.guard.empty()) {
+      return;
+    }
+    decoder.result.guard_negated = statement.guard.starts_with('!');
+    decoder.result.guard = static_cast<std::int32_t>(
+        decoder
+            .predicate_named(
+                std::string_view(statement.guard).substr(decoder.result.guard_negated ? 1 : 0))
+            .offset);
+  }
+
+  /// A kernel whose last statement is no exit ends there all the same.
+  void add_end() {
+    Instruction end;
+    end.flow = Flow::exit;
+    end.handler = [](Execution&, Warp&, const Instruction&, Mask) {};
+    program_.instructions.push_back(end);
+    program_.statements.push_back(function_.statements.empty() ? 0
+                                                               : function_.statements.size() - 1);
+    first_operands_.push_back(program_.operand_pool.size());
+  }
+
+  void connect() {
+    for (std::size_t i = 0; i < program_.instructions.size(); ++i) {
+      Instruction& instruction = program_.instructions[i];
+      instruction.operands = program_.operand_pool.data() + first_operands_[i];
+      if (instruction.flow == Flow::branch) {
+        program_.instructions[static_cast<std::size_t>(instruction.target)].leader = true;
+      }
+    }
+  }
+
+  void describe() {
+    program_.kernel = function_.name;
+    program_.constants = names_.constants();
+    program_.register_bytes = names_.register_bytes();
+    program_.predicates = names_.predicates();
+    program_.special_registers = names_.special_registers();
+    program_.static_shared_bytes = declarations_.static_shared_bytes;
+    program_.dynamic_shared_offset = declarations_.dynamic_shared_offset;
+    program_.local_bytes = declarations_.local_bytes;
+    program_.parameter_bytes = declarations_.parameter_bytes;
+    program_.variables = declarations_.variables;
+  }
+
+  const PtxFunction& function_;
+  const std::string& origin_;
+  Declarations declarations_;
+  Names names_;
+  Program program_;
+  std::vector<std::size_t> first_operands_;
+};
+
+}  // namespace
+
+Program decode_program(const PtxModule& module, const std::string& kernel,
+                       const std::string& origin) {
+  return ProgramBuilder(module, find_kernel(module, kernel, origin), origin).build();
+}
+
+}  // namespace fatune::emulate

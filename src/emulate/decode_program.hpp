@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "emulate/program.hpp"
+#include "ptx/module.hpp"
+
+namespace fatune::emulate {
+
+/// Resolves every name and type of a kernel's instructions. Error(bad_file), naming the opcode, the
+/// line and `origin`, for what the emulator does not cover; Error(usage) when the module has no
+/// such kernel.
+[[nodiscard]] Program decode_program(const PtxModule& module, const std::string& kernel,
+                                     const std::string& origin);
+
+}  // namespace fatune::emulate

@@ -1,0 +1,73 @@
+#include "emulate/finding.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace fatune::emulate {
+
+const char* name_of(FindingKind kind) {
+  switch (kind) {
+    case FindingKind::out_of_bounds:
+      return "out_of_bounds";
+    case FindingKind::misaligned:
+      return "misaligned";
+    case FindingKind::uninitialised:
+      return "uninitialised";
+    case FindingKind::race:
+      return "race";
+    case FindingKind::in_flight:
+      return "in_flight";
+    case FindingKind::divergent_barrier:
+      return "divergent_barrier";
+    case FindingKind::barrier_misuse:
+      return "barrier_misuse";
+    case FindingKind::deadlock:
+      return "deadlock";
+    case FindingKind::pending_at_exit:
+      return "pending_at_exit";
+    case FindingKind::trap:
+      return "trap";
+  }
+  return "unknown";
+}
+
+const char* check_of(FindingKind kind) {
+  switch (kind) {
+    case FindingKind::out_of_bounds:
+    case FindingKind::misaligned:
+      return "mem";
+    case FindingKind::uninitialised:
+      return "init";
+    case FindingKind::race:
+    case FindingKind::in_flight:
+      return "race";
+    case FindingKind::divergent_barrier:
+    case FindingKind::barrier_misuse:
+    case FindingKind::pending_at_exit:
+      return "sync";
+    case FindingKind::deadlock:
+      return "deadlock";
+    case FindingKind::trap:
+      return "trap";
+  }
+  return "unknown";
+}
+
+bool FindingLog::count_again(FindingKind kind, std::size_t instruction) {
+  const auto found = std::find_if(findings_.begin(), findings_.end(), [&](const Finding& finding) {
+    return finding.kind == kind && finding.instruction == instruction;
+  });
+  if (found == findings_.end()) {
+    return false;
+  }
+  ++found->count;
+  return true;
+}
+
+void FindingLog::add(Finding finding) {
+  if (!count_again(finding.kind, finding.instruction)) {
+    findings_.push_back(std::move(finding));
+  }
+}
+
+}  // namespace fatune::emulate

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace fatune::emulate {
+
+/// What a finding is about, and the check that it belongs to.
+enum class FindingKind : std::uint8_t {
+  out_of_bounds,      ///< mem
+  misaligned,         ///< mem
+  uninitialised,      ///< init
+  race,               ///< race
+  in_flight,          ///< race: touched while an asynchronous copy is on its way
+  divergent_barrier,  ///< sync
+  barrier_misuse,     ///< sync
+  deadlock,           ///< deadlock
+  pending_at_exit,    ///< sync
+  trap,               ///< always
+};
+
+[[nodiscard]] const char* name_of(FindingKind kind);
+/// "mem", "init", "race", "sync", "deadlock" or, of what ends a kernel by its own will, "trap".
+[[nodiscard]] const char* check_of(FindingKind kind);
+
+/// One mistake of the kernel; the same one at the same instruction is counted, not repeated.
+struct Finding {
+  FindingKind kind = FindingKind::trap;
+  std::size_t instruction = 0;  ///< index into Program::instructions
+  std::uint32_t block = 0;      ///< linear index of the first
+  std::uint32_t thread = 0;     ///< linear index in the block, of the first
+  std::string text;             ///< of the first: in words, with the address by name
+  std::uint64_t count = 1;
+};
+
+/// Findings by kind and instruction.
+class FindingLog {
+ public:
+  void add(Finding finding);
+  [[nodiscard]] const std::vector<Finding>& all() const { return findings_; }
+  [[nodiscard]] bool empty() const { return findings_.empty(); }
+  /// True when this kind at this instruction is known: its text need not be made again.
+  [[nodiscard]] bool count_again(FindingKind kind, std::size_t instruction);
+
+ private:
+  std::vector<Finding> findings_;
+};
+
+}  // namespace fatune::emulate

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "emulate/finding.hpp"
+#include "emulate/global_memory.hpp"
+#include "emulate/program.hpp"
+
+namespace fatune::emulate {
+
+/// When what may happen at any time happens: asynchronous copies, and whose turn it is.
+enum class Timing : std::uint8_t {
+  early,   ///< a copy reads and writes when it is issued; warps take turns
+  late,    ///< not before it is waited for
+  random,  ///< by the seed
+};
+
+struct Schedule {
+  Timing timing = Timing::late;
+  std::uint64_t seed = 1;
+};
+
+/// Which mistakes are looked for. All cost time; the results are the same without.
+struct Checks {
+  bool init = true;
+  bool race = true;
+};
+
+struct LaunchSetup {
+  std::array<std::uint32_t, 3> grid{1, 1, 1};
+  std::array<std::uint32_t, 3> block{1, 1, 1};
+  std::uint32_t dynamic_smem_bytes = 0;
+  std::span<const std::uint8_t> parameters;  ///< as the kernel declares them, one after another
+  Schedule schedule;
+  Checks checks;
+  std::uint64_t most_warp_instructions = std::uint64_t{1}
+                                         << 34;  ///< of all; then it counts as hung
+};
+
+/// How often, and at what cost, an instruction ran.
+struct InstructionCounts {
+  std::uint64_t warps = 0;    ///< executions by a warp (a group of its lanes)
+  std::uint64_t threads = 0;  ///< by lanes
+  std::uint64_t shared_wavefronts = 0;
+  std::uint64_t ideal_wavefronts = 0;  ///< without bank conflicts
+  std::uint64_t global_sectors = 0;    ///< of 32 bytes
+  std::uint64_t bytes = 0;             ///< asked for
+};
+
+struct LaunchResult {
+  FindingLog findings;
+  std::vector<InstructionCounts> counts;  ///< by instruction
+  bool finished = false;                  ///< false: a finding (deadlock, trap, hang) has ended it
+};
+
+/// Runs a kernel, block by block. Whatever the kernel does wrong is a finding; only a bug in this
+/// program throws (std::logic_error), or memory that runs out.
+[[nodiscard]] LaunchResult run_kernel(const Program& program, GlobalMemory& memory,
+                                      const LaunchSetup& setup);
+
+}  // namespace fatune::emulate

@@ -1,0 +1,228 @@
+#include "emulate/memory_access.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace fatune::emulate {
+namespace {
+
+std::string shared_name(std::uint32_t offset) { return fmt::format("shared memory + {}", offset); }
+
+std::string thread_name(Epoch epoch) {
+  return fmt::format("thread {} (warp {})", epoch.thread(), epoch.warp());
+}
+
+std::string describe(const SharedFault& fault, const char* doing) {
+  const std::string where = shared_name(fault.offset);
+  switch (fault.kind) {
+    case SharedFault::Kind::uninitialised:
+      return fmt::format("{} {}, which nobody has written", doing, where);
+    case SharedFault::Kind::in_flight:
+      return fmt::format("{} {} while an asynchronous copy of {} is on its way there", doing, where,
+                         thread_name(fault.other));
+    case SharedFault::Kind::race:
+      break;
+  }
+  return fmt::format("{} {}, which {} {}, with no synchronisation between", doing, where,
+                     thread_name(fault.other), fault.other_writes ? "writes" : "reads");
+}
+
+FindingKind kind_of(SharedFault::Kind kind) {
+  switch (kind) {
+    case SharedFault::Kind::uninitialised:
+      return FindingKind::uninitialised;
+    case SharedFault::Kind::in_flight:
+      return FindingKind::in_flight;
+    case SharedFault::Kind::race:
+      break;
+  }
+  return FindingKind::race;
+}
+
+/// The space that a generic address is in, and the address there.
+Access resolved(Access access) {
+  if (access.space != Space::generic) {
+    return access;
+  }
+  const std::uint64_t window = access.address / kWindowBytes * kWindowBytes;
+  access.space = window == kSharedWindow      ? Space::shared
+                 : window == kLocalWindow     ? Space::local
+                 : window == kParameterWindow ? Space::parameter
+                                              : Space::global;
+  if (access.space != Space::global) {
+    access.address -= window;
+  }
+  return access;
+}
+
+bool aligned(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+             const Access& access) {
+  if (access.address % access.alignment == 0) {
+    return true;
+  }
+  x.report(FindingKind::misaligned, warp, instruction, lane, [&] {
+    return fmt::format("{} bytes at {:#x}, which is no multiple of {}", access.bytes,
+                       access.address, access.alignment);
+  });
+  return false;
+}
+
+void out_of_bounds(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                   const Access& access, const std::string& where) {
+  x.report(FindingKind::out_of_bounds, warp, instruction, lane,
+           [&] { return fmt::format("{} bytes at {}", access.bytes, where); });
+}
+
+std::uint8_t* local_bytes(Execution& x, Warp& warp, const Instruction& instruction, int lane,
+                          const Access& access) {
+  const std::uint64_t room = x.program.local_bytes;
+  if (access.address > room || access.bytes > room - access.address) {
+    out_of_bounds(x, warp, instruction, lane, access,
+                  fmt::format("local memory + {}, which has {} bytes", access.address, room));
+    return nullptr;
+  }
+  return warp.local.data() + static_cast<std::size_t>(lane) * room + access.address;
+}
+
+const std::uint8_t* parameter_bytes(Execution& x, const Warp& warp, const Instruction& instruction,
+                                    int lane, const Access& access) {
+  const std::size_t room = x.setup.parameters.size();
+  if (access.address > room || access.bytes > room - access.address) {
+    out_of_bounds(x, warp, instruction, lane, access,
+                  fmt::format("parameters + {}, which have {} bytes", access.address, room));
+    return nullptr;
+  }
+  return x.setup.parameters.data() + access.address;
+}
+
+void read_shared(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                 const Access& access, void* to) {
+  std::uint32_t offset = 0;
+  if (!check_shared(x, warp, instruction, lane, access, offset)) {
+    return;
+  }
+  std::memcpy(to, x.shared.data(offset), access.bytes);
+  if (x.setup.checks.race) {
+    if (const auto fault = x.shared.note_read(x.accessor(warp, lane), offset, access.bytes)) {
+      report_shared(x, warp, instruction, lane, *fault, "reads");
+    }
+  }
+}
+
+void write_shared(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                  const Access& access, const void* from) {
+  std::uint32_t offset = 0;
+  if (!check_shared(x, warp, instruction, lane, access, offset)) {
+    return;
+  }
+  std::memcpy(x.shared.data(offset), from, access.bytes);
+  if (x.setup.checks.race) {
+    if (const auto fault = x.shared.note_write(x.accessor(warp, lane), offset, access.bytes)) {
+      report_shared(x, warp, instruction, lane, *fault, "writes");
+    }
+  }
+}
+
+}  // namespace
+
+void report_shared(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                   const SharedFault& fault, const char* doing) {
+  if (fault.kind == SharedFault::Kind::uninitialised && !x.setup.checks.init) {
+    return;
+  }
+  x.report(kind_of(fault.kind), warp, instruction, lane, [&] { return describe(fault, doing); });
+}
+
+bool check_shared(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                  const Access& access, std::uint32_t& offset) {
+  if (!aligned(x, warp, instruction, lane, access)) {
+    return false;
+  }
+  if (access.address < kSharedBase || !x.shared.holds(access.address - kSharedBase, access.bytes)) {
+    out_of_bounds(
+        x, warp, instruction, lane, access,
+        access.address < kSharedBase
+            ? fmt::format("shared address {:#x}, before shared memory", access.address)
+            : fmt::format("{}, which has {} bytes",
+                          shared_name(static_cast<std::uint32_t>(access.address) - kSharedBase),
+                          x.shared.size()));
+    return false;
+  }
+  offset = static_cast<std::uint32_t>(access.address) - kSharedBase;
+  return true;
+}
+
+std::uint8_t* check_global(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                           const Access& access, bool reads) {
+  if (!aligned(x, warp, instruction, lane, access)) {
+    return nullptr;
+  }
+  Allocation* const allocation = x.global.find(access.address, access.bytes);
+  if (allocation == nullptr) {
+    out_of_bounds(x, warp, instruction, lane, access, x.global.describe(access.address));
+    return nullptr;
+  }
+  const std::uint64_t offset = access.address - allocation->address;
+  if (!allocation->initialised.empty()) {
+    const auto from = allocation->initialised.begin() + static_cast<std::ptrdiff_t>(offset);
+    const auto to = from + static_cast<std::ptrdiff_t>(access.bytes);
+    if (!reads) {
+      std::fill(from, to, std::uint8_t{1});
+    } else if (x.setup.checks.init && std::find(from, to, 0) != to) {
+      x.report(FindingKind::uninitialised, warp, instruction, lane, [&] {
+        return fmt::format("reads {}, which nobody has written", x.global.describe(access.address));
+      });
+    }
+  }
+  return allocation->bytes.data() + offset;
+}
+
+void read_memory(Execution& x, Warp& warp, const Instruction& instruction, int lane,
+                 const Access& asked, void* to) {
+  std::memset(to, 0, asked.bytes);
+  const Access access = resolved(asked);
+  const std::uint8_t* from = nullptr;
+  switch (access.space) {
+    case Space::shared:
+      read_shared(x, warp, instruction, lane, access, to);
+      return;
+    case Space::local:
+      from = local_bytes(x, warp, instruction, lane, access);
+      break;
+    case Space::parameter:
+      from = parameter_bytes(x, warp, instruction, lane, access);
+      break;
+    default:
+      from = check_global(x, warp, instruction, lane, access, true);
+  }
+  if (from != nullptr) {
+    std::memcpy(to, from, access.bytes);
+  }
+}
+
+void write_memory(Execution& x, Warp& warp, const Instruction& instruction, int lane,
+                  const Access& asked, const void* from) {
+  const Access access = resolved(asked);
+  std::uint8_t* to = nullptr;
+  switch (access.space) {
+    case Space::shared:
+      write_shared(x, warp, instruction, lane, access, from);
+      return;
+    case Space::local:
+      to = local_bytes(x, warp, instruction, lane, access);
+      break;
+    case Space::parameter:
+      out_of_bounds(x, warp, instruction, lane, access, "the kernel's parameters: not writable");
+      break;
+    default:
+      to = check_global(x, warp, instruction, lane, access, false);
+  }
+  if (to != nullptr) {
+    std::memcpy(to, from, access.bytes);
+  }
+}
+
+}  // namespace fatune::emulate

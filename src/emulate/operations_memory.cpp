@@ -1,0 +1,258 @@
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include "emulate/bank_conflicts.hpp"
+#include "emulate/memory_access.hpp"
+#include "emulate/operations.hpp"
+
+// ld, st, ldmatrix and stmatrix: PTX ISA 9.0, sections 9.7.9 and 9.7.15.
+namespace fatune::emulate {
+namespace {
+
+using enum ScalarType;
+
+/// What `Instruction::variant` says of a load or a store.
+struct Shape {
+  Space space = Space::generic;
+  std::uint32_t element_bytes = 4;
+  std::uint32_t count = 1;
+  bool sign_extends = false;
+  bool wide = false;  ///< the registers have 64 bits
+
+  [[nodiscard]] std::uint32_t packed() const {
+    return static_cast<std::uint32_t>(space) | element_bytes << 4U | count << 12U |
+           (sign_extends ? 1U << 20U : 0U) | (wide ? 1U << 21U : 0U);
+  }
+  static Shape of(const Instruction& instruction) {
+    const std::uint32_t bits = instruction.variant;
+    return {static_cast<Space>(bits & 0xfU), bits >> 4U & 0xffU, bits >> 12U & 0xffU,
+            (bits >> 20U & 1U) != 0, (bits >> 21U & 1U) != 0};
+  }
+  [[nodiscard]] std::uint32_t bytes() const { return element_bytes * count; }
+};
+
+constexpr std::uint32_t kMostBytes = 32;
+constexpr std::uint32_t kMatrixRowBytes = 16;
+
+std::uint64_t sign_extended(std::uint64_t value, std::uint32_t bytes) {
+  const std::uint32_t unused = 64 - 8 * bytes;
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
+}
+
+Access access_of(const Shape& shape, std::uint64_t address) {
+  return {shape.space, address, shape.bytes(), shape.bytes()};
+}
+
+using Addresses = std::array<std::uint64_t, kLanes>;
+
+Addresses addresses_of(Execution& x, const Warp& warp, const Instruction& instruction,
+                       const Operand& base, bool wide) {
+  Addresses addresses;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    const std::uint64_t start =
+        wide ? x.lanes<std::uint64_t>(warp, base)[lane] : x.lanes<std::uint32_t>(warp, base)[lane];
+    addresses[lane] = start + static_cast<std::uint64_t>(instruction.offset);
+  }
+  return addresses;
+}
+
+bool wide_address(const Instruction& instruction) { return instruction.wide_address; }
+
+void load(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  const Shape shape = Shape::of(instruction);
+  const Addresses addresses = addresses_of(x, warp, instruction, instruction.operands[shape.count],
+                                           wide_address(instruction));
+  count_access(x, instruction, shape.space, addresses, mask, shape.bytes());
+  std::array<std::uint8_t, kMostBytes> bytes{};
+  for_each_lane(mask, [&](int lane) {
+    read_memory(x, warp, instruction, lane,
+                access_of(shape, addresses[static_cast<std::size_t>(lane)]), bytes.data());
+    for (std::uint32_t i = 0; i < shape.count; ++i) {
+      std::uint64_t value = 0;
+      std::memcpy(&value, bytes.data() + i * shape.element_bytes, shape.element_bytes);
+      value = shape.sign_extends ? sign_extended(value, shape.element_bytes) : value;
+      if (shape.wide) {
+        x.lanes<std::uint64_t>(warp, instruction.operands[i])[lane] = value;
+      } else {
+        x.lanes<std::uint32_t>(warp, instruction.operands[i])[lane] =
+            static_cast<std::uint32_t>(value);
+      }
+    }
+  });
+}
+
+void store(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  const Shape shape = Shape::of(instruction);
+  const Addresses addresses =
+      addresses_of(x, warp, instruction, instruction.operands[0], wide_address(instruction));
+  count_access(x, instruction, shape.space, addresses, mask, shape.bytes());
+  std::array<std::uint8_t, kMostBytes> bytes{};
+  for_each_lane(mask, [&](int lane) {
+    for (std::uint32_t i = 0; i < shape.count; ++i) {
+      const Operand& from = instruction.operands[1 + i];
+      const std::uint64_t value = shape.wide ? x.lanes<std::uint64_t>(warp, from)[lane]
+                                             : x.lanes<std::uint32_t>(warp, from)[lane];
+      std::memcpy(bytes.data() + i * shape.element_bytes, &value, shape.element_bytes);
+    }
+    write_memory(x, warp, instruction, lane,
+                 access_of(shape, addresses[static_cast<std::size_t>(lane)]), bytes.data());
+  });
+}
+
+Space space_of(const Decoder& d) {
+  if (d.has("global") || d.has("const")) return Space::global;
+  if (d.has("shared")) return Space::shared;
+  if (d.has("local")) return Space::local;
+  if (d.has("param")) return Space::parameter;
+  return Space::generic;
+}
+
+void add_address(Decoder& d, std::size_t index) {
+  const AddressOperand address = d.address(index);
+  d.add(address.base);
+  d.result.offset = address.offset;
+  d.result.wide_address = address.wide;
+}
+
+Shape shape_of(const Decoder& d, std::size_t registers) {
+  if (d.one_of({"v8", "mmio", "relaxed", "acquire", "release"})) {
+    d.unsupported("this form");
+  }
+  const auto element_bytes = static_cast<std::uint32_t>(size_of(d.type()));
+  if (element_bytes == 0 || element_bytes > 8) {
+    d.unsupported("this type");
+  }
+  return {space_of(d), element_bytes,
+          d.has("v4")   ? 4U
+          : d.has("v2") ? 2U
+                        : 1U,
+          is_signed(d.type()), element_bytes == 8 || d.is_wide(registers)};
+}
+
+// --- Matrices of 8 rows of 16 bytes, whose addresses lanes 8 j to 8 j + 7 have ---
+
+using Matrix = std::array<std::array<std::uint16_t, 8>, 8>;
+
+Matrix read_matrix(Execution& x, Warp& warp, const Instruction& instruction,
+                   const Addresses& addresses, int index) {
+  Matrix matrix;
+  for (int row = 0; row < 8; ++row) {
+    const int lane = 8 * index + row;
+    read_memory(x, warp, instruction, lane,
+                {Space::shared, addresses[static_cast<std::size_t>(lane)], kMatrixRowBytes,
+                 kMatrixRowBytes},
+                matrix[static_cast<std::size_t>(row)].data());
+  }
+  return matrix;
+}
+
+constexpr std::uint32_t pair(std::uint16_t low, std::uint16_t high) {
+  return static_cast<std::uint32_t>(high) << 16U | low;
+}
+
+void load_matrices(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
+  const auto count = static_cast<int>(instruction.variant & 0xffU);
+  const bool transposed = (instruction.variant & 0x100U) != 0;
+  const Addresses addresses =
+      addresses_of(x, warp, instruction, instruction.operands[count], wide_address(instruction));
+  count_access(x, instruction, Space::shared, addresses,
+               count == 4 ? kAllLanes : (Mask{1} << (8 * count)) - 1, kMatrixRowBytes);
+  for (int i = 0; i < count; ++i) {
+    const Matrix m = read_matrix(x, warp, instruction, addresses, i);
+    auto* to = x.lanes<std::uint32_t>(warp, instruction.operands[i]);
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const std::size_t major = lane / 4;
+      const std::size_t minor = lane % 4 * 2;
+      to[lane] = transposed ? pair(m[minor][major], m[minor + 1][major])
+                            : pair(m[major][minor], m[major][minor + 1]);
+    }
+  }
+}
+
+void store_matrices(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
+  const auto count = static_cast<int>(instruction.variant & 0xffU);
+  const bool transposed = (instruction.variant & 0x100U) != 0;
+  const Addresses addresses =
+      addresses_of(x, warp, instruction, instruction.operands[0], wide_address(instruction));
+  count_access(x, instruction, Space::shared, addresses,
+               count == 4 ? kAllLanes : (Mask{1} << (8 * count)) - 1, kMatrixRowBytes);
+  for (int i = 0; i < count; ++i) {
+    const auto* from = x.lanes<std::uint32_t>(warp, instruction.operands[1 + i]);
+    Matrix m;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const std::size_t major = lane / 4;
+      const std::size_t minor = lane % 4 * 2;
+      const auto low = static_cast<std::uint16_t>(from[lane]);
+      const auto high = static_cast<std::uint16_t>(from[lane] >> 16U);
+      (transposed ? m[minor][major] : m[major][minor]) = low;
+      (transposed ? m[minor + 1][major] : m[major][minor + 1]) = high;
+    }
+    for (int row = 0; row < 8; ++row) {
+      const int lane = 8 * i + row;
+      write_memory(x, warp, instruction, lane,
+                   {Space::shared, addresses[static_cast<std::size_t>(lane)], kMatrixRowBytes,
+                    kMatrixRowBytes},
+                   m[static_cast<std::size_t>(row)].data());
+    }
+  }
+}
+
+void decode_matrices(Decoder& d, bool loads) {
+  const std::uint32_t count = d.has("x4") ? 4 : d.has("x2") ? 2 : 1;
+  if (!d.has("m8n8") || !d.has("b16") || !d.has("shared")) {
+    d.unsupported("only .m8n8, .b16, of shared memory");
+  }
+  const std::vector<Operand> registers = loads ? d.destinations(0, b32) : d.values(1, b32);
+  if (registers.size() != count) {
+    d.malformed("the number of registers");
+  }
+  if (loads) {
+    d.add(registers);
+    add_address(d, 1);
+  } else {
+    add_address(d, 0);
+    d.add(registers);
+  }
+  d.result.handler = loads ? &load_matrices : &store_matrices;
+  d.result.variant = count | (d.has("trans") ? 0x100U : 0U);
+  d.result.flow = Flow::gather;
+  d.result.all_members = true;
+}
+
+void nothing(Execution&, Warp&, const Instruction&, Mask) {}
+
+}  // namespace
+
+void decode_ld(Decoder& d) {
+  const Shape shape = shape_of(d, 0);
+  const std::vector<Operand> registers = d.destinations(0, shape.wide ? b64 : d.type());
+  if (registers.size() != shape.count) {
+    d.malformed("the number of registers");
+  }
+  d.result.handler = &load;
+  d.result.variant = shape.packed();
+  d.add(registers);
+  add_address(d, 1);
+}
+
+void decode_st(Decoder& d) {
+  const Shape shape = shape_of(d, 1);
+  const std::vector<Operand> registers = d.values(1, shape.wide ? b64 : d.type());
+  if (registers.size() != shape.count) {
+    d.malformed("the number of registers");
+  }
+  d.result.handler = &store;
+  d.result.variant = shape.packed();
+  add_address(d, 0);
+  d.add(registers);
+}
+
+void decode_ldmatrix(Decoder& d) { decode_matrices(d, true); }
+void decode_stmatrix(Decoder& d) { decode_matrices(d, false); }
+
+/// A hint, without effect on results.
+void decode_prefetch(Decoder& d) { d.result.handler = &nothing; }
+
+}  // namespace fatune::emulate

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "emulate/lane_storage.hpp"
+#include "emulate/lanes.hpp"
+
+namespace fatune::emulate {
+
+class Execution;
+struct Warp;
+struct Instruction;
+
+/// Carries an instruction out for the lanes of a mask, none of them empty.
+using Handler = void (*)(Execution&, Warp&, const Instruction&, Mask);
+
+/// Where a value is: an offset in bytes into the warp's registers, or, the same for all warps, into
+/// the program's constants; both hold 32 lanes from there on. Of a predicate: its index.
+struct Operand {
+  std::uint32_t offset = 0;
+  bool constant = false;
+};
+
+/// Of a result that nobody wants: "_".
+inline constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
+
+/// What an instruction does to the control flow.
+enum class Flow : std::uint8_t {
+  next,     ///< nothing
+  branch,   ///< to `target`, for the active lanes
+  exit,     ///< the active lanes end
+  gather,   ///< as next, once every lane that it needs is there: `members`
+  barrier,  ///< arrives at a CTA barrier; with `waits` it stays until the barrier completes
+  wait,     ///< the handler says whether the lanes may go on: Execution::stalled
+};
+
+/// A decoded instruction: names are resolved and types chosen; the handler knows the rest.
+struct Instruction {
+  Handler handler = nullptr;
+  const Operand* operands = nullptr;  ///< results first
+  std::int64_t offset = 0;            ///< of an address; else what the handler takes it for
+  std::int32_t guard = -1;            ///< predicate; -1: none
+  std::int32_t target = -1;           ///< of a branch
+  std::int64_t second_offset = 0;     ///< of a second address
+  std::uint32_t variant = 0;          ///< small numbers that the handler unpacks
+  Flow flow = Flow::next;
+  bool guard_negated = false;
+  bool leader = false;        ///< a label stands before it: groups of lanes may meet here
+  bool waits = false;         ///< Flow::barrier
+  bool wide_address = false;  ///< the register of the address has 64 bits
+  bool all_members = false;   ///< Flow::gather: the warp's lanes; else those of operand `members`
+  std::uint8_t members = 0;   ///< index of the operand that has the mask
+};
+
+/// A variable of the module in global or constant memory.
+struct ModuleVariable {
+  std::string name;
+  std::uint64_t address = 0;
+  std::vector<std::uint8_t> bytes;  ///< its initial value
+};
+
+/// A kernel, ready to be run. Owns what its instructions point to: not to be copied.
+struct Program {
+  Program() = default;
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+  Program(Program&&) = default;
+  Program& operator=(Program&&) = default;
+  ~Program() = default;
+
+  std::string kernel;
+  std::vector<Instruction> instructions;
+  std::vector<std::size_t> statements;  ///< by instruction: index into the function's statements
+  std::vector<Operand> operand_pool;
+  LaneStorage constants;
+  std::uint32_t register_bytes = 0;  ///< of one warp
+  std::uint32_t predicates = 0;
+  std::uint32_t special_registers = 0;  ///< offset of the first: see SpecialRegister
+  std::uint32_t static_shared_bytes = 0;
+  std::uint32_t dynamic_shared_offset = 0;
+  std::uint32_t local_bytes = 0;  ///< of one thread
+  std::uint32_t parameter_bytes = 0;
+  std::vector<ModuleVariable> variables;
+};
+
+/// Registers that a warp has filled when it starts, in this order.
+enum class SpecialRegister : std::uint8_t {
+  tid_x,
+  tid_y,
+  tid_z,
+  ntid_x,
+  ntid_y,
+  ntid_z,
+  ctaid_x,
+  ctaid_y,
+  ctaid_z,
+  nctaid_x,
+  nctaid_y,
+  nctaid_z,
+  laneid,
+  warpid,
+  nwarpid,
+  lanemask_eq,
+  lanemask_le,
+  lanemask_lt,
+  lanemask_ge,
+  lanemask_gt,
+  dynamic_smem_size,
+  total_smem_size,
+  smid,
+  gridid,
+  count,
+};
+
+}  // namespace fatune::emulate

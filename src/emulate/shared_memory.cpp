@@ -1,0 +1,105 @@
+#include "emulate/shared_memory.hpp"
+
+#include <algorithm>
+
+namespace fatune::emulate {
+namespace {
+
+/// The first of `count` bytes from `offset` on that is `value`, else nothing.
+std::optional<std::uint32_t> first_of(const std::vector<std::uint8_t>& marks, std::uint32_t offset,
+                                      std::uint32_t count, std::uint8_t value) {
+  const auto from = marks.begin() + offset;
+  const auto found = std::find(from, from + count, value);
+  return found == from + count ? std::nullopt
+                               : std::optional(static_cast<std::uint32_t>(found - marks.begin()));
+}
+
+/// The first of these accesses that `who` does not follow. Neighbours are mostly alike.
+std::optional<std::uint32_t> first_unordered(const Accessor& who, const std::vector<Epoch>& epochs,
+                                             std::uint32_t offset, std::uint32_t count) {
+  Epoch good;
+  for (std::uint32_t i = offset; i < offset + count; ++i) {
+    if (epochs[i] == good) {
+      continue;
+    }
+    if (!who.follows(epochs[i])) {
+      return i;
+    }
+    good = epochs[i];
+  }
+  return std::nullopt;
+}
+
+void fill(std::vector<Epoch>& epochs, std::uint32_t offset, std::uint32_t count, Epoch epoch) {
+  std::fill_n(epochs.begin() + offset, count, epoch);
+}
+
+void fill(std::vector<std::uint8_t>& marks, std::uint32_t offset, std::uint32_t count,
+          std::uint8_t value) {
+  std::fill_n(marks.begin() + offset, count, value);
+}
+
+}  // namespace
+
+SharedMemory::SharedMemory(std::size_t bytes, int warps)
+    : bytes_(bytes),
+      initialised_(bytes),
+      in_flight_(bytes),
+      writes_(bytes),
+      reads_(static_cast<std::size_t>(warps), std::vector<Epoch>(bytes)) {}
+
+std::optional<SharedFault> SharedMemory::conflict(const Accessor& who, std::uint32_t offset,
+                                                  std::uint32_t count, bool writes) const {
+  if (const auto byte = first_of(in_flight_, offset, count, 1)) {
+    return SharedFault{SharedFault::Kind::in_flight, *byte, writes_[*byte], true};
+  }
+  if (const auto byte = first_unordered(who, writes_, offset, count)) {
+    return SharedFault{SharedFault::Kind::race, *byte, writes_[*byte], true};
+  }
+  return writes ? unread_conflict(who, offset, count) : std::nullopt;
+}
+
+std::optional<SharedFault> SharedMemory::unread_conflict(const Accessor& who, std::uint32_t offset,
+                                                         std::uint32_t count) const {
+  for (const std::vector<Epoch>& reads : reads_) {
+    if (const auto byte = first_unordered(who, reads, offset, count)) {
+      return SharedFault{SharedFault::Kind::race, *byte, reads[*byte], false};
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<SharedFault> SharedMemory::note_read(const Accessor& who, std::uint32_t offset,
+                                                   std::uint32_t count) {
+  std::optional<SharedFault> fault = conflict(who, offset, count, false);
+  fill(reads_[static_cast<std::size_t>(who.warp)], offset, count, who.epoch());
+  if (!fault) {
+    if (const auto byte = first_of(initialised_, offset, count, 0)) {
+      fault = SharedFault{SharedFault::Kind::uninitialised, *byte, {}, false};
+    }
+  }
+  return fault;
+}
+
+std::optional<SharedFault> SharedMemory::note_write(const Accessor& who, std::uint32_t offset,
+                                                    std::uint32_t count) {
+  const std::optional<SharedFault> fault = conflict(who, offset, count, true);
+  note_landing(who, offset, count);
+  return fault;
+}
+
+std::optional<SharedFault> SharedMemory::note_issue(const Accessor& who, std::uint32_t offset,
+                                                    std::uint32_t count) {
+  const std::optional<SharedFault> fault = conflict(who, offset, count, true);
+  fill(in_flight_, offset, count, 1);
+  fill(writes_, offset, count, who.epoch());  // so that a finding can say whose copy it is
+  return fault;
+}
+
+void SharedMemory::note_landing(const Accessor& who, std::uint32_t offset, std::uint32_t count) {
+  fill(in_flight_, offset, count, 0);
+  fill(initialised_, offset, count, 1);
+  fill(writes_, offset, count, who.epoch());
+}
+
+}  // namespace fatune::emulate

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "emulate/clocks.hpp"
+
+namespace fatune::emulate {
+
+/// What is wrong with an access to shared memory.
+struct SharedFault {
+  enum class Kind : std::uint8_t { uninitialised, race, in_flight };
+  Kind kind = Kind::race;
+  std::uint32_t offset = 0;  ///< of the first byte
+  Epoch other;               ///< race: the access that is not ordered with this one
+  bool other_writes = false;
+};
+
+/// A block's shared memory, with a shadow for every byte: whether it was written, by whom last, who
+/// has read it since, and whether an asynchronous copy is on its way there.
+class SharedMemory {
+ public:
+  SharedMemory(std::size_t bytes, int warps);
+
+  [[nodiscard]] std::size_t size() const { return bytes_.size(); }
+  [[nodiscard]] bool holds(std::uint64_t offset, std::size_t count) const {
+    return offset <= bytes_.size() && count <= bytes_.size() - offset;
+  }
+  [[nodiscard]] std::uint8_t* data(std::uint32_t offset) { return bytes_.data() + offset; }
+
+  /// Of bytes that the memory holds; the access is noted, right or wrong.
+  [[nodiscard]] std::optional<SharedFault> note_read(const Accessor& who, std::uint32_t offset,
+                                                     std::uint32_t count);
+  [[nodiscard]] std::optional<SharedFault> note_write(const Accessor& who, std::uint32_t offset,
+                                                      std::uint32_t count);
+  /// An asynchronous copy to here is issued: what its write conflicts with is known now.
+  [[nodiscard]] std::optional<SharedFault> note_issue(const Accessor& who, std::uint32_t offset,
+                                                      std::uint32_t count);
+  /// It is waited for: from now on it is a write of that thread.
+  void note_landing(const Accessor& who, std::uint32_t offset, std::uint32_t count);
+
+ private:
+  [[nodiscard]] std::optional<SharedFault> conflict(const Accessor& who, std::uint32_t offset,
+                                                    std::uint32_t count, bool writes) const;
+  [[nodiscard]] std::optional<SharedFault> unread_conflict(const Accessor& who,
+                                                           std::uint32_t offset,
+                                                           std::uint32_t count) const;
+
+  std::vector<std::uint8_t> bytes_;
+  std::vector<std::uint8_t> initialised_;
+  std::vector<std::uint8_t> in_flight_;
+  std::vector<Epoch> writes_;
+  std::vector<std::vector<Epoch>> reads_;  ///< by warp: its last read of each byte
+};
+
+}  // namespace fatune::emulate

@@ -1,0 +1,131 @@
+// Kernels on the CPU: right ones are right, and each mistake of tests/families/broken_flash is
+// found.
+#include <algorithm>
+#include <stdexcept>
+
+#include "cli/program.hpp"
+
+namespace fatune::testing_cli {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::HasSubstr;
+
+class Emulate : public ProgramTest {
+ protected:
+  static inline const std::string kBroken = FATUNE_SOURCE_DIR "/tests/families/broken_flash";
+
+  json emulate(std::vector<std::string> arguments, ExitCode expected = ExitCode::ok) {
+    arguments.insert(arguments.begin(), {"emulate", "--format", "json"});
+    return fatune_json(arguments, expected);
+  }
+
+  /// broken_flash with one mistake, on a small problem.
+  json broken(const std::string& fault, ExitCode expected,
+              const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{
+        "--kernel-dir", kBroken,    "--seq",
+        "128",          "--config", "(FP16, 64, 64, 32, " + fault + "): async+eager+opt_softmax"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return emulate(arguments, expected)["configs"][0];
+  }
+};
+
+bool has_finding(const json& config, const std::string& kind) {
+  return std::any_of(config["findings"].begin(), config["findings"].end(),
+                     [&](const json& finding) { return finding["kind"] == kind; });
+}
+
+const json& opcode(const json& config, const std::string& name) {
+  for (const json& part : config["opcodes"]) {
+    if (part["what"].get<std::string>().starts_with(name)) {
+      return part;
+    }
+  }
+  throw std::out_of_range(name);
+}
+
+TEST_F(Emulate, ARightKernelIsRightAndSaysThatNothingWasTimed) {
+  const ProcessResult result =
+      fatune({"emulate", "--kernel-dir", kBroken, "--seq", "100", "--causal", "--config",
+              "(FP16, 64, 64, 32, none): async+eager+opt_softmax"});
+  expect_ok(result);
+  EXPECT_THAT(result.out, AllOf(HasSubstr("EMULATED on the CPU, not timed"),
+                                HasSubstr("schedules late, random 2"), HasSubstr("all 1 right")));
+}
+
+TEST_F(Emulate, AMissingBarrierIsARaceAtItsSourceLine) {
+  const json config = broken("missing_barrier", ExitCode::failed_outcomes);
+  EXPECT_EQ(config["outcome"], "flagged");
+  ASSERT_TRUE(has_finding(config, "race")) << config;
+  const json& finding = config["findings"][0];
+  EXPECT_GT(finding["ptx_line"].get<int>(), 0);
+  EXPECT_THAT(finding["source"].get<std::string>(), HasSubstr("flash_sm80/"));
+}
+
+TEST_F(Emulate, AMissingWaitIsFoundInFlight) {
+  const json config = broken("missing_wait", ExitCode::failed_outcomes);
+  EXPECT_EQ(config["outcome"], "flagged");
+  EXPECT_TRUE(has_finding(config, "in_flight")) << config;
+}
+
+TEST_F(Emulate, WrongNumbersAreWrongResults) {
+  for (const char* fault :
+       {"wrong_mask", "missing_rescale", "output_not_rescaled", "swapped_v_panels"}) {
+    const json config = broken(fault, ExitCode::failed_outcomes, {"--causal", "--schedules", "1"});
+    EXPECT_EQ(config["outcome"], "wrong_result") << fault << config;
+    EXPECT_EQ(config["findings_count"], 0) << fault;
+  }
+}
+
+TEST_F(Emulate, AFamilyOfTheUserWorksUnchanged) {
+  const json report = emulate({"--kernel-dir", kToyFolder, "--seq", "40"});
+  EXPECT_FALSE(report["measured"].get<bool>());
+  for (const json& config : report["configs"]) {
+    EXPECT_EQ(config["outcome"], "right") << config;
+  }
+}
+
+TEST_F(Emulate, KernelsThatMisbehaveAreFlaggedAndEndTheirRuns) {
+  const std::string faulty = FATUNE_SOURCE_DIR "/tests/families/faulty";
+  const json report =
+      emulate({"--kernel-dir", faulty, "--seq", "32", "--config", "(FP16, 64, trap): turns_1",
+               "--config", "(FP16, 64, near_read): turns_4"},
+              ExitCode::failed_outcomes);
+  EXPECT_TRUE(has_finding(report["configs"][0], "trap"));
+  EXPECT_EQ(report["configs"][0]["runs"], 1);
+  EXPECT_TRUE(has_finding(report["configs"][1], "out_of_bounds"));
+  EXPECT_THAT(report["configs"][1]["findings"][0]["text"].get<std::string>(),
+              HasSubstr("after the end of V"));
+}
+
+TEST_F(Emulate, SwizzlesRemoveTheBankConflictsOfLdmatrix) {
+  const std::string plain = "(FP16,128,64,64,4):async+load_2_2_2_tiles";
+  const std::string swizzled = "(FP16,128,64,64,4):async+swizzled+load_2_2_2_tiles";
+  const json report = emulate(
+      {"--profile", "--schedules", "1", "--seq", "64", "--config", swizzled, "--config", plain});
+  const json& configs = report["configs"];
+  EXPECT_EQ(configs[0]["conflict_percent"], 0.0);
+  EXPECT_EQ(opcode(configs[0], "ldmatrix")["conflict_percent"], 0.0);
+  // Rows of 256 bytes begin in one bank: eight rows in eight passes in place of one.
+  EXPECT_EQ(opcode(configs[1], "ldmatrix")["conflict_percent"], 700.0);
+  EXPECT_FALSE(configs[0]["lines"].empty());
+}
+
+TEST_F(Emulate, JsonFollowsItsSchema) {
+  const ProcessResult result =
+      fatune({"emulate", "--kernel-dir", kBroken, "--seq", "64", "--profile", "--format", "json",
+              "--config", "(FP16, 64, 64, 32, missing_wait): async+eager+opt_softmax"});
+  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::failed_outcomes));
+  expect_schema(result.out, "emulate");
+}
+
+TEST_F(Emulate, WhatIsAskedForMustMakeSense) {
+  expect_error(fatune({"emulate", "--timing", "never"}), ExitCode::usage,
+               {"'never' is no timing", "early, late or random"});
+  expect_error(fatune({"emulate", "--seq", "5000"}), ExitCode::usage, {"--seq", "4096"});
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli

@@ -1,0 +1,99 @@
+#include <gmock/gmock.h>
+
+#include "core/error.hpp"
+#include "emulate/declarations.hpp"
+#include "emulated_kernel.hpp"
+#include "ptx/parse_ptx.hpp"
+
+namespace fatune::emulate {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::string error_of(const std::string& statements) {
+  try {
+    (void)emulate(kernel_text(statements));
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::bad_file) << statements;
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Decode, AnUncoveredOpcodeNamesItselfAndItsLine) {
+  EXPECT_THAT(error_of("mov.u32 %r1, 0;\ntex.2d.v4.f32.f32 {%f1}, [%w0]; // here"),
+              AllOf(HasSubstr("'tex.2d.v4.f32.f32' is not covered"), HasSubstr("line 10")));
+}
+
+TEST(Decode, WhatAnInstructionCannotHaveIsAnError) {
+  for (const auto& [text, says] : std::vector<std::pair<const char*, const char*>>{
+           {"add.u32 %w3, %r1, %r2;", "'%w3' is of another width"},
+           {"add.u64 %w3, %r1, %w2;", "'%r1' is of another width"},
+           {"add.u32 %r3, %r1, %nosuch;", "'%nosuch' is neither"},
+           {"add.u32 %q3, %r1, %r2;", "there is no register '%q3'"},
+           {"add.u32 5, %r1, %r2;", "there is no register '5'"},
+           {"add.u32 %r3, %r1, _;", "'_' is neither"},
+           {"mov.u32 %tid.x, %r1;", "'%tid.x' cannot be written"},
+           {"add.u32 %r3, %r1;", "an operand is missing"},
+           {"add %r3, %r1, %r2;", "the type is missing"},
+           {"bra NOWHERE;", "there is no label 'NOWHERE'"},
+           {"@%r1 bra END; END: ret;", "there is no predicate '%r1'"},
+           {"@%p1;", "the opcode is missing"},
+           {"ld.global.v4.u32 {%r1, %r2}, [%w0];", "the number of registers"},
+           {"mov.b64 {%r1, %r2, %r3}, %w0;", "not covered"},
+           {"cp.async.ca.shared.global [%r1], [%w0], 0;", "a copy has 4, 8 or 16 bytes"},
+           {"cp.async.cg.shared.global [%r1], [%w0], 8;", "a copy has 4, 8 or 16 bytes"},
+           {"cp.async.wait_group -1;", "the number of groups"},
+           {"cvt.rz.f32.s32 %f1, %r1;", "only .rn"},
+           {"add.rz.f32 %f1, %f2, %f3;", "rounded to nearest"},
+           {".shared .b8 x[4294967295];", "this declaration is not covered"},
+           {".shared .b8 x[232449];", "more than there can be"},
+           {".local .b8 x[16777216];", "more than there can be"},
+       }) {
+    EXPECT_THAT(error_of(std::string(text) + "\nret;"), HasSubstr(says)) << text;
+  }
+}
+
+TEST(Decode, ResultsThatNobodyWantsGoNowhere) {
+  const Emulated done = emulate(
+      kernel_text("ld.global.v2.u32 {_, %r1}, [%w0];\nshfl.sync.idx.b32 _|%p1, %r0, 0, 31, -1;\n"
+                  "add.u32 _, %r0, 1;\nst.global.u32 [%w2], %r0;\n"));
+  EXPECT_THAT(done.findings(), testing::IsEmpty());
+  EXPECT_EQ(done.stored(31), 31U);
+}
+
+Declarations declared(const std::string& text) {
+  const PtxModule module = parse_ptx(text, "test.ptx");
+  return read_declarations(module, module.functions.at(0));
+}
+
+TEST(Declarations, ParametersFollowEachOtherAligned) {
+  const Declarations d = declared(
+      ".visible .entry k(.param .u32 a, .param .u64 .ptr .global .align 16 b, .param .u8 c,\n"
+      " .param .align 64 .b8 map[128])\n{\nret;\n}");
+  EXPECT_EQ(d.addresses.at("a"), 0U);
+  EXPECT_EQ(d.addresses.at("b"), 8U);
+  EXPECT_EQ(d.addresses.at("c"), 16U);
+  EXPECT_EQ(d.addresses.at("map"), 64U);
+  EXPECT_EQ(d.parameter_bytes, 192U);
+}
+
+TEST(Declarations, DynamicSharedMemoryComesLast) {
+  const Declarations d = declared(
+      ".extern .shared .align 128 .b8 dynamic[];\n.entry k()\n{\n"
+      ".shared .align 4 .b8 first[6];\n.shared .f32 second[2][3];\nret;\n}");
+  EXPECT_EQ(d.addresses.at("second") - d.addresses.at("first"), 8U);
+  EXPECT_EQ(d.static_shared_bytes, 32U);
+  EXPECT_EQ(d.dynamic_shared_offset, 128U);
+}
+
+TEST(Declarations, VariablesHaveTheirInitialBytes) {
+  const Declarations d =
+      declared(".global .align 4 .u16 table[4] = {1, 0x203};\n.entry k()\n{\nret;\n}");
+  ASSERT_EQ(d.variables.size(), 1U);
+  EXPECT_THAT(d.variables[0].bytes, testing::ElementsAre(1, 0, 3, 2, 0, 0, 0, 0));
+}
+
+}  // namespace
+}  // namespace fatune::emulate

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "emulate/launch.hpp"
+
+// Small PTX kernels of one block, run on the emulator.
+namespace fatune::emulate {
+
+/// A kernel `k(.param .u64 in, .param .u64 out)` around these statements. Declared are %p<20>,
+/// %h<20> (16 bits), %r<40>, %f<20>, %w<20> (64 bits), %d<20> (f64), and set before them:
+/// %w0 = in, %w1 = out, %r0 = %tid.x, %w2 = out + 16 x %r0.
+[[nodiscard]] std::string kernel_text(const std::string& statements);
+
+struct Trial {
+  std::uint32_t threads = 32;
+  std::uint32_t dynamic_smem_bytes = 0;
+  std::vector<std::uint8_t> input = std::vector<std::uint8_t>(4096, 0);
+  std::size_t output_bytes = 16 * 1024;
+  Schedule schedule = {};
+  std::uint64_t most_warp_instructions = 100'000;
+};
+
+/// What a run left behind.
+struct Emulated {
+  LaunchResult result;
+  std::vector<std::uint8_t> output;
+  std::vector<std::int64_t> lines;  ///< of the text, by instruction
+
+  /// "race at line 31: writes shared memory + 0, ..." for each finding.
+  [[nodiscard]] std::vector<std::string> findings() const;
+  /// What thread `thread` stored to its 16 bytes.
+  [[nodiscard]] std::uint64_t stored(std::uint32_t thread = 0) const;
+};
+
+/// Runs `text`'s kernel "k" in one block.
+[[nodiscard]] Emulated emulate(const std::string& text, const Trial& trial = {});
+
+/// Early, late, and random by five seeds.
+[[nodiscard]] std::vector<Schedule> all_schedules();
+[[nodiscard]] std::string name_of(const Schedule& schedule);
+
+/// The line that ends with "// here".
+[[nodiscard]] std::int64_t marked_line(const std::string& text);
+
+}  // namespace fatune::emulate

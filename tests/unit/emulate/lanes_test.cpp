@@ -1,0 +1,161 @@
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "emulate/half.hpp"
+#include "emulated_kernel.hpp"
+
+// Instructions in which lanes of a warp work together.
+namespace fatune::emulate {
+namespace {
+
+/// What lane `lane` gets from `shfl.sync` of the lanes' numbers; + 100 out of range.
+std::uint64_t shuffled(const char* mode, int by, int c, std::uint32_t lane) {
+  const Emulated done = emulate(kernel_text(
+      fmt::format("shfl.sync.{}.b32 %r3|%p1, %r0, {}, {}, -1;\n@!%p1 add.u32 %r3, %r3, 100;\n"
+                  "st.global.u32 [%w2], %r3;\n",
+                  mode, by, c)));
+  EXPECT_THAT(done.findings(), testing::IsEmpty());
+  return done.stored(lane);
+}
+
+TEST(Shuffle, WithinTheWarp) {
+  EXPECT_EQ(shuffled("bfly", 16, 31, 3), 19U);
+  EXPECT_EQ(shuffled("idx", 5, 31, 30), 5U);
+  EXPECT_EQ(shuffled("down", 1, 31, 30), 31U);
+  EXPECT_EQ(shuffled("down", 1, 31, 31), 131U);
+  EXPECT_EQ(shuffled("up", 2, 0, 2), 0U);
+  EXPECT_EQ(shuffled("up", 2, 0, 1), 101U);
+}
+
+TEST(Shuffle, WithinSegmentsOfEight) {
+  constexpr int kDown = 0x181f;  // segment mask 24, clamp 31
+  constexpr int kUp = 0x1800;
+  EXPECT_EQ(shuffled("down", 4, kDown, 11), 15U);
+  EXPECT_EQ(shuffled("down", 4, kDown, 12), 112U);
+  EXPECT_EQ(shuffled("up", 4, kUp, 12), 8U);
+  EXPECT_EQ(shuffled("up", 4, kUp, 11), 111U);
+  EXPECT_EQ(shuffled("idx", 2, kDown, 29), 26U);
+  EXPECT_EQ(shuffled("bfly", 8, kDown, 1), 101U);
+}
+
+TEST(Vote, EachLaneInItsOwnGroup) {
+  const Emulated done = emulate(kernel_text(
+      "setp.lt.u32 %p1, %r0, 20;\nsetp.lt.u32 %p2, %r0, 16;\nselp.b32 %r5, 65535, 0xffff0000, "
+      "%p2;\nvote.sync.ballot.b32 %r3, %p1, %r5;\nvote.sync.all.pred %p3, %p1, %r5;\n"
+      "@%p3 or.b32 %r3, %r3, 0x80000000;\nst.global.u32 [%w2], %r3;\n"));
+  EXPECT_EQ(done.stored(0), 0x8000ffffU);
+  EXPECT_EQ(done.stored(31), 0x000f0000U);
+}
+
+/// A tile of 8 rows of 8 numbers, row r having 8 r + column, read as one matrix.
+TEST(Ldmatrix, GivesRowsOrColumns) {
+  const auto first_of_lane = [](const char* form, std::uint32_t lane) {
+    const Emulated done = emulate(kernel_text(
+        fmt::format(".shared .align 16 .b8 tile[512];\nmov.u32 %r1, tile;\nshl.b32 %r2, %r0, 2;\n"
+                    "add.u32 %r3, %r1, %r2;\nshl.b32 %r4, %r0, 1;\nadd.u32 %r5, %r4, 1;\n"
+                    "cvt.u16.u32 %h1, %r4;\ncvt.u16.u32 %h2, %r5;\nmov.b32 %r6, {{%h1, %h2}};\n"
+                    "st.shared.u32 [%r3], %r6;\nbar.warp.sync -1;\nand.b32 %r7, %r0, 7;\n"
+                    "shl.b32 %r8, %r7, 4;\nadd.u32 %r9, %r1, %r8;\n"
+                    "ldmatrix.sync.aligned.m8n8.x1{}.shared.b16 {{%r10}}, [%r9];\n"
+                    "st.global.u32 [%w2], %r10;\n",
+                    form)));
+    EXPECT_THAT(done.findings(), testing::IsEmpty());
+    return done.stored(lane);
+  };
+  EXPECT_EQ(first_of_lane("", 5), 10U | 11U << 16U);
+  EXPECT_EQ(first_of_lane(".trans", 5), 17U | 25U << 16U);
+}
+
+TEST(Stmatrix, PutsBackWhatLdmatrixGives) {
+  for (const char* form : {"", ".trans"}) {
+    const Emulated done = emulate(kernel_text(fmt::format(
+        ".shared .align 16 .b8 from[512];\n.shared .align 16 .b8 to[512];\n"
+        "mov.u32 %r1, from;\nmov.u32 %r2, to;\nshl.b32 %r3, %r0, 4;\nadd.u32 %r4, %r1, %r3;\n"
+        "add.u32 %r5, %r2, %r3;\nmul.lo.u32 %r6, %r0, 65599;\n"
+        "st.shared.v4.u32 [%r4], {{%r6, %r0, %r4, %r5}};\nbar.warp.sync -1;\n"
+        "ldmatrix.sync.aligned.m8n8.x4{0}.shared.b16 {{%r10, %r11, %r12, %r13}}, [%r4];\n"
+        "stmatrix.sync.aligned.m8n8.x4{0}.shared.b16 [%r5], {{%r10, %r11, %r12, %r13}};\n"
+        "bar.warp.sync -1;\nld.shared.v2.u32 {{%r14, %r15}}, [%r5];\n"
+        "st.global.v2.u32 [%w2], {{%r14, %r15}};\n",
+        form)));
+    EXPECT_THAT(done.findings(), testing::IsEmpty());
+    for (std::uint64_t thread = 0; thread < 32; ++thread) {
+      EXPECT_EQ(done.stored(static_cast<std::uint32_t>(thread)), thread << 32U | thread * 65599);
+    }
+  }
+}
+
+/// The same pair in all lanes: every row of A is (a0, a1) again and again, of B every column.
+TEST(Mma, SumsProductsOfHalves) {
+  const std::uint32_t a = to_half(1.5F) | static_cast<std::uint32_t>(to_half(-2.0F)) << 16U;
+  const std::uint32_t b = to_half(3.0F) | static_cast<std::uint32_t>(to_half(0.25F)) << 16U;
+  const Emulated done = emulate(kernel_text(
+      fmt::format("mov.u32 %r1, {};\nmov.u32 %r2, {};\nmov.f32 %f5, 0f3F800000;\n"
+                  "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {{%f1, %f2, %f3, %f4}}, "
+                  "{{%r1, %r1, %r1, %r1}}, {{%r2, %r2}}, {{%f5, %f5, %f5, %f5}};\n"
+                  "st.global.v2.f32 [%w2], {{%f1, %f4}};\n",
+                  a, b)));
+  float results[2];
+  std::memcpy(results, done.output.data() + 16 * 31, sizeof(results));
+  EXPECT_EQ(results[0], 8 * (1.5F * 3.0F - 2.0F * 0.25F) + 1.0F);
+  EXPECT_EQ(results[1], results[0]);
+}
+
+/// Small integers, so that every sum is exact: A[r][k] = r - k, B[k][n] = (k + 3 n) % 5.
+TEST(Mma, MultipliesMatricesByTheirFragments) {
+  const auto a = [](int r, int k) { return static_cast<float>(r - k); };
+  const auto b = [](int k, int n) { return static_cast<float>((k + 3 * n) % 5); };
+  Trial trial;
+  for (int lane = 0; lane < 32; ++lane) {
+    const int row = lane / 4;
+    const int at = lane % 4 * 2;
+    const float values[12]{a(row, at),     a(row, at + 1), a(row + 8, at),     a(row + 8, at + 1),
+                           a(row, at + 8), a(row, at + 9), a(row + 8, at + 8), a(row + 8, at + 9),
+                           b(at, row),     b(at + 1, row), b(at + 8, row),     b(at + 9, row)};
+    for (std::size_t i = 0; i < 12; ++i) {
+      const std::uint16_t bits = to_bfloat(values[i]);
+      std::memcpy(trial.input.data() + 32 * static_cast<std::size_t>(lane) + 2 * i, &bits, 2);
+    }
+  }
+  const Emulated done = emulate(
+      kernel_text("mad.wide.u32 %w3, %r0, 32, %w0;\n"
+                  "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%w3];\n"
+                  "ld.global.v2.u32 {%r5, %r6}, [%w3+16];\n"
+                  "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f1, %f2, %f3, %f4}, "
+                  "{%r1, %r2, %r3, %r4}, {%r5, %r6}, {%f5, %f5, %f5, %f5};\n"
+                  "st.global.v4.f32 [%w2], {%f1, %f2, %f3, %f4};\n"),
+      trial);
+  for (int lane = 0; lane < 32; ++lane) {
+    float results[4];
+    std::memcpy(results, done.output.data() + 16 * lane, sizeof(results));
+    for (int i = 0; i < 4; ++i) {
+      float sum = 0.0F;
+      for (int k = 0; k < 16; ++k) {
+        sum += a(lane / 4 + i / 2 * 8, k) * b(k, lane % 4 * 2 + i % 2);
+      }
+      EXPECT_EQ(results[i], sum) << lane << " " << i;
+    }
+  }
+}
+
+TEST(Schedule, DoesNotChangeWhatARaceFreeKernelGives) {
+  const std::string text = kernel_text(
+      ".shared .align 4 .b8 tile[512];\nmov.u32 %r1, tile;\nshl.b32 %r2, %r0, 2;\n"
+      "add.u32 %r3, %r1, %r2;\nmov.u32 %r4, %r0;\nmov.u32 %r5, 0;\nxor.b32 %r6, %r2, 508;\n"
+      "add.u32 %r6, %r1, %r6;\nLOOP: st.shared.u32 [%r3], %r4;\nbar.sync 0;\n"
+      "ld.shared.u32 %r7, [%r6];\nmad.lo.u32 %r4, %r4, 31, %r7;\nbar.sync 0;\n"
+      "add.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 8;\n@%p1 bra LOOP;\n"
+      "st.global.u32 [%w2], %r4;\n");
+  const Emulated first = emulate(text, {.threads = 128});
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    const Emulated done = emulate(text, {.threads = 128, .schedule = {Timing::random, seed}});
+    EXPECT_THAT(done.findings(), testing::IsEmpty());
+    EXPECT_EQ(done.output, first.output) << seed;
+  }
+}
+
+}  // namespace
+}  // namespace fatune::emulate

@@ -1,0 +1,58 @@
+#include "measure/compare_outputs.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "measure/cpu_reference.hpp"
+#include "measure/error_rule.hpp"
+
+namespace fatune {
+namespace {
+
+const std::vector<double> kExact{1.0, -2.0, 0.5};
+const std::vector<double> kRounded{1.0, -2.0, 0.501};
+
+std::vector<std::uint16_t> elements(const std::vector<double>& values) {
+  std::vector<std::uint16_t> bits;
+  for (const double value : values) {
+    bits.push_back(round_to_element(value, DType::fp16));
+  }
+  return bits;
+}
+
+TEST(CompareOutputs, TheLimitIsTwiceTheErrorOfTheRoundedReference) {
+  const ErrorStats stats =
+      compare_outputs("one", DType::fp16, elements({1.0, -2.0, 0.5}), kExact, kRounded);
+  EXPECT_EQ(stats.input, "one");
+  EXPECT_EQ(stats.elements, 3);
+  EXPECT_EQ(stats.max_abs_error, 0.0);
+  EXPECT_DOUBLE_EQ(stats.max_abs_difference, 0.501 - 0.5);
+  EXPECT_EQ(stats.limit, error_limit(0.501 - 0.5, 2.0, DType::fp16));
+  EXPECT_EQ(stats.mismatched, 1);
+  EXPECT_FALSE(find_fault(stats));
+}
+
+TEST(CompareOutputs, WhatIsBeyondTheLimitOrNotFiniteIsAFault) {
+  EXPECT_TRUE(find_fault(
+      compare_outputs("far", DType::fp16, elements({1.0, -2.0, 0.6}), kExact, kRounded)));
+  const ErrorStats nan =
+      compare_outputs("nan", DType::fp16, elements({1.0, -2.0, NAN}), kExact, kRounded);
+  EXPECT_EQ(nan.not_finite, 1);
+  EXPECT_TRUE(find_fault(nan));
+}
+
+TEST(CompareOutputs, TheRoundedReferenceRoundsScoresProbabilitiesAndOutput) {
+  const Problem problem{1, 2, 1, 1, DType::bf16, false};
+  const std::vector<double> q{1.0, 1.0};
+  const std::vector<double> k{1.003, 0.0};  // the score rounds to 1
+  const std::vector<double> v{1.0, 0.0};
+  // exp(1) / (exp(1) + 1) = 0.73106: in bfloat16 0.73046875
+  EXPECT_EQ(cpu_rounded_attention(problem, q, k, v), (std::vector<double>{0.73046875, 0.73046875}));
+  EXPECT_NEAR(cpu_attention(problem, q, k, v)[0], 0.7316, 1e-4);
+}
+
+}  // namespace
+}  // namespace fatune
