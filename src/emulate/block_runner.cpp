@@ -143,7 +143,6 @@ bool BlockRunner::step(Warp& warp, std::size_t index) {
     case Flow::barrier:
       return gathered(warp, index, instruction, active) && arrive(warp, index, instruction, active);
     case Flow::next:
-    case Flow::wait:
       break;
   }
   InstructionCounts& counts = x_.counts(instruction);

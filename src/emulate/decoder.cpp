@@ -207,4 +207,13 @@ void Decoder::branch_target(std::size_t index) {
   }
 }
 
+void use(Decoder& d, Handler handler, ScalarType to, std::initializer_list<ScalarType> from) {
+  d.result.handler = handler;
+  d.add(d.destination(0, to));
+  std::size_t index = 1;
+  for (const ScalarType type : from) {
+    d.add(d.value(index++, type));
+  }
+}
+
 }  // namespace fatune::emulate

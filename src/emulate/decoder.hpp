@@ -84,6 +84,9 @@ class Decoder {
   std::string where_;
 };
 
+/// An instruction that sets its first operand from the ones after it, which are of types `from`.
+void use(Decoder& d, Handler handler, ScalarType to, std::initializer_list<ScalarType> from);
+
 /// Fills in the decoder's result. One for each opcode, by its first part: see operations.cpp.
 using Operation = void (*)(Decoder&);
 

@@ -40,7 +40,6 @@ class Execution {
   std::array<Barrier, kBarriers> barriers;
   std::mt19937_64 random;
   bool trapped = false;
-  bool stalled = false;  ///< Flow::wait: set by a handler whose lanes may not go on
 
   /// 32 lanes of an operand.
   template <typename Lane>

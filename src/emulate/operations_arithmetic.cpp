@@ -12,15 +12,6 @@ namespace {
 
 using enum ScalarType;
 
-void use(Decoder& d, Handler handler, ScalarType to, std::initializer_list<ScalarType> from) {
-  d.result.handler = handler;
-  d.add(d.destination(0, to));
-  std::size_t index = 1;
-  for (const ScalarType type : from) {
-    d.add(d.value(index++, type));
-  }
-}
-
 template <typename T>
 using Unsigned = std::make_unsigned_t<T>;
 

@@ -52,15 +52,6 @@ struct ShiftRight {
   }
 };
 
-void use(Decoder& d, Handler handler, ScalarType to, std::initializer_list<ScalarType> from) {
-  d.result.handler = handler;
-  d.add(d.destination(0, to));
-  std::size_t index = 1;
-  for (const ScalarType type : from) {
-    d.add(d.value(index++, type));
-  }
-}
-
 // --- Predicates: whole masks at once ---
 
 enum class PredicateLogic : std::uint32_t { conjunction, disjunction, exclusive, negation };

@@ -15,12 +15,6 @@ namespace {
 
 using enum ScalarType;
 
-void use(Decoder& d, Handler handler, ScalarType to, ScalarType from) {
-  d.result.handler = handler;
-  d.add(d.destination(0, to));
-  d.add(d.value(1, from));
-}
-
 struct Same {
   template <typename T>
   T operator()(T a) const {
@@ -443,7 +437,7 @@ void decode_mov(Decoder& d) {
   use(d,
       wide ? &lane_wise<Same, std::uint64_t, std::uint64_t>
            : &lane_wise<Same, std::uint32_t, std::uint32_t>,
-      d.type(), d.type());
+      d.type(), {d.type()});
 }
 
 void decode_cvt(Decoder& d) {
@@ -459,7 +453,7 @@ void decode_cvt(Decoder& d) {
     use(d,
         to == f16x2 ? &lane_wise<FloatsToHalves, std::uint32_t, float, float>
                     : &lane_wise<FloatsToBfloats, std::uint32_t, float, float>,
-        b32, f32);
+        b32, {f32});
     d.add(d.value(2, f32));
     return;
   }
@@ -467,7 +461,7 @@ void decode_cvt(Decoder& d) {
   if (is_float(to) && may_round && !d.has("rn")) {
     d.unsupported("only .rn");
   }
-  use(d, is_float(to) ? to_float(d, to, from) : to_integer(d, to, from), to, from);
+  use(d, is_float(to) ? to_float(d, to, from) : to_integer(d, to, from), to, {from});
 }
 
 /// Between generic addresses and those of a space: operands are (to, from).
@@ -480,13 +474,13 @@ void decode_cvta(Decoder& d) {
   if (d.type() != u64 || d.has("const")) {
     d.unsupported("only .u64, of device, shared, local memory and parameters");
   }
-  use(d, &add_offset, u64, u64);
+  use(d, &add_offset, u64, {u64});
   d.result.offset = static_cast<std::int64_t>(to_space ? 0 - window : window);
 }
 
 void decode_selp(Decoder& d) {
   const ScalarType t = d.type();
-  use(d, size_of(t) == 8 ? &select<std::uint64_t> : &select<std::uint32_t>, t, t);
+  use(d, size_of(t) == 8 ? &select<std::uint64_t> : &select<std::uint32_t>, t, {t});
   d.add(d.value(2, t));
   d.add(d.predicate(3));
 }

@@ -34,7 +34,6 @@ enum class Flow : std::uint8_t {
   exit,     ///< the active lanes end
   gather,   ///< as next, once every lane that it needs is there: `members`
   barrier,  ///< arrives at a CTA barrier; with `waits` it stays until the barrier completes
-  wait,     ///< the handler says whether the lanes may go on: Execution::stalled
 };
 
 /// A decoded instruction: names are resolved and types chosen; the handler knows the rest.

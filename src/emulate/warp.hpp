@@ -16,7 +16,6 @@ struct Group {
     runnable,
     gathering,  ///< other lanes have to come to the same instruction
     at_barrier,
-    stalled,  ///< what it waits for is tried again on its turn
   };
   std::int32_t pc = 0;
   Mask mask = 0;
