@@ -140,16 +140,6 @@ void compile_all(const Job& job, std::vector<Prepared>& prepared) {
   }
 }
 
-std::vector<Config> configs_to_compile(const CompileOptions& options, const KernelChoice& kernels,
-                                       std::string& space) {
-  if (!options.configs.empty()) {
-    return parse_configs(kernels.family, options.configs);
-  }
-  const Space chosen = choose_space(kernels, options.kernels);
-  space = chosen.key;
-  return make_plan(kernels.family, chosen, binding_of(options.problems)).kept;
-}
-
 ExitCode exit_code_of(const CompileReport& report, bool strict) {
   const auto any = [&](const char* status) {
     return std::any_of(report.configs.begin(), report.configs.end(),
@@ -171,7 +161,8 @@ ExitCode compile_offline(const CompileOptions& options) {
   const Job job{options, kernels.family, target.limits, only_seq_len(options.problems)};
   CompileReport report;
   std::vector<Prepared> prepared;
-  for (const Config& config : configs_to_compile(options, kernels, report.space)) {
+  for (const Config& config :
+       choose_configs(kernels, options.kernels, options.configs, options.problems, report.space)) {
     prepared.push_back(prepare(job, config));
     report.problem = problem_for(kernels.family, config, options.problems, job.seq_len);
   }

@@ -38,16 +38,6 @@ std::vector<NamedSchedule> schedules_of(const EmulateOptions& options) {
   return schedules;
 }
 
-std::vector<Config> configs_of(const EmulateOptions& options, const KernelChoice& kernels,
-                               std::string& space) {
-  if (!options.configs.empty()) {
-    return parse_configs(kernels.family, options.configs);
-  }
-  const Space chosen = choose_space(kernels, options.kernels);
-  space = chosen.key;
-  return make_plan(kernels.family, chosen, binding_of(options.problems)).kept;
-}
-
 EmulateReport describe(const EmulateOptions& options, const KernelChoice& kernels,
                        const Target& target, const std::vector<NamedSchedule>& schedules) {
   EmulateReport report;
@@ -86,7 +76,8 @@ ExitCode emulate_kernels(const EmulateOptions& options) {
   const Target target = offline_target(options.arch, kernels.tree);
   const std::vector<NamedSchedule> schedules = schedules_of(options);
   EmulateReport report = describe(options, kernels, target, schedules);
-  const std::vector<Config> configs = configs_of(options, kernels, report.space);
+  const std::vector<Config> configs =
+      choose_configs(kernels, options.kernels, options.configs, options.problems, report.space);
   const auto cache = open_cache(options.compile);
   EmulatedProblems problems(options.seed);
   const EmulationJob job{kernels.family,  target.limits, schedules,  options.checks,

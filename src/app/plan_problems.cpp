@@ -182,4 +182,15 @@ std::vector<ProblemPlan> plan_problems(const Family& family, const Plan& plan,
   return problems;
 }
 
+std::vector<Config> choose_configs(const KernelChoice& kernels, const KernelOptions& options,
+                                   const std::vector<std::string>& named,
+                                   const ProblemOptions& problems, std::string& space) {
+  if (!named.empty()) {
+    return parse_configs(kernels.family, named);
+  }
+  const Space chosen = choose_space(kernels, options);
+  space = chosen.key;
+  return make_plan(kernels.family, chosen, binding_of(problems)).kept;
+}
+
 }  // namespace fatune

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "app/kernel_choice.hpp"
 #include "app/options.hpp"
 #include "core/config.hpp"
 #include "core/problem.hpp"
@@ -25,6 +27,14 @@ void choose_audited(const Family& family, const Plan& plan, const AuditOptions& 
 
 /// The values that the options give to parameters bound to the problem.
 [[nodiscard]] Binding binding_of(const ProblemOptions& options);
+
+/// The configurations that are named, else those that the chosen space keeps; then `space` becomes
+/// its key. Error as parse_configs() and choose_space().
+[[nodiscard]] std::vector<Config> choose_configs(const KernelChoice& kernels,
+                                                 const KernelOptions& options,
+                                                 const std::vector<std::string>& named,
+                                                 const ProblemOptions& problems,
+                                                 std::string& space);
 
 /// The problem of one length for the dtype and d_head of a configuration; a family without such
 /// a parameter gets the options' first value, else FP16 and 128.
