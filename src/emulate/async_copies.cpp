@@ -24,7 +24,7 @@ bool lands_at_issue(Execution& x) {
 
 void land(Execution& x, Warp& warp, AsyncCopy& copy) {
   copy.landed = true;
-  std::uint8_t* const to = x.shared.data(copy.destination);
+  std::uint8_t* const to = x.block_of(warp).shared.data(copy.destination);
   std::fill_n(to, copy.bytes, std::uint8_t{0});
   if (copy.source_bytes == 0) {
     return;
@@ -57,7 +57,8 @@ void await_copies(Execution& x, Warp& warp, Mask lanes, std::uint32_t pending) {
       land(x, warp, copy);
     }
     if (x.setup.checks.race) {
-      x.shared.note_landing(x.accessor(warp, copy.lane), copy.destination, copy.bytes);
+      x.block_of(warp).shared.note_landing(x.accessor(warp, copy.lane), copy.destination,
+                                           copy.bytes);
     }
   }
   std::erase_if(warp.copies, done);

@@ -6,55 +6,86 @@
 namespace fatune::emulate {
 namespace {
 
-std::uint32_t threads_of(const LaunchSetup& setup) {
-  return setup.block[0] * setup.block[1] * setup.block[2];
+using Extent = std::array<std::uint32_t, 3>;
+
+constexpr std::uint32_t volume(const Extent& extent) { return extent[0] * extent[1] * extent[2]; }
+
+int warps_of_block(const LaunchSetup& setup) {
+  return static_cast<int>((volume(setup.block) + kLanes - 1) / kLanes);
 }
 
-int warps_of(const LaunchSetup& setup) {
-  return static_cast<int>((threads_of(setup) + kLanes - 1) / kLanes);
+constexpr std::uint32_t coordinate(std::uint32_t linear, const Extent& extent, std::size_t axis) {
+  return axis == 0   ? linear % extent[0]
+         : axis == 1 ? linear / extent[0] % extent[1]
+                     : linear / extent[0] / extent[1];
 }
+
+/// How many clusters the grid has along each axis.
+Extent clusters_of(const LaunchSetup& setup) {
+  return {setup.grid[0] / setup.cluster[0], setup.grid[1] / setup.cluster[1],
+          setup.grid[2] / setup.cluster[2]};
+}
+
+/// Where a block is.
+struct Place {
+  std::uint32_t cluster = 0;  ///< linear
+  std::uint32_t rank = 0;     ///< in the cluster
+
+  [[nodiscard]] std::uint32_t along(const LaunchSetup& setup, std::size_t axis) const {
+    return coordinate(cluster, clusters_of(setup), axis) * setup.cluster[axis] +
+           coordinate(rank, setup.cluster, axis);
+  }
+  [[nodiscard]] std::uint32_t linear(const LaunchSetup& setup) const {
+    return along(setup, 0) + setup.grid[0] * (along(setup, 1) + setup.grid[1] * along(setup, 2));
+  }
+};
 
 /// Fills the registers that the system provides.
 class SpecialRegisters {
  public:
-  SpecialRegisters(const Program& program, const LaunchSetup& setup, std::uint32_t block,
+  SpecialRegisters(const Program& program, const LaunchSetup& setup, const Place& place,
                    const Warp& warp)
-      : program_(program), setup_(setup), block_(block), warp_(warp) {}
+      : program_(program), setup_(setup), place_(place), warp_(warp) {}
 
   void fill() {
     using enum SpecialRegister;
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      const auto at = [&](SpecialRegister first) {
-        return static_cast<SpecialRegister>(static_cast<std::size_t>(first) + axis);
-      };
-      set(at(tid_x),
-          [&](std::uint32_t lane) { return coordinate(thread(lane), setup_.block, axis); });
-      set(at(ntid_x), [&](std::uint32_t) { return setup_.block[axis]; });
-      set(at(ctaid_x), [&](std::uint32_t) { return coordinate(block_, setup_.grid, axis); });
-      set(at(nctaid_x), [&](std::uint32_t) { return setup_.grid[axis]; });
+      set_axes(axis);
     }
     set(laneid, [](std::uint32_t lane) { return lane; });
-    set(warpid, [&](std::uint32_t) { return static_cast<std::uint32_t>(warp_.index); });
-    set(nwarpid, [&](std::uint32_t) { return static_cast<std::uint32_t>(warps_of(setup_)); });
     set(lanemask_eq, [](std::uint32_t lane) { return 1U << lane; });
     set(lanemask_le, [](std::uint32_t lane) { return (2U << lane) - 1; });
     set(lanemask_lt, [](std::uint32_t lane) { return (1U << lane) - 1; });
     set(lanemask_ge, [](std::uint32_t lane) { return ~((1U << lane) - 1); });
     set(lanemask_gt, [](std::uint32_t lane) { return ~((2U << lane) - 1); });
-    set(dynamic_smem_size, [&](std::uint32_t) { return setup_.dynamic_smem_bytes; });
-    set(total_smem_size,
-        [&](std::uint32_t) { return program_.dynamic_shared_offset + setup_.dynamic_smem_bytes; });
+    set_all(warpid, static_cast<std::uint32_t>(warp_.index));
+    set_all(nwarpid, static_cast<std::uint32_t>(warps_of_block(setup_)));
+    set_all(dynamic_smem_size, setup_.dynamic_smem_bytes);
+    set_all(total_smem_size, program_.dynamic_shared_offset + setup_.dynamic_smem_bytes);
+    set_all(cluster_ctarank, place_.rank);
+    set_all(cluster_nctarank, volume(setup_.cluster));
   }
 
  private:
-  [[nodiscard]] std::uint32_t thread(std::uint32_t lane) const {
-    return static_cast<std::uint32_t>(warp_.index * kLanes) + lane;
+  void set_axes(std::size_t axis) {
+    using enum SpecialRegister;
+    const auto at = [&](SpecialRegister first) {
+      return static_cast<SpecialRegister>(static_cast<std::size_t>(first) + axis);
+    };
+    set(at(tid_x), [&](std::uint32_t lane) {
+      return coordinate(static_cast<std::uint32_t>(warp_.index * kLanes) + lane, setup_.block,
+                        axis);
+    });
+    set_all(at(ntid_x), setup_.block[axis]);
+    set_all(at(ctaid_x), place_.along(setup_, axis));
+    set_all(at(nctaid_x), setup_.grid[axis]);
+    set_all(at(clusterid_x), coordinate(place_.cluster, clusters_of(setup_), axis));
+    set_all(at(nclusterid_x), clusters_of(setup_)[axis]);
+    set_all(at(cluster_ctaid_x), coordinate(place_.rank, setup_.cluster, axis));
+    set_all(at(cluster_nctaid_x), setup_.cluster[axis]);
   }
-  static std::uint32_t coordinate(std::uint32_t linear, const std::array<std::uint32_t, 3>& extent,
-                                  std::size_t axis) {
-    return axis == 0   ? linear % extent[0]
-           : axis == 1 ? linear / extent[0] % extent[1]
-                       : linear / extent[0] / extent[1];
+  void set_all(SpecialRegister which, std::uint32_t value) {
+    set(which, [&](std::uint32_t) { return value; });
   }
   template <typename Value>
   void set(SpecialRegister which, Value value) {
@@ -67,49 +98,61 @@ class SpecialRegisters {
 
   const Program& program_;
   const LaunchSetup& setup_;
-  std::uint32_t block_;
+  const Place& place_;
   const Warp& warp_;
 };
 
-Warp make_warp(const Program& program, const LaunchSetup& setup, std::uint32_t block, int index) {
+Warp make_warp(const Program& program, const LaunchSetup& setup, const Place& place, int index) {
   Warp warp;
   warp.index = index;
-  const std::uint32_t threads = threads_of(setup) - static_cast<std::uint32_t>(index * kLanes);
+  warp.block = place.rank;
+  warp.agent = place.rank * static_cast<Agent>(warps_of_block(setup)) + static_cast<Agent>(index);
+  const std::uint32_t threads = volume(setup.block) - static_cast<std::uint32_t>(index * kLanes);
   warp.threads = threads >= kLanes ? kAllLanes : (Mask{1} << threads) - 1;
   warp.alive = warp.threads;
   warp.registers = LaneStorage(program.register_bytes);
   warp.predicates.resize(program.predicates);
   warp.groups.push_back({0, warp.threads, Group::State::runnable, 0});
   warp.local.resize(std::size_t{program.local_bytes} * kLanes);
-  warp.clock.set(index, 1);
-  SpecialRegisters(program, setup, block, warp).fill();
+  warp.clock.seen.set(warp.agent, 1);
+  SpecialRegisters(program, setup, place, warp).fill();
   return warp;
 }
 
 }  // namespace
 
+std::uint32_t cluster_count(const LaunchSetup& setup) { return volume(clusters_of(setup)); }
+
 Execution::Execution(const Program& the_program, GlobalMemory& the_global,
-                     const LaunchSetup& the_setup, LaunchResult& the_result,
-                     std::uint32_t the_block)
+                     const LaunchSetup& the_setup, LaunchResult& the_result, std::uint32_t cluster)
     : program(the_program),
       global(the_global),
       setup(the_setup),
       result(the_result),
-      block(the_block),
-      shared(std::size_t{the_program.dynamic_shared_offset} + the_setup.dynamic_smem_bytes,
-             warps_of(the_setup)),
-      random(the_setup.schedule.seed * 0x9e3779b97f4a7c15U + the_block) {
-  for (int i = 0; i < warps_of(setup); ++i) {
-    warps.push_back(make_warp(program, setup, block, i));
+      random(the_setup.schedule.seed * 0x9e3779b97f4a7c15U + cluster) {
+  const std::uint32_t ranks = volume(setup.cluster);
+  const int warps_each = warps_of_block(setup);
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) {
+    const Place place{cluster, rank};
+    blocks.emplace_back(place.linear(setup), rank,
+                        std::size_t{program.dynamic_shared_offset} + setup.dynamic_smem_bytes,
+                        static_cast<std::size_t>(warps_each) * ranks);
+    for (int i = 0; i < warps_each; ++i) {
+      warps.push_back(make_warp(program, setup, place, i));
+    }
   }
 }
 
-std::uint32_t Execution::threads_alive() const {
+std::uint32_t Execution::threads_alive(const Block& block) {
   std::uint32_t count = 0;
-  for (const Warp& warp : warps) {
+  for (const Warp& warp : warps_of(block)) {
     count += static_cast<std::uint32_t>(std::popcount(warp.alive));
   }
   return count;
+}
+
+bool Execution::any_alive() const {
+  return std::any_of(warps.begin(), warps.end(), [](const Warp& warp) { return warp.alive != 0; });
 }
 
 }  // namespace fatune::emulate

@@ -19,25 +19,38 @@ struct Barrier {
   std::uint32_t arrived = 0;   ///< threads
   std::uint32_t expected = 0;  ///< threads; 0: as many as the block has alive
   std::int32_t instruction = -1;
-  VectorClock joined;
+  Knowledge joined;
 };
 
 inline constexpr std::size_t kBarriers = 16;
 
-/// One block as it runs: what handlers work on.
+/// One block of a cluster as it runs.
+struct Block {
+  Block(std::uint32_t linear_index, std::uint32_t cluster_rank, std::size_t shared_bytes,
+        std::size_t agents)
+      : index(linear_index), rank(cluster_rank), shared(shared_bytes, agents) {}
+
+  std::uint32_t index;  ///< in the grid
+  std::uint32_t rank;   ///< in the cluster
+  SharedMemory shared;
+  std::array<Barrier, kBarriers> barriers;
+};
+
+/// Clusters of a grid. Precondition: its extents are multiples of the cluster's.
+[[nodiscard]] std::uint32_t cluster_count(const LaunchSetup& setup);
+
+/// One cluster of blocks as it runs, without clusters one block: what handlers work on.
 class Execution {
  public:
   Execution(const Program& program, GlobalMemory& global, const LaunchSetup& setup,
-            LaunchResult& result, std::uint32_t block);
+            LaunchResult& result, std::uint32_t cluster);
 
   const Program& program;
   GlobalMemory& global;
   const LaunchSetup& setup;
   LaunchResult& result;
-  std::uint32_t block;
-  SharedMemory shared;
-  std::vector<Warp> warps;
-  std::array<Barrier, kBarriers> barriers;
+  std::vector<Block> blocks;  ///< by rank
+  std::vector<Warp> warps;    ///< of all blocks, one block after another: the agents
   std::mt19937_64 random;
   bool trapped = false;
 
@@ -54,7 +67,12 @@ class Execution {
     return result.counts[index_of(instruction)];
   }
   [[nodiscard]] Accessor accessor(const Warp& warp, int lane) const {
-    return {warp.index, lane, &warp.clock};
+    return {warp.agent, lane, &warp.clock.seen};
+  }
+  [[nodiscard]] Block& block_of(const Warp& warp) { return blocks[warp.block]; }
+  [[nodiscard]] std::span<Warp> warps_of(const Block& block) {
+    const std::size_t count = warps.size() / blocks.size();
+    return std::span(warps).subspan(block.rank * count, count);
   }
 
   /// Notes a mistake; `text` is called for the first of its kind at an instruction.
@@ -62,12 +80,13 @@ class Execution {
   void report(FindingKind kind, const Warp& warp, const Instruction& instruction, int lane,
               Text text) {
     if (!result.findings.count_again(kind, index_of(instruction))) {
-      result.findings.add({kind, index_of(instruction), block,
+      result.findings.add({kind, index_of(instruction), blocks[warp.block].index,
                            static_cast<std::uint32_t>(warp.index * kLanes + lane), text(), 1});
     }
   }
 
-  [[nodiscard]] std::uint32_t threads_alive() const;
+  [[nodiscard]] std::uint32_t threads_alive(const Block& block);
+  [[nodiscard]] bool any_alive() const;
 };
 
 }  // namespace fatune::emulate

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "emulate/block_runner.hpp"
+#include "emulate/cluster_runner.hpp"
 #include "emulate/execution.hpp"
 
 namespace fatune::emulate {
@@ -17,10 +17,10 @@ LaunchResult run_kernel(const Program& program, GlobalMemory& memory, const Laun
     allocation.bytes = variable.bytes;
     memory.place(std::move(allocation));
   }
-  const std::uint32_t blocks = setup.grid[0] * setup.grid[1] * setup.grid[2];
-  for (std::uint32_t block = 0; block < blocks; ++block) {
-    Execution execution(program, memory, setup, result, block);
-    if (!BlockRunner(execution).run()) {
+  const std::uint32_t clusters = cluster_count(setup);
+  for (std::uint32_t cluster = 0; cluster < clusters; ++cluster) {
+    Execution execution(program, memory, setup, result, cluster);
+    if (!ClusterRunner(execution).run()) {
       return result;
     }
   }

@@ -33,6 +33,7 @@ struct Checks {
 struct LaunchSetup {
   std::array<std::uint32_t, 3> grid{1, 1, 1};
   std::array<std::uint32_t, 3> block{1, 1, 1};
+  std::array<std::uint32_t, 3> cluster{1, 1, 1};  ///< blocks; divides the grid
   std::uint32_t dynamic_smem_bytes = 0;
   std::span<const std::uint8_t> parameters;  ///< as the kernel declares them, one after another
   Schedule schedule;
@@ -57,8 +58,8 @@ struct LaunchResult {
   bool finished = false;                  ///< false: a finding (deadlock, trap, hang) has ended it
 };
 
-/// Runs a kernel, block by block. Whatever the kernel does wrong is a finding; only a bug in this
-/// program throws (std::logic_error), or memory that runs out.
+/// Runs a kernel, cluster by cluster. Whatever the kernel does wrong is a finding; only a bug in
+/// this program throws (std::logic_error), or memory that runs out.
 [[nodiscard]] LaunchResult run_kernel(const Program& program, GlobalMemory& memory,
                                       const LaunchSetup& setup);
 

@@ -11,23 +11,26 @@ namespace {
 
 std::string shared_name(std::uint32_t offset) { return fmt::format("shared memory + {}", offset); }
 
-std::string thread_name(Epoch epoch) {
-  return fmt::format("thread {} (warp {})", epoch.thread(), epoch.warp());
+std::string thread_name(const Execution& x, Epoch epoch) {
+  const Warp& warp = x.warps[epoch.agent()];
+  const std::string thread =
+      fmt::format("thread {} (warp {})", warp.index * kLanes + epoch.lane(), warp.index);
+  return x.blocks.size() == 1 ? thread : fmt::format("{} of block rank {}", thread, warp.block);
 }
 
-std::string describe(const SharedFault& fault, const char* doing) {
+std::string describe(const Execution& x, const SharedFault& fault, const char* doing) {
   const std::string where = shared_name(fault.offset);
   switch (fault.kind) {
     case SharedFault::Kind::uninitialised:
       return fmt::format("{} {}, which nobody has written", doing, where);
     case SharedFault::Kind::in_flight:
       return fmt::format("{} {} while an asynchronous copy of {} is on its way there", doing, where,
-                         thread_name(fault.other));
+                         thread_name(x, fault.other));
     case SharedFault::Kind::race:
       break;
   }
   return fmt::format("{} {}, which {} {}, with no synchronisation between", doing, where,
-                     thread_name(fault.other), fault.other_writes ? "writes" : "reads");
+                     thread_name(x, fault.other), fault.other_writes ? "writes" : "reads");
 }
 
 FindingKind kind_of(SharedFault::Kind kind) {
@@ -104,9 +107,10 @@ void read_shared(Execution& x, const Warp& warp, const Instruction& instruction,
   if (!check_shared(x, warp, instruction, lane, access, offset)) {
     return;
   }
-  std::memcpy(to, x.shared.data(offset), access.bytes);
+  std::memcpy(to, x.block_of(warp).shared.data(offset), access.bytes);
   if (x.setup.checks.race) {
-    if (const auto fault = x.shared.note_read(x.accessor(warp, lane), offset, access.bytes)) {
+    if (const auto fault =
+            x.block_of(warp).shared.note_read(x.accessor(warp, lane), offset, access.bytes)) {
       report_shared(x, warp, instruction, lane, *fault, "reads");
     }
   }
@@ -118,9 +122,10 @@ void write_shared(Execution& x, const Warp& warp, const Instruction& instruction
   if (!check_shared(x, warp, instruction, lane, access, offset)) {
     return;
   }
-  std::memcpy(x.shared.data(offset), from, access.bytes);
+  std::memcpy(x.block_of(warp).shared.data(offset), from, access.bytes);
   if (x.setup.checks.race) {
-    if (const auto fault = x.shared.note_write(x.accessor(warp, lane), offset, access.bytes)) {
+    if (const auto fault =
+            x.block_of(warp).shared.note_write(x.accessor(warp, lane), offset, access.bytes)) {
       report_shared(x, warp, instruction, lane, *fault, "writes");
     }
   }
@@ -133,7 +138,7 @@ void report_shared(Execution& x, const Warp& warp, const Instruction& instructio
   if (fault.kind == SharedFault::Kind::uninitialised && !x.setup.checks.init) {
     return;
   }
-  x.report(kind_of(fault.kind), warp, instruction, lane, [&] { return describe(fault, doing); });
+  x.report(kind_of(fault.kind), warp, instruction, lane, [&] { return describe(x, fault, doing); });
 }
 
 bool check_shared(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
@@ -141,14 +146,15 @@ bool check_shared(Execution& x, const Warp& warp, const Instruction& instruction
   if (!aligned(x, warp, instruction, lane, access)) {
     return false;
   }
-  if (access.address < kSharedBase || !x.shared.holds(access.address - kSharedBase, access.bytes)) {
+  if (access.address < kSharedBase ||
+      !x.block_of(warp).shared.holds(access.address - kSharedBase, access.bytes)) {
     out_of_bounds(
         x, warp, instruction, lane, access,
         access.address < kSharedBase
             ? fmt::format("shared address {:#x}, before shared memory", access.address)
             : fmt::format("{}, which has {} bytes",
                           shared_name(static_cast<std::uint32_t>(access.address) - kSharedBase),
-                          x.shared.size()));
+                          x.block_of(warp).shared.size()));
     return false;
   }
   offset = static_cast<std::uint32_t>(access.address) - kSharedBase;

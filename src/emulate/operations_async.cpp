@@ -27,7 +27,8 @@ void start_copy(Execution& x, Warp& warp, const Instruction& instruction, int la
     return;
   }
   if (x.setup.checks.race) {
-    if (const auto fault = x.shared.note_issue(x.accessor(warp, lane), offset, bytes)) {
+    if (const auto fault =
+            x.block_of(warp).shared.note_issue(x.accessor(warp, lane), offset, bytes)) {
       report_shared(x, warp, instruction, lane, *fault, "copies to");
     }
   }

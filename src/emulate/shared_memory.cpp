@@ -41,12 +41,8 @@ void fill(std::vector<std::uint8_t>& marks, std::uint32_t offset, std::uint32_t 
 
 }  // namespace
 
-SharedMemory::SharedMemory(std::size_t bytes, int warps)
-    : bytes_(bytes),
-      initialised_(bytes),
-      in_flight_(bytes),
-      writes_(bytes),
-      reads_(static_cast<std::size_t>(warps), std::vector<Epoch>(bytes)) {}
+SharedMemory::SharedMemory(std::size_t bytes, std::size_t agents)
+    : bytes_(bytes), initialised_(bytes), in_flight_(bytes), writes_(bytes), reads_(agents) {}
 
 std::optional<SharedFault> SharedMemory::conflict(const Accessor& who, std::uint32_t offset,
                                                   std::uint32_t count, bool writes) const {
@@ -62,6 +58,9 @@ std::optional<SharedFault> SharedMemory::conflict(const Accessor& who, std::uint
 std::optional<SharedFault> SharedMemory::unread_conflict(const Accessor& who, std::uint32_t offset,
                                                          std::uint32_t count) const {
   for (const std::vector<Epoch>& reads : reads_) {
+    if (reads.empty()) {
+      continue;
+    }
     if (const auto byte = first_unordered(who, reads, offset, count)) {
       return SharedFault{SharedFault::Kind::race, *byte, reads[*byte], false};
     }
@@ -72,7 +71,11 @@ std::optional<SharedFault> SharedMemory::unread_conflict(const Accessor& who, st
 std::optional<SharedFault> SharedMemory::note_read(const Accessor& who, std::uint32_t offset,
                                                    std::uint32_t count) {
   std::optional<SharedFault> fault = conflict(who, offset, count, false);
-  fill(reads_[static_cast<std::size_t>(who.warp)], offset, count, who.epoch());
+  std::vector<Epoch>& reads = reads_[who.agent];
+  if (reads.empty()) {
+    reads.resize(bytes_.size());
+  }
+  fill(reads, offset, count, who.epoch());
   if (!fault) {
     if (const auto byte = first_of(initialised_, offset, count, 0)) {
       fault = SharedFault{SharedFault::Kind::uninitialised, *byte, {}, false};

@@ -23,7 +23,7 @@ struct SharedFault {
 /// has read it since, and whether an asynchronous copy is on its way there.
 class SharedMemory {
  public:
-  SharedMemory(std::size_t bytes, int warps);
+  SharedMemory(std::size_t bytes, std::size_t agents);
 
   [[nodiscard]] std::size_t size() const { return bytes_.size(); }
   [[nodiscard]] bool holds(std::uint64_t offset, std::size_t count) const {
@@ -53,7 +53,7 @@ class SharedMemory {
   std::vector<std::uint8_t> initialised_;
   std::vector<std::uint8_t> in_flight_;
   std::vector<Epoch> writes_;
-  std::vector<std::vector<Epoch>> reads_;  ///< by warp: its last read of each byte
+  std::vector<std::vector<Epoch>> reads_;  ///< by agent that has read: its last read of each byte
 };
 
 }  // namespace fatune::emulate

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -36,19 +37,21 @@ struct AsyncCopy {
 };
 
 struct Warp {
-  int index = 0;
+  int index = 0;          ///< in its block
+  std::size_t block = 0;  ///< in its cluster
+  Agent agent = 0;
   Mask alive = 0;    ///< lanes that have not ended
   Mask threads = 0;  ///< lanes that exist: fewer in the block's last warp
   LaneStorage registers;
   std::vector<Mask> predicates;
   std::vector<Group> groups;
-  VectorClock clock;
+  Knowledge clock;
   std::vector<AsyncCopy> copies;
   std::array<std::uint32_t, kLanes> committed{};  ///< cp.async groups, by lane
   std::vector<std::uint8_t> local;                ///< lane after lane
 
   /// After a synchronisation: what comes now is later than what others have seen.
-  void advance() { clock.set(index, clock.of(index) + 1); }
+  void advance() { clock.seen.set(agent, clock.seen.of(agent) + 1); }
 };
 
 }  // namespace fatune::emulate

@@ -8,11 +8,11 @@
 
 namespace fatune::emulate {
 
-/// Runs one block to its end. Lanes of a warp that are at the same place run together; whose turn
-/// it is the schedule says.
-class BlockRunner {
+/// Runs one cluster of blocks to its end. Lanes of a warp that are at the same place run together;
+/// whose turn it is the schedule says.
+class ClusterRunner {
  public:
-  explicit BlockRunner(Execution& x) : x_(x) {}
+  explicit ClusterRunner(Execution& x) : x_(x) {}
 
   /// False when a finding has ended it: a trap, a deadlock, too many instructions.
   bool run();
@@ -41,8 +41,8 @@ class BlockRunner {
   /// Lanes that a guard keeps out of a collective instruction go on without it.
   void split_inactive(Warp& warp, std::size_t index, Mask active);
   static void merge_groups(Warp& warp);
-  void complete_barriers();
-  void release(std::uint32_t barrier);
+  void complete_barriers(Block& block);
+  void release(Block& block, std::uint32_t barrier);
 
   void report_deadlock();
   [[nodiscard]] std::string describe(const Warp& warp, const Group& group) const;

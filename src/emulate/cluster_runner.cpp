@@ -1,7 +1,8 @@
-#include "emulate/block_runner.hpp"
+#include "emulate/cluster_runner.hpp"
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -28,7 +29,7 @@ std::string lane_names(Mask mask) {
 
 }  // namespace
 
-bool BlockRunner::run() {
+bool ClusterRunner::run() {
   for (;;) {
     const Turn turn = choose();
     if (turn.warp == nullptr) {
@@ -50,14 +51,14 @@ bool BlockRunner::run() {
       return false;
     }
   }
-  if (x_.threads_alive() > 0) {
+  if (x_.any_alive()) {
     report_deadlock();
     return false;
   }
   return true;
 }
 
-BlockRunner::Turn BlockRunner::choose() {
+ClusterRunner::Turn ClusterRunner::choose() {
   const std::size_t count = x_.warps.size();
   const bool shuffled = x_.setup.schedule.timing == Timing::random;
   const std::size_t first = shuffled ? x_.random() % count : turn_++ % count;
@@ -73,7 +74,7 @@ BlockRunner::Turn BlockRunner::choose() {
 }
 
 /// The one that is behind: so lanes that parted meet again where their ways do.
-std::size_t BlockRunner::choose_group(const Warp& warp) {
+std::size_t ClusterRunner::choose_group(const Warp& warp) {
   std::size_t chosen = warp.groups.size();
   for (std::size_t i = 0; i < warp.groups.size(); ++i) {
     const Group& group = warp.groups[i];
@@ -85,7 +86,7 @@ std::size_t BlockRunner::choose_group(const Warp& warp) {
   return chosen;
 }
 
-void BlockRunner::merge_groups(Warp& warp) {
+void ClusterRunner::merge_groups(Warp& warp) {
   for (std::size_t i = 0; i + 1 < warp.groups.size(); ++i) {
     Group& group = warp.groups[i];
     for (std::size_t j = warp.groups.size(); --j > i;) {
@@ -101,7 +102,7 @@ void BlockRunner::merge_groups(Warp& warp) {
   }
 }
 
-void BlockRunner::run_group(Warp& warp, std::size_t index) {
+void ClusterRunner::run_group(Warp& warp, std::size_t index) {
   int budget = x_.setup.schedule.timing == Timing::random
                    ? 1 + static_cast<int>(x_.random() % kLongestTurn)
                    : kLongestTurn;
@@ -112,8 +113,8 @@ void BlockRunner::run_group(Warp& warp, std::size_t index) {
   }
 }
 
-Mask BlockRunner::active_lanes(const Warp& warp, const Group& group,
-                               const Instruction& instruction) {
+Mask ClusterRunner::active_lanes(const Warp& warp, const Group& group,
+                                 const Instruction& instruction) {
   if (instruction.guard < 0) {
     return group.mask;
   }
@@ -121,7 +122,7 @@ Mask BlockRunner::active_lanes(const Warp& warp, const Group& group,
   return group.mask & (instruction.guard_negated ? ~guard : guard);
 }
 
-bool BlockRunner::step(Warp& warp, std::size_t index) {
+bool ClusterRunner::step(Warp& warp, std::size_t index) {
   Group& group = warp.groups[index];
   const Instruction& instruction = at(group);
   const Mask active = active_lanes(warp, group, instruction);
@@ -153,8 +154,8 @@ bool BlockRunner::step(Warp& warp, std::size_t index) {
   return !x_.trapped;
 }
 
-bool BlockRunner::branch(Warp& warp, std::size_t index, const Instruction& instruction,
-                         Mask active) {
+bool ClusterRunner::branch(Warp& warp, std::size_t index, const Instruction& instruction,
+                           Mask active) {
   InstructionCounts& counts = x_.counts(instruction);
   ++counts.warps;
   counts.threads += static_cast<std::uint32_t>(std::popcount(active));
@@ -172,7 +173,7 @@ bool BlockRunner::branch(Warp& warp, std::size_t index, const Instruction& instr
   return false;
 }
 
-bool BlockRunner::end_lanes(Warp& warp, std::size_t index, Mask active) {
+bool ClusterRunner::end_lanes(Warp& warp, std::size_t index, Mask active) {
   Group& group = warp.groups[index];
   ++x_.counts(at(group)).warps;
   warp.alive &= ~active;
@@ -189,11 +190,11 @@ bool BlockRunner::end_lanes(Warp& warp, std::size_t index, Mask active) {
       other.state = Group::State::runnable;
     }
   }
-  complete_barriers();
+  complete_barriers(x_.block_of(warp));
   return false;
 }
 
-void BlockRunner::split_inactive(Warp& warp, std::size_t index, Mask active) {
+void ClusterRunner::split_inactive(Warp& warp, std::size_t index, Mask active) {
   Group& group = warp.groups[index];
   const Mask rest = group.mask & ~active;
   if (rest != 0) {
@@ -203,8 +204,8 @@ void BlockRunner::split_inactive(Warp& warp, std::size_t index, Mask active) {
   }
 }
 
-bool BlockRunner::gathered(Warp& warp, std::size_t index, const Instruction& instruction,
-                           Mask active) {
+bool ClusterRunner::gathered(Warp& warp, std::size_t index, const Instruction& instruction,
+                             Mask active) {
   const bool any_lanes = instruction.flow == Flow::barrier && !instruction.all_members;
   const Mask needed = any_lanes ? active : members_of(x_, warp, instruction, active);
   if ((needed & ~active) == 0) {
@@ -216,8 +217,8 @@ bool BlockRunner::gathered(Warp& warp, std::size_t index, const Instruction& ins
   return false;
 }
 
-bool BlockRunner::arrive(Warp& warp, std::size_t index, const Instruction& instruction,
-                         Mask active) {
+bool ClusterRunner::arrive(Warp& warp, std::size_t index, const Instruction& instruction,
+                           Mask active) {
   ++x_.counts(instruction).warps;
   const int lane = std::countr_zero(active);
   const std::uint32_t number = x_.lanes<std::uint32_t>(warp, instruction.operands[0])[lane];
@@ -231,7 +232,8 @@ bool BlockRunner::arrive(Warp& warp, std::size_t index, const Instruction& instr
     x_.trapped = true;
     return false;
   }
-  Barrier& barrier = x_.barriers[number];
+  Block& block = x_.block_of(warp);
+  Barrier& barrier = block.barriers[number];
   if (barrier.arrived > 0 && barrier.expected != count) {
     x_.report(FindingKind::barrier_misuse, warp, instruction, lane, [&] {
       return fmt::format("barrier {} for {} threads, where others wait for {} at it", number, count,
@@ -250,24 +252,24 @@ bool BlockRunner::arrive(Warp& warp, std::size_t index, const Instruction& instr
     warp.advance();
     ++group.pc;
   }
-  complete_barriers();
+  complete_barriers(block);
   return !instruction.waits;
 }
 
-void BlockRunner::complete_barriers() {
+void ClusterRunner::complete_barriers(Block& block) {
   for (std::uint32_t number = 0; number < kBarriers; ++number) {
-    const Barrier& barrier = x_.barriers[number];
-    const std::uint32_t expected = barrier.expected != 0 ? barrier.expected : x_.threads_alive();
+    const Barrier& barrier = block.barriers[number];
+    const std::uint32_t expected =
+        barrier.expected != 0 ? barrier.expected : x_.threads_alive(block);
     if (barrier.arrived > 0 && barrier.arrived >= expected) {
-      release(number);
+      release(block, number);
     }
   }
 }
 
-void BlockRunner::release(std::uint32_t number) {
-  const Barrier done = x_.barriers[number];
-  x_.barriers[number] = {};
-  for (Warp& warp : x_.warps) {
+void ClusterRunner::release(Block& block, std::uint32_t number) {
+  const Barrier done = std::exchange(block.barriers[number], {});
+  for (Warp& warp : x_.warps_of(block)) {
     bool waited = false;
     for (Group& group : warp.groups) {
       if (group.state == Group::State::at_barrier && group.barrier == number) {
@@ -283,7 +285,7 @@ void BlockRunner::release(std::uint32_t number) {
   }
 }
 
-std::string BlockRunner::describe(const Warp& warp, const Group& group) const {
+std::string ClusterRunner::describe(const Warp& warp, const Group& group) const {
   const char* const waits =
       group.state == Group::State::at_barrier ? "at barrier" : "for other lanes of the warp";
   const std::string which =
@@ -292,7 +294,7 @@ std::string BlockRunner::describe(const Warp& warp, const Group& group) const {
                      waits, which, group.pc);
 }
 
-void BlockRunner::report_deadlock() {
+void ClusterRunner::report_deadlock() {
   std::string who;
   const Warp* first = nullptr;
   bool divergent = false;
