@@ -57,7 +57,7 @@ void await_copies(Execution& x, Warp& warp, Mask lanes, std::uint32_t pending) {
       land(x, warp, copy);
     }
     if (x.setup.checks.race) {
-      x.block_of(warp).shared.note_landing(x.accessor(warp, copy.lane), copy.destination,
+      x.block_of(warp).shared.note_landing(x.accessor(warp, copy.lane).epoch(), copy.destination,
                                            copy.bytes);
     }
   }

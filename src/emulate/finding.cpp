@@ -17,6 +17,8 @@ const char* name_of(FindingKind kind) {
       return "race";
     case FindingKind::in_flight:
       return "in_flight";
+    case FindingKind::missing_proxy_fence:
+      return "missing_proxy_fence";
     case FindingKind::divergent_barrier:
       return "divergent_barrier";
     case FindingKind::barrier_misuse:
@@ -41,6 +43,7 @@ const char* check_of(FindingKind kind) {
     case FindingKind::race:
     case FindingKind::in_flight:
       return "race";
+    case FindingKind::missing_proxy_fence:
     case FindingKind::divergent_barrier:
     case FindingKind::barrier_misuse:
     case FindingKind::pending_at_exit:

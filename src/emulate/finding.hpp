@@ -9,16 +9,17 @@ namespace fatune::emulate {
 
 /// What a finding is about, and the check that it belongs to.
 enum class FindingKind : std::uint8_t {
-  out_of_bounds,      ///< mem
-  misaligned,         ///< mem
-  uninitialised,      ///< init
-  race,               ///< race
-  in_flight,          ///< race: touched while an asynchronous copy is on its way
-  divergent_barrier,  ///< sync
-  barrier_misuse,     ///< sync
-  deadlock,           ///< deadlock
-  pending_at_exit,    ///< sync
-  trap,               ///< always
+  out_of_bounds,        ///< mem
+  misaligned,           ///< mem
+  uninitialised,        ///< init
+  race,                 ///< race
+  in_flight,            ///< race: touched while an asynchronous operation may touch it
+  missing_proxy_fence,  ///< sync: the async proxy need not see what was written
+  divergent_barrier,    ///< sync
+  barrier_misuse,       ///< sync
+  deadlock,             ///< deadlock
+  pending_at_exit,      ///< sync
+  trap,                 ///< always
 };
 
 [[nodiscard]] const char* name_of(FindingKind kind);

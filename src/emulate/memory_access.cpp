@@ -26,6 +26,13 @@ std::string describe(const Execution& x, const SharedFault& fault, const char* d
     case SharedFault::Kind::in_flight:
       return fmt::format("{} {} while an asynchronous copy of {} is on its way there", doing, where,
                          thread_name(x, fault.other));
+    case SharedFault::Kind::being_read:
+      return fmt::format("{} {}, which an asynchronous operation may still read", doing, where);
+    case SharedFault::Kind::unfenced:
+      return fmt::format(
+          "{} {} through the async proxy, which {} wrote through the generic proxy, with no "
+          "fence.proxy.async between",
+          doing, where, thread_name(x, fault.other));
     case SharedFault::Kind::race:
       break;
   }
@@ -38,7 +45,10 @@ FindingKind kind_of(SharedFault::Kind kind) {
     case SharedFault::Kind::uninitialised:
       return FindingKind::uninitialised;
     case SharedFault::Kind::in_flight:
+    case SharedFault::Kind::being_read:
       return FindingKind::in_flight;
+    case SharedFault::Kind::unfenced:
+      return FindingKind::missing_proxy_fence;
     case SharedFault::Kind::race:
       break;
   }

@@ -42,7 +42,12 @@ void fill(std::vector<std::uint8_t>& marks, std::uint32_t offset, std::uint32_t 
 }  // namespace
 
 SharedMemory::SharedMemory(std::size_t bytes, std::size_t agents)
-    : bytes_(bytes), initialised_(bytes), in_flight_(bytes), writes_(bytes), reads_(agents) {}
+    : bytes_(bytes),
+      initialised_(bytes),
+      in_flight_(bytes),
+      async_reads_(bytes),
+      writes_(bytes),
+      reads_(agents) {}
 
 std::optional<SharedFault> SharedMemory::conflict(const Accessor& who, std::uint32_t offset,
                                                   std::uint32_t count, bool writes) const {
@@ -55,8 +60,26 @@ std::optional<SharedFault> SharedMemory::conflict(const Accessor& who, std::uint
   return writes ? unread_conflict(who, offset, count) : std::nullopt;
 }
 
+std::optional<SharedFault> SharedMemory::unfenced_write(const VectorClock& fenced,
+                                                        std::uint32_t offset,
+                                                        std::uint32_t count) const {
+  for (std::uint32_t i = offset; i < offset + count; ++i) {
+    const Epoch write = writes_[i];
+    const bool generic = !write.never() && write.agent() < reads_.size();
+    if (generic && fenced.of(write.agent()) < write.clock()) {
+      return SharedFault{SharedFault::Kind::unfenced, i, write, true};
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<SharedFault> SharedMemory::unread_conflict(const Accessor& who, std::uint32_t offset,
                                                          std::uint32_t count) const {
+  for (std::uint32_t i = offset; i < offset + count; ++i) {
+    if (async_reads_[i] > 0) {
+      return SharedFault{SharedFault::Kind::being_read, i, {}, false};
+    }
+  }
   for (const std::vector<Epoch>& reads : reads_) {
     if (reads.empty()) {
       continue;
@@ -71,11 +94,7 @@ std::optional<SharedFault> SharedMemory::unread_conflict(const Accessor& who, st
 std::optional<SharedFault> SharedMemory::note_read(const Accessor& who, std::uint32_t offset,
                                                    std::uint32_t count) {
   std::optional<SharedFault> fault = conflict(who, offset, count, false);
-  std::vector<Epoch>& reads = reads_[who.agent];
-  if (reads.empty()) {
-    reads.resize(bytes_.size());
-  }
-  fill(reads, offset, count, who.epoch());
+  mark_read(who, offset, count);
   if (!fault) {
     if (const auto byte = first_of(initialised_, offset, count, 0)) {
       fault = SharedFault{SharedFault::Kind::uninitialised, *byte, {}, false};
@@ -84,10 +103,18 @@ std::optional<SharedFault> SharedMemory::note_read(const Accessor& who, std::uin
   return fault;
 }
 
+void SharedMemory::mark_read(const Accessor& who, std::uint32_t offset, std::uint32_t count) {
+  std::vector<Epoch>& reads = reads_[who.agent];
+  if (reads.empty()) {
+    reads.resize(bytes_.size());
+  }
+  fill(reads, offset, count, who.epoch());
+}
+
 std::optional<SharedFault> SharedMemory::note_write(const Accessor& who, std::uint32_t offset,
                                                     std::uint32_t count) {
   const std::optional<SharedFault> fault = conflict(who, offset, count, true);
-  note_landing(who, offset, count);
+  note_landing(who.epoch(), offset, count);
   return fault;
 }
 
@@ -99,10 +126,33 @@ std::optional<SharedFault> SharedMemory::note_issue(const Accessor& who, std::ui
   return fault;
 }
 
-void SharedMemory::note_landing(const Accessor& who, std::uint32_t offset, std::uint32_t count) {
+void SharedMemory::note_landing(Epoch as, std::uint32_t offset, std::uint32_t count) {
   fill(in_flight_, offset, count, 0);
   fill(initialised_, offset, count, 1);
-  fill(writes_, offset, count, who.epoch());
+  fill(writes_, offset, count, as);
+}
+
+std::optional<SharedFault> SharedMemory::begin_async_read(const Accessor& who,
+                                                          const VectorClock& fenced,
+                                                          std::uint32_t offset,
+                                                          std::uint32_t count) {
+  std::optional<SharedFault> fault = conflict(who, offset, count, false);
+  if (!fault) {
+    if (const auto byte = first_of(initialised_, offset, count, 0)) {
+      fault = SharedFault{SharedFault::Kind::uninitialised, *byte, {}, false};
+    }
+  }
+  for (std::uint32_t i = offset; i < offset + count; ++i) {
+    ++async_reads_[i];
+  }
+  return fault ? fault : unfenced_write(fenced, offset, count);
+}
+
+void SharedMemory::end_async_read(const Accessor& who, std::uint32_t offset, std::uint32_t count) {
+  for (std::uint32_t i = offset; i < offset + count; ++i) {
+    --async_reads_[i];
+  }
+  mark_read(who, offset, count);
 }
 
 }  // namespace fatune::emulate

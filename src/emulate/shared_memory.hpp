@@ -12,10 +12,16 @@ namespace fatune::emulate {
 
 /// What is wrong with an access to shared memory.
 struct SharedFault {
-  enum class Kind : std::uint8_t { uninitialised, race, in_flight };
+  enum class Kind : std::uint8_t {
+    uninitialised,
+    race,
+    in_flight,   ///< an asynchronous copy is on its way there
+    being_read,  ///< an asynchronous operation may still read there
+    unfenced,    ///< the async proxy reads what the generic one wrote, with no fence between
+  };
   Kind kind = Kind::race;
   std::uint32_t offset = 0;  ///< of the first byte
-  Epoch other;               ///< race: the access that is not ordered with this one
+  Epoch other;               ///< race, in_flight, unfenced: the other access
   bool other_writes = false;
 };
 
@@ -39,10 +45,22 @@ class SharedMemory {
   /// An asynchronous copy to here is issued: what its write conflicts with is known now.
   [[nodiscard]] std::optional<SharedFault> note_issue(const Accessor& who, std::uint32_t offset,
                                                       std::uint32_t count);
-  /// It is waited for: from now on it is a write of that thread.
-  void note_landing(const Accessor& who, std::uint32_t offset, std::uint32_t count);
+  /// It has happened for those who know `as`: from now on it is a write at that epoch.
+  void note_landing(Epoch as, std::uint32_t offset, std::uint32_t count);
+  /// An asynchronous operation is issued that reads here, through the async proxy, until
+  /// end_async_read. `fenced`: what the issuer knows that this proxy sees.
+  [[nodiscard]] std::optional<SharedFault> begin_async_read(const Accessor& who,
+                                                            const VectorClock& fenced,
+                                                            std::uint32_t offset,
+                                                            std::uint32_t count);
+  /// It is waited for, by a thread that has read here so.
+  void end_async_read(const Accessor& who, std::uint32_t offset, std::uint32_t count);
 
  private:
+  [[nodiscard]] std::optional<SharedFault> unfenced_write(const VectorClock& fenced,
+                                                          std::uint32_t offset,
+                                                          std::uint32_t count) const;
+  void mark_read(const Accessor& who, std::uint32_t offset, std::uint32_t count);
   [[nodiscard]] std::optional<SharedFault> conflict(const Accessor& who, std::uint32_t offset,
                                                     std::uint32_t count, bool writes) const;
   [[nodiscard]] std::optional<SharedFault> unread_conflict(const Accessor& who,
@@ -52,6 +70,7 @@ class SharedMemory {
   std::vector<std::uint8_t> bytes_;
   std::vector<std::uint8_t> initialised_;
   std::vector<std::uint8_t> in_flight_;
+  std::vector<std::uint16_t> async_reads_;  ///< on their way: how many
   std::vector<Epoch> writes_;
   std::vector<std::vector<Epoch>> reads_;  ///< by agent that has read: its last read of each byte
 };
