@@ -1,15 +1,62 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
 
+// Products of small matrices as tensor cores make them. NVIDIA does not document how they add; what
+// stands here is what others have measured on Hopper, and confirmed bit by bit on random matrices.
+//
+// All products of an element and the accumulator are one sum. Products are exact. The addends are
+// aligned at the greatest exponent among them, where a product's exponent is the sum of its
+// factors' (a product is not normalised), and a zero has none. What then stands more than
+// kSumFractionBits behind the point is cut off; the rest is added exactly. The result is cut off to
+// single precision, or rounded to nearest, ties to even, to half precision. A NaN is 0x7fffffff or
+// 0x7fff, and no sum is a negative zero.
+//
+// source: Xie et al., "MMA-Sim: bit-accurate reference model of tensor cores and matrix cores"
+// (arXiv:2511.10909); Khattak & Mikaitis, "Accurate models of NVIDIA tensor cores"
+// (arXiv:2512.07004)
 namespace fatune::emulate {
 
-using MatrixA = std::array<std::array<float, 16>, 16>;  ///< [row][k]
-using MatrixB = std::array<std::array<float, 8>, 16>;   ///< [k][column]
-using MatrixC = std::array<std::array<float, 8>, 16>;   ///< [row][column]
+/// Hopper, for factors of 16 bits and of tf32. (Ampere: 24, and in sums of 8 products.)
+inline constexpr int kSumFractionBits = 25;
 
-/// C += A B. Products are exact and summed in double precision, then rounded once to single: what
-/// tensor cores give differs from this in the last places (they cut off while they add).
-void multiply_add(const MatrixA& a, const MatrixB& b, MatrixC& c);
+/// Types of factors; tf32 is the upper 19 bits of single precision.
+enum class Factor : std::uint8_t { f16, bf16, tf32 };
+enum class Accumulator : std::uint8_t { f32, f16 };
+
+/// A matrix's elements as numbers, and the exponents by which their products are aligned.
+template <std::size_t kRows, std::size_t kColumns>
+struct Factors {
+  static constexpr std::size_t kCount = kRows * kColumns;
+  alignas(32) std::array<float, kCount> values;            ///< [row][column]
+  alignas(32) std::array<std::int32_t, kCount> exponents;  ///< [row][column]
+};
+inline constexpr std::size_t kProductRows = 16;
+inline constexpr std::size_t kProductColumns = 8;
+inline constexpr std::size_t kProductDepth = 16;
+using FactorsA = Factors<kProductRows, kProductDepth>;
+using FactorsB = Factors<kProductDepth, kProductColumns>;
+/// Of either type as single precision: [row][column].
+using Accumulators = std::array<float, kProductRows * kProductColumns>;
+
+/// Elements from their bits, which are the lower ones of each. Zeros change no sum: they fill up
+/// what is less deep than kProductDepth.
+void set_factors(Factor type, std::span<const std::uint32_t> bits, std::span<float> values,
+                 std::span<std::int32_t> exponents);
+template <std::size_t kRows, std::size_t kColumns>
+void set_factors(Factor type, const std::array<std::uint32_t, kRows * kColumns>& bits,
+                 Factors<kRows, kColumns>& to) {
+  set_factors(type, bits, to.values, to.exponents);
+}
+
+/// C += A B. In single precision, or in half precision held as single.
+void multiply_add(Accumulator type, const FactorsA& a, const FactorsB& b, Accumulators& c);
+
+/// One element of the same, written as the rule says it: slower. `a` is a row, `b` a column.
+float multiply_add_one(Accumulator type, const FactorsA& a, std::size_t row, const FactorsB& b,
+                       std::size_t column, float c);
 
 }  // namespace fatune::emulate

@@ -1,10 +1,8 @@
-#include <cmath>
 #include <cstring>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "emulate/half.hpp"
 #include "emulated_kernel.hpp"
 
 // Instructions in which lanes of a warp work together.
@@ -84,59 +82,6 @@ TEST(Stmatrix, PutsBackWhatLdmatrixGives) {
     EXPECT_THAT(done.findings(), testing::IsEmpty());
     for (std::uint64_t thread = 0; thread < 32; ++thread) {
       EXPECT_EQ(done.stored(static_cast<std::uint32_t>(thread)), thread << 32U | thread * 65599);
-    }
-  }
-}
-
-/// The same pair in all lanes: every row of A is (a0, a1) again and again, of B every column.
-TEST(Mma, SumsProductsOfHalves) {
-  const std::uint32_t a = to_half(1.5F) | static_cast<std::uint32_t>(to_half(-2.0F)) << 16U;
-  const std::uint32_t b = to_half(3.0F) | static_cast<std::uint32_t>(to_half(0.25F)) << 16U;
-  const Emulated done = emulate(kernel_text(
-      fmt::format("mov.u32 %r1, {};\nmov.u32 %r2, {};\nmov.f32 %f5, 0f3F800000;\n"
-                  "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {{%f1, %f2, %f3, %f4}}, "
-                  "{{%r1, %r1, %r1, %r1}}, {{%r2, %r2}}, {{%f5, %f5, %f5, %f5}};\n"
-                  "st.global.v2.f32 [%w2], {{%f1, %f4}};\n",
-                  a, b)));
-  float results[2];
-  std::memcpy(results, done.output.data() + 16 * 31, sizeof(results));
-  EXPECT_EQ(results[0], 8 * (1.5F * 3.0F - 2.0F * 0.25F) + 1.0F);
-  EXPECT_EQ(results[1], results[0]);
-}
-
-/// Small integers, so that every sum is exact: A[r][k] = r - k, B[k][n] = (k + 3 n) % 5.
-TEST(Mma, MultipliesMatricesByTheirFragments) {
-  const auto a = [](int r, int k) { return static_cast<float>(r - k); };
-  const auto b = [](int k, int n) { return static_cast<float>((k + 3 * n) % 5); };
-  Trial trial;
-  for (int lane = 0; lane < 32; ++lane) {
-    const int row = lane / 4;
-    const int at = lane % 4 * 2;
-    const float values[12]{a(row, at),     a(row, at + 1), a(row + 8, at),     a(row + 8, at + 1),
-                           a(row, at + 8), a(row, at + 9), a(row + 8, at + 8), a(row + 8, at + 9),
-                           b(at, row),     b(at + 1, row), b(at + 8, row),     b(at + 9, row)};
-    for (std::size_t i = 0; i < 12; ++i) {
-      const std::uint16_t bits = to_bfloat(values[i]);
-      std::memcpy(trial.input.data() + 32 * static_cast<std::size_t>(lane) + 2 * i, &bits, 2);
-    }
-  }
-  const Emulated done = emulate(
-      kernel_text("mad.wide.u32 %w3, %r0, 32, %w0;\n"
-                  "ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%w3];\n"
-                  "ld.global.v2.u32 {%r5, %r6}, [%w3+16];\n"
-                  "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%f1, %f2, %f3, %f4}, "
-                  "{%r1, %r2, %r3, %r4}, {%r5, %r6}, {%f5, %f5, %f5, %f5};\n"
-                  "st.global.v4.f32 [%w2], {%f1, %f2, %f3, %f4};\n"),
-      trial);
-  for (int lane = 0; lane < 32; ++lane) {
-    float results[4];
-    std::memcpy(results, done.output.data() + 16 * lane, sizeof(results));
-    for (int i = 0; i < 4; ++i) {
-      float sum = 0.0F;
-      for (int k = 0; k < 16; ++k) {
-        sum += a(lane / 4 + i / 2 * 8, k) * b(k, lane % 4 * 2 + i % 2);
-      }
-      EXPECT_EQ(results[i], sum) << lane << " " << i;
     }
   }
 }
