@@ -1,12 +1,13 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "emulate/clocks.hpp"
+#include "emulate/shadow_plane.hpp"
 
 namespace fatune::emulate {
 
@@ -25,8 +26,8 @@ struct SharedFault {
   bool other_writes = false;
 };
 
-/// A block's shared memory, with a shadow for every byte: whether it was written, by whom last, who
-/// has read it since, and whether an asynchronous copy is on its way there.
+/// A block's shared memory, with a shadow for every byte: who wrote it last, if anybody, who has
+/// read it since, and whether an asynchronous copy is on its way there or back.
 class SharedMemory {
  public:
   SharedMemory(std::size_t bytes, std::size_t agents);
@@ -39,14 +40,29 @@ class SharedMemory {
 
   /// Of bytes that the memory holds; the access is noted, right or wrong.
   [[nodiscard]] std::optional<SharedFault> note_read(const Accessor& who, std::uint32_t offset,
-                                                     std::uint32_t count);
+                                                     std::uint32_t count) {
+    const auto fault = find_read_fault(who, offset, count);
+    mark_read(who, offset, count);
+    return fault;
+  }
   [[nodiscard]] std::optional<SharedFault> note_write(const Accessor& who, std::uint32_t offset,
-                                                      std::uint32_t count);
+                                                      std::uint32_t count) {
+    const auto fault = find_write_fault(who, offset, count);
+    note_landing(who.epoch(), offset, count);
+    return fault;
+  }
   /// An asynchronous copy to here is issued: what its write conflicts with is known now.
   [[nodiscard]] std::optional<SharedFault> note_issue(const Accessor& who, std::uint32_t offset,
-                                                      std::uint32_t count);
+                                                      std::uint32_t count) {
+    const auto fault = find_write_fault(who, offset, count);
+    const Epoch now = who.epoch();
+    writes_.fill(offset, count, Epoch(now.clock(), now.agent(), now.lane() | kInFlight));
+    return fault;
+  }
   /// It has happened for those who know `as`: from now on it is a write at that epoch.
-  void note_landing(Epoch as, std::uint32_t offset, std::uint32_t count);
+  void note_landing(Epoch as, std::uint32_t offset, std::uint32_t count) {
+    writes_.fill(offset, count, as);
+  }
   /// An asynchronous operation is issued that reads here, through the async proxy, until
   /// end_async_read. `fenced`: what the issuer knows that this proxy sees.
   [[nodiscard]] std::optional<SharedFault> begin_async_read(const Accessor& who,
@@ -57,22 +73,54 @@ class SharedMemory {
   void end_async_read(const Accessor& who, std::uint32_t offset, std::uint32_t count);
 
  private:
-  [[nodiscard]] std::optional<SharedFault> unfenced_write(const VectorClock& fenced,
-                                                          std::uint32_t offset,
-                                                          std::uint32_t count) const;
-  void mark_read(const Accessor& who, std::uint32_t offset, std::uint32_t count);
-  [[nodiscard]] std::optional<SharedFault> conflict(const Accessor& who, std::uint32_t offset,
-                                                    std::uint32_t count, bool writes) const;
-  [[nodiscard]] std::optional<SharedFault> unread_conflict(const Accessor& who,
+  using Plane = ShadowPlane<Epoch>;
+
+  /// Stands with the lane in the mark of a copy that is under way.
+  static constexpr int kInFlight = 0x80;
+  static constexpr Epoch kMixed{0, 0, 0xff};
+
+  [[nodiscard]] static bool in_flight(Epoch write) { return (write.lane() & kInFlight) != 0; }
+
+  void mark_read(const Accessor& who, std::uint32_t offset, std::uint32_t count) {
+    std::optional<Plane>& reads = reads_[who.agent];
+    if (!reads) {
+      reads.emplace(size(), kMixed);
+    }
+    reads->fill(offset, count, who.epoch());
+  }
+
+  [[nodiscard]] std::optional<SharedFault> find_read_fault(const Accessor& who,
                                                            std::uint32_t offset,
+                                                           std::uint32_t count) const {
+    const bool fine = writes_.none_of(offset, count, [&](Epoch write) {
+      return write.never() || in_flight(write) || !who.follows(write);
+    });
+    return fine ? std::nullopt : find_fault(who, offset, count, false);
+  }
+
+  [[nodiscard]] std::optional<SharedFault> find_write_fault(const Accessor& who,
+                                                            std::uint32_t offset,
+                                                            std::uint32_t count) const {
+    const auto unordered = [&](Epoch access) { return !who.follows(access); };
+    const auto wrong = [&](Epoch write) { return in_flight(write) || unordered(write); };
+    const auto ordered = [&](const std::optional<Plane>& reads) {
+      return !reads || reads->none_of(offset, count, unordered);
+    };
+    const bool fine = writes_.none_of(offset, count, wrong) && !async_read_at(offset, count) &&
+                      std::all_of(reads_.begin(), reads_.end(), ordered);
+    return fine ? std::nullopt : find_fault(who, offset, count, true);
+  }
+
+  /// The first of these bytes that an asynchronous operation may still read.
+  [[nodiscard]] std::optional<std::uint32_t> async_read_at(std::uint32_t offset,
                                                            std::uint32_t count) const;
+  [[nodiscard]] std::optional<SharedFault> find_fault(const Accessor& who, std::uint32_t offset,
+                                                      std::uint32_t count, bool writes) const;
 
   std::vector<std::uint8_t> bytes_;
-  std::vector<std::uint8_t> initialised_;
-  std::vector<std::uint8_t> in_flight_;
-  std::vector<std::uint16_t> async_reads_;  ///< on their way: how many
-  std::vector<Epoch> writes_;
-  std::vector<std::vector<Epoch>> reads_;  ///< by agent that has read: its last read of each byte
+  Plane writes_;
+  std::vector<std::uint16_t> async_reads_;   ///< on their way: how many; empty before there is one
+  std::vector<std::optional<Plane>> reads_;  ///< by agent that has read: its last read
 };
 
 }  // namespace fatune::emulate
