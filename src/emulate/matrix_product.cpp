@@ -33,8 +33,8 @@ constexpr std::int32_t least_exponent(Accumulator type) {
   return type == Accumulator::f16 ? -14 : -126;
 }
 
-template <typename Value>
-FATUNE_INLINE void set_factors_as(std::span<const std::uint32_t> bits, std::span<float> values,
+template <typename Bits, typename Value>
+FATUNE_INLINE void set_factors_as(std::span<const Bits> bits, std::span<float> values,
                                   std::span<std::int32_t> exponents, std::int32_t least,
                                   Value value) {
   for (std::size_t i = 0; i < bits.size(); ++i) {
@@ -71,23 +71,18 @@ float special_sum(double sum) {
 
 }  // namespace
 
-FATUNE_WIDE_VECTORS void set_factors(Factor type, std::span<const std::uint32_t> bits,
+FATUNE_WIDE_VECTORS void set_factors(Factor type, std::span<const std::uint16_t> bits,
                                      std::span<float> values, std::span<std::int32_t> exponents) {
-  const std::int32_t least = least_exponent(type);
-  switch (type) {
-    case Factor::f16:
-      return set_factors_as(bits, values, exponents, least, [](std::uint32_t element) {
-        return from_half(static_cast<std::uint16_t>(element));
-      });
-    case Factor::bf16:
-      return set_factors_as(bits, values, exponents, least, [](std::uint32_t element) {
-        return std::bit_cast<float>(element << 16U);
-      });
-    case Factor::tf32:
-      return set_factors_as(bits, values, exponents, least, [](std::uint32_t element) {
-        return std::bit_cast<float>(element & 0xffffe000U);
-      });
+  if (type == Factor::f16) {
+    return set_factors_as(bits, values, exponents, least_exponent(type), from_half);
   }
+  set_factors_as(bits, values, exponents, least_exponent(type), from_bfloat);
+}
+
+FATUNE_WIDE_VECTORS void set_factors(std::span<const std::uint32_t> bits, std::span<float> values,
+                                     std::span<std::int32_t> exponents) {
+  set_factors_as(bits, values, exponents, least_exponent(Factor::tf32),
+                 [](std::uint32_t element) { return std::bit_cast<float>(element & 0xffffe000U); });
 }
 
 float multiply_add_one(Accumulator type, const FactorsA& a, std::size_t row, const FactorsB& b,

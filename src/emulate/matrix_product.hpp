@@ -42,14 +42,21 @@ using FactorsB = Factors<kProductDepth, kProductColumns>;
 /// Of either type as single precision: [row][column].
 using Accumulators = std::array<float, kProductRows * kProductColumns>;
 
-/// Elements from their bits, which are the lower ones of each. Zeros change no sum: they fill up
-/// what is less deep than kProductDepth.
-void set_factors(Factor type, std::span<const std::uint32_t> bits, std::span<float> values,
+/// Elements from their bits: 16-bit ones, or in words those of tf32. Zeros change no sum: they fill
+/// up what is less deep than kProductDepth.
+void set_factors(Factor type, std::span<const std::uint16_t> bits, std::span<float> values,
+                 std::span<std::int32_t> exponents);
+void set_factors(std::span<const std::uint32_t> bits, std::span<float> values,
                  std::span<std::int32_t> exponents);
 template <std::size_t kRows, std::size_t kColumns>
-void set_factors(Factor type, const std::array<std::uint32_t, kRows * kColumns>& bits,
+void set_factors(Factor type, const std::array<std::uint16_t, kRows * kColumns>& bits,
                  Factors<kRows, kColumns>& to) {
   set_factors(type, bits, to.values, to.exponents);
+}
+template <std::size_t kRows, std::size_t kColumns>
+void set_factors(const std::array<std::uint32_t, kRows * kColumns>& bits,
+                 Factors<kRows, kColumns>& to) {
+  set_factors(bits, to.values, to.exponents);
 }
 
 /// C += A B. In single precision, or in half precision held as single.

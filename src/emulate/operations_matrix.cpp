@@ -1,13 +1,16 @@
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 
 #include "emulate/execution.hpp"
 #include "emulate/half.hpp"
 #include "emulate/matrix_product.hpp"
 #include "emulate/operations.hpp"
+#include "emulate/transpose.hpp"
 
 // mma.sync of 16 rows and 8 columns: PTX ISA 9.0, section 9.7.14.
 //
@@ -19,6 +22,7 @@ namespace {
 using enum ScalarType;
 
 constexpr std::size_t kRowWords = 4;  // of a register
+constexpr std::size_t kRowMost = 2 * kRowWords;
 
 /// What `Instruction::variant` says of a product.
 struct Shape {
@@ -78,7 +82,7 @@ class Registers {
 
 /// Rows of up to 8 words: A's 16, or B's 8 columns.
 template <std::size_t kRows>
-using Words = std::array<std::uint32_t, kRows * 2 * kRowWords>;
+using Words = std::array<std::uint32_t, kRows * kRowMost>;
 
 void put(const std::uint32_t* from, std::size_t first_row, std::size_t half, std::uint32_t* to) {
   for (std::size_t row = 0; row < 8; ++row) {
@@ -102,62 +106,62 @@ Words<8> words_of_b(const Registers& registers, Shape shape) {
   return words;
 }
 
-constexpr std::size_t kRowElements = kProductDepth;  // those of 4 bytes fill one half of them
-
-/// Elements of 16 or 32 bits, each in a word of its own, in rows of kRowElements.
+/// Rows of elements of 16 bits.
 template <std::size_t kRows>
-std::array<std::uint32_t, kRows * kRowElements> elements_of(const Words<kRows>& words, bool whole) {
-  std::array<std::uint32_t, kRows * kRowElements> elements;
-  if (whole) {
-    elements.fill(0);
-    for (std::size_t row = 0; row < kRows; ++row) {
-      std::copy_n(words.begin() + row * 8, 8, elements.begin() + row * kRowElements);
-    }
-    return elements;
-  }
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    elements[2 * i] = words[i] & 0xffffU;
-    elements[2 * i + 1] = words[i] >> 16U;
-  }
-  return elements;
+std::array<std::uint16_t, kRows * kProductDepth> halves_of(const Words<kRows>& words) {
+  return std::bit_cast<std::array<std::uint16_t, kRows * kProductDepth>>(words);
 }
 
 FactorsA factors_a(const Registers& registers, Shape shape) {
+  const Words<16> words = words_of_a(registers, shape);
   FactorsA factors;
-  set_factors(shape.factor,
-              elements_of<16>(words_of_a(registers, shape), shape.factor == Factor::tf32), factors);
+  if (shape.factor != Factor::tf32) {
+    set_factors(shape.factor, halves_of<16>(words), factors);
+    return factors;
+  }
+  std::array<std::uint32_t, FactorsA::kCount> rows{};
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    rows[i / kRowMost * kProductDepth + i % kRowMost] = words[i];
+  }
+  set_factors(rows, factors);
   return factors;
 }
 
 FactorsB factors_b(const Registers& registers, Shape shape) {
-  const auto columns = elements_of<8>(words_of_b(registers, shape), shape.factor == Factor::tf32);
-  std::array<std::uint32_t, columns.size()> rows;
-  for (std::size_t k = 0; k < kProductDepth; ++k) {
-    for (std::size_t column = 0; column < kProductColumns; ++column) {
-      rows[k * kProductColumns + column] = columns[column * kRowElements + k];
-    }
-  }
   FactorsB factors;
-  set_factors(shape.factor, rows, factors);
+  if (shape.factor != Factor::tf32) {
+    std::array<std::uint16_t, FactorsB::kCount> rows{};
+    for (std::size_t i = 0; i < shape.registers_b(); ++i) {
+      std::uint16_t* const part = rows.data() + i * rows.size() / 2;
+      std::memcpy(part, registers.b(i), sizeof(rows) / 2);
+      transpose_8x8(part);
+    }
+    set_factors(shape.factor, rows, factors);
+    return factors;
+  }
+  const Words<8> columns = words_of_b(registers, shape);
+  std::array<std::uint32_t, FactorsB::kCount> rows{};
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    rows[i % kRowMost * kProductColumns + i / kRowMost] = columns[i];
+  }
+  set_factors(rows, factors);
   return factors;
-}
-
-/// Accumulators of 32 bits, row by row: lane (row = lane / 4, t = lane % 4) has columns 2 t and
-/// 2 t + 1 of its row in registers 0 and 1, of row + 8 in 2 and 3.
-std::size_t accumulator_index(std::size_t i, std::size_t lane) {
-  return i / 2 * 8 * kProductColumns + 2 * lane + i % 2;
 }
 
 template <typename Value>
 using Tile = std::array<Value, kProductRows * kProductColumns>;
 
+/// Accumulators of 32 bits: lane 4 r + t has columns 2 t and 2 t + 1 of row r in registers 0 and 1,
+/// of row r + 8 in 2 and 3.
 template <typename Value>
 Tile<Value> accumulators(const Registers& registers) {
   Tile<Value> tile;
-  for (std::size_t i = 0; i < 4; ++i) {
-    const std::uint32_t* const from = registers.c(i);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const std::uint32_t* const even = registers.c(2 * i);
+    const std::uint32_t* const odd = registers.c(2 * i + 1);
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      tile[accumulator_index(i, lane)] = from_raw<Value>(from[lane]);
+      tile[2 * (i * kLanes + lane)] = from_raw<Value>(even[lane]);
+      tile[2 * (i * kLanes + lane) + 1] = from_raw<Value>(odd[lane]);
     }
   }
   return tile;
@@ -165,10 +169,12 @@ Tile<Value> accumulators(const Registers& registers) {
 
 template <typename Value>
 void set_results(const Tile<Value>& tile, const Registers& registers) {
-  for (std::size_t i = 0; i < 4; ++i) {
-    std::uint32_t* const to = registers.d(i);
+  for (std::size_t i = 0; i < 2; ++i) {
+    std::uint32_t* const even = registers.d(2 * i);
+    std::uint32_t* const odd = registers.d(2 * i + 1);
     for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      to[lane] = to_raw<Value>(tile[accumulator_index(i, lane)]);
+      even[lane] = to_raw<Value>(tile[2 * (i * kLanes + lane)]);
+      odd[lane] = to_raw<Value>(tile[2 * (i * kLanes + lane) + 1]);
     }
   }
 }
@@ -222,8 +228,8 @@ void multiply_integers(Execution& x, Warp& warp, const Instruction& instruction,
   for (std::size_t i = 0; i < c.size(); ++i) {
     std::int64_t sum = c[i];
     for (std::size_t k = 0; k < 8 * sizeof(std::uint32_t); ++k) {
-      sum += byte_of(a[i / kProductColumns * 8 + k / 4], k % 4, shape.signed_a) *
-             byte_of(b[i % kProductColumns * 8 + k / 4], k % 4, shape.signed_b);
+      sum += byte_of(a[i / kProductColumns * kRowMost + k / 4], k % 4, shape.signed_a) *
+             byte_of(b[i % kProductColumns * kRowMost + k / 4], k % 4, shape.signed_b);
     }
     c[i] = as_integer(sum, shape.saturates);
   }

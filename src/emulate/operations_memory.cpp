@@ -6,6 +6,8 @@
 #include "emulate/bank_conflicts.hpp"
 #include "emulate/memory_access.hpp"
 #include "emulate/operations.hpp"
+#include "emulate/shared_lanes.hpp"
+#include "emulate/transpose.hpp"
 
 // ld, st, ldmatrix and stmatrix: PTX ISA 9.0, sections 9.7.9 and 9.7.15.
 namespace fatune::emulate {
@@ -35,6 +37,7 @@ struct Shape {
 
 constexpr std::uint32_t kMostBytes = 32;
 constexpr std::uint32_t kMatrixRowBytes = 16;
+constexpr std::size_t kMatrixBytes = 8 * kMatrixRowBytes;
 
 std::uint64_t sign_extended(std::uint64_t value, std::uint32_t bytes) {
   const std::uint32_t unused = 64 - 8 * bytes;
@@ -44,8 +47,6 @@ std::uint64_t sign_extended(std::uint64_t value, std::uint32_t bytes) {
 Access access_of(const Shape& shape, std::uint64_t address) {
   return {shape.space, address, shape.bytes(), shape.bytes()};
 }
-
-using Addresses = std::array<std::uint64_t, kLanes>;
 
 Addresses addresses_of(Execution& x, const Warp& warp, const Instruction& instruction,
                        const Operand& base, bool wide) {
@@ -60,18 +61,48 @@ Addresses addresses_of(Execution& x, const Warp& warp, const Instruction& instru
 
 bool wide_address(const Instruction& instruction) { return instruction.wide_address; }
 
+std::uint64_t element_at(const std::uint8_t* bytes, std::uint32_t size) {
+  const auto as = [&]<typename T>(T value) {
+    std::memcpy(&value, bytes, sizeof(value));
+    return std::uint64_t{value};
+  };
+  switch (size) {
+    case 1:
+      return as(std::uint8_t{});
+    case 2:
+      return as(std::uint16_t{});
+    case 4:
+      return as(std::uint32_t{});
+    default:
+      return as(std::uint64_t{});
+  }
+}
+
+void set_element(std::uint64_t value, std::uint32_t size, std::uint8_t* bytes) {
+  const auto as = [&]<typename T>(T) {
+    const auto element = static_cast<T>(value);
+    std::memcpy(bytes, &element, sizeof(element));
+  };
+  switch (size) {
+    case 1:
+      return as(std::uint8_t{});
+    case 2:
+      return as(std::uint16_t{});
+    case 4:
+      return as(std::uint32_t{});
+    default:
+      return as(std::uint64_t{});
+  }
+}
+
 void load(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   const Shape shape = Shape::of(instruction);
   const Addresses addresses = addresses_of(x, warp, instruction, instruction.operands[shape.count],
                                            wide_address(instruction));
   count_access(x, instruction, shape.space, addresses, mask, shape.bytes());
-  std::array<std::uint8_t, kMostBytes> bytes{};
-  for_each_lane(mask, [&](int lane) {
-    read_memory(x, warp, instruction, lane,
-                access_of(shape, addresses[static_cast<std::size_t>(lane)]), bytes.data());
+  const auto take = [&](int lane, const std::uint8_t* bytes) {
     for (std::uint32_t i = 0; i < shape.count; ++i) {
-      std::uint64_t value = 0;
-      std::memcpy(&value, bytes.data() + i * shape.element_bytes, shape.element_bytes);
+      std::uint64_t value = element_at(bytes + i * shape.element_bytes, shape.element_bytes);
       value = shape.sign_extends ? sign_extended(value, shape.element_bytes) : value;
       if (shape.wide) {
         x.lanes<std::uint64_t>(warp, instruction.operands[i])[lane] = value;
@@ -80,6 +111,15 @@ void load(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
             static_cast<std::uint32_t>(value);
       }
     }
+  };
+  if (shape.space == Space::shared && all_in_shared(x, warp, addresses, mask, shape.bytes())) {
+    return read_shared_lanes(x, warp, instruction, addresses, mask, shape.bytes(), take);
+  }
+  std::array<std::uint8_t, kMostBytes> bytes{};
+  for_each_lane(mask, [&](int lane) {
+    read_memory(x, warp, instruction, lane,
+                access_of(shape, addresses[static_cast<std::size_t>(lane)]), bytes.data());
+    take(lane, bytes.data());
   });
 }
 
@@ -88,14 +128,20 @@ void store(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) 
   const Addresses addresses =
       addresses_of(x, warp, instruction, instruction.operands[0], wide_address(instruction));
   count_access(x, instruction, shape.space, addresses, mask, shape.bytes());
-  std::array<std::uint8_t, kMostBytes> bytes{};
-  for_each_lane(mask, [&](int lane) {
+  const auto put = [&](int lane, std::uint8_t* bytes) {
     for (std::uint32_t i = 0; i < shape.count; ++i) {
       const Operand& from = instruction.operands[1 + i];
       const std::uint64_t value = shape.wide ? x.lanes<std::uint64_t>(warp, from)[lane]
                                              : x.lanes<std::uint32_t>(warp, from)[lane];
-      std::memcpy(bytes.data() + i * shape.element_bytes, &value, shape.element_bytes);
+      set_element(value, shape.element_bytes, bytes + i * shape.element_bytes);
     }
+  };
+  if (shape.space == Space::shared && all_in_shared(x, warp, addresses, mask, shape.bytes())) {
+    return write_shared_lanes(x, warp, instruction, addresses, mask, shape.bytes(), put);
+  }
+  std::array<std::uint8_t, kMostBytes> bytes{};
+  for_each_lane(mask, [&](int lane) {
+    put(lane, bytes.data());
     write_memory(x, warp, instruction, lane,
                  access_of(shape, addresses[static_cast<std::size_t>(lane)]), bytes.data());
   });
@@ -133,70 +179,89 @@ Shape shape_of(const Decoder& d, std::size_t registers) {
 
 // --- Matrices of 8 rows of 16 bytes, whose addresses lanes 8 j to 8 j + 7 have ---
 
-using Matrix = std::array<std::array<std::uint16_t, 8>, 8>;
+/// Rows of all matrices, by the lane that has a row's address. A register of a matrix that is not
+/// transposed is the same bytes: lane 4 r + i has the i-th 4 bytes of row r.
+using MatrixRows = std::array<std::array<std::uint16_t, 8>, kLanes>;
 
-Matrix read_matrix(Execution& x, Warp& warp, const Instruction& instruction,
-                   const Addresses& addresses, int index) {
-  Matrix matrix;
-  for (int row = 0; row < 8; ++row) {
-    const int lane = 8 * index + row;
+/// What `Instruction::variant` says of them.
+struct Matrices {
+  std::size_t count = 1;
+  bool transposed = false;
+
+  [[nodiscard]] std::uint32_t packed() const {
+    return static_cast<std::uint32_t>(count) | (transposed ? 0x100U : 0U);
+  }
+  static Matrices of(const Instruction& instruction) {
+    return {instruction.variant & 0xffU, (instruction.variant & 0x100U) != 0};
+  }
+  /// Lanes whose addresses count.
+  [[nodiscard]] Mask rows() const { return count == 4 ? kAllLanes : (Mask{1} << (8 * count)) - 1; }
+};
+
+MatrixRows read_rows(Execution& x, Warp& warp, const Instruction& instruction,
+                     const Addresses& addresses, Mask mask) {
+  MatrixRows rows;
+  const auto row = [&](int lane) { return rows[static_cast<std::size_t>(lane)].data(); };
+  if (all_in_shared(x, warp, addresses, mask, kMatrixRowBytes)) {
+    read_shared_lanes(x, warp, instruction, addresses, mask, kMatrixRowBytes,
+                      [&](int lane, const std::uint8_t* bytes) {
+                        std::memcpy(row(lane), bytes, kMatrixRowBytes);
+                      });
+    return rows;
+  }
+  for_each_lane(mask, [&](int lane) {
     read_memory(x, warp, instruction, lane,
                 {Space::shared, addresses[static_cast<std::size_t>(lane)], kMatrixRowBytes,
                  kMatrixRowBytes},
-                matrix[static_cast<std::size_t>(row)].data());
-  }
-  return matrix;
+                row(lane));
+  });
+  return rows;
 }
 
-constexpr std::uint32_t pair(std::uint16_t low, std::uint16_t high) {
-  return static_cast<std::uint32_t>(high) << 16U | low;
+void write_rows(Execution& x, Warp& warp, const Instruction& instruction,
+                const Addresses& addresses, Mask mask, const MatrixRows& rows) {
+  const auto row = [&](int lane) { return rows[static_cast<std::size_t>(lane)].data(); };
+  if (all_in_shared(x, warp, addresses, mask, kMatrixRowBytes)) {
+    return write_shared_lanes(
+        x, warp, instruction, addresses, mask, kMatrixRowBytes,
+        [&](int lane, std::uint8_t* bytes) { std::memcpy(bytes, row(lane), kMatrixRowBytes); });
+  }
+  for_each_lane(mask, [&](int lane) {
+    write_memory(x, warp, instruction, lane,
+                 {Space::shared, addresses[static_cast<std::size_t>(lane)], kMatrixRowBytes,
+                  kMatrixRowBytes},
+                 row(lane));
+  });
 }
 
 void load_matrices(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
-  const auto count = static_cast<int>(instruction.variant & 0xffU);
-  const bool transposed = (instruction.variant & 0x100U) != 0;
-  const Addresses addresses =
-      addresses_of(x, warp, instruction, instruction.operands[count], wide_address(instruction));
-  count_access(x, instruction, Space::shared, addresses,
-               count == 4 ? kAllLanes : (Mask{1} << (8 * count)) - 1, kMatrixRowBytes);
-  for (int i = 0; i < count; ++i) {
-    const Matrix m = read_matrix(x, warp, instruction, addresses, i);
-    auto* to = x.lanes<std::uint32_t>(warp, instruction.operands[i]);
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      const std::size_t major = lane / 4;
-      const std::size_t minor = lane % 4 * 2;
-      to[lane] = transposed ? pair(m[minor][major], m[minor + 1][major])
-                            : pair(m[major][minor], m[major][minor + 1]);
+  const Matrices matrices = Matrices::of(instruction);
+  const Addresses addresses = addresses_of(
+      x, warp, instruction, instruction.operands[matrices.count], wide_address(instruction));
+  count_access(x, instruction, Space::shared, addresses, matrices.rows(), kMatrixRowBytes);
+  MatrixRows rows = read_rows(x, warp, instruction, addresses, matrices.rows());
+  for (std::size_t i = 0; i < matrices.count; ++i) {
+    if (matrices.transposed) {
+      transpose_8x8(rows[8 * i].data());
     }
+    std::memcpy(x.lanes<std::uint32_t>(warp, instruction.operands[i]), &rows[8 * i], kMatrixBytes);
   }
 }
 
 void store_matrices(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
-  const auto count = static_cast<int>(instruction.variant & 0xffU);
-  const bool transposed = (instruction.variant & 0x100U) != 0;
+  const Matrices matrices = Matrices::of(instruction);
   const Addresses addresses =
       addresses_of(x, warp, instruction, instruction.operands[0], wide_address(instruction));
-  count_access(x, instruction, Space::shared, addresses,
-               count == 4 ? kAllLanes : (Mask{1} << (8 * count)) - 1, kMatrixRowBytes);
-  for (int i = 0; i < count; ++i) {
-    const auto* from = x.lanes<std::uint32_t>(warp, instruction.operands[1 + i]);
-    Matrix m;
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      const std::size_t major = lane / 4;
-      const std::size_t minor = lane % 4 * 2;
-      const auto low = static_cast<std::uint16_t>(from[lane]);
-      const auto high = static_cast<std::uint16_t>(from[lane] >> 16U);
-      (transposed ? m[minor][major] : m[major][minor]) = low;
-      (transposed ? m[minor + 1][major] : m[major][minor + 1]) = high;
-    }
-    for (int row = 0; row < 8; ++row) {
-      const int lane = 8 * i + row;
-      write_memory(x, warp, instruction, lane,
-                   {Space::shared, addresses[static_cast<std::size_t>(lane)], kMatrixRowBytes,
-                    kMatrixRowBytes},
-                   m[static_cast<std::size_t>(row)].data());
+  count_access(x, instruction, Space::shared, addresses, matrices.rows(), kMatrixRowBytes);
+  MatrixRows rows;
+  for (std::size_t i = 0; i < matrices.count; ++i) {
+    std::memcpy(&rows[8 * i], x.lanes<std::uint32_t>(warp, instruction.operands[1 + i]),
+                kMatrixBytes);
+    if (matrices.transposed) {
+      transpose_8x8(rows[8 * i].data());
     }
   }
+  write_rows(x, warp, instruction, addresses, matrices.rows(), rows);
 }
 
 void decode_matrices(Decoder& d, bool loads) {
@@ -216,7 +281,7 @@ void decode_matrices(Decoder& d, bool loads) {
     d.add(registers);
   }
   d.result.handler = loads ? &load_matrices : &store_matrices;
-  d.result.variant = count | (d.has("trans") ? 0x100U : 0U);
+  d.result.variant = Matrices{count, d.has("trans")}.packed();
   d.result.flow = Flow::gather;
   d.result.all_members = true;
 }

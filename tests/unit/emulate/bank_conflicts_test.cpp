@@ -38,6 +38,21 @@ TEST(SharedWavefronts, OneWordForManyIsOnePass) {
   EXPECT_EQ(shared_wavefronts(strided, 0xffffU, 4), 1U);
 }
 
+TEST(SharedWavefronts, ABankGivesItsDifferentWordsOneByOne) {
+  // Lanes 0 to 15 want 8 words of bank 0, each twice; lanes 16 to 31 a word each of other banks.
+  const auto words =
+      addresses([](std::uint32_t lane) { return lane < 16 ? lane / 2 * 128 : (lane - 15) * 4; });
+  EXPECT_EQ(shared_wavefronts(words, kAllLanes, 4), 8U);
+  EXPECT_EQ(shared_wavefronts(words, 0xffff0000U, 4), 1U);
+  EXPECT_EQ(shared_wavefronts(words, 0, 4), 0U);
+  // Bytes and halves share words.
+  EXPECT_EQ(shared_wavefronts(addresses([](std::uint32_t lane) { return lane * 2; }), kAllLanes, 2),
+            1U);
+  // 32 bytes for each lane: parts of four.
+  const auto wide = addresses([](std::uint32_t lane) { return lane * 64; });
+  EXPECT_EQ(shared_wavefronts(wide, kAllLanes, 32), 16U);
+}
+
 TEST(GlobalSectors, CountsEachOnce) {
   EXPECT_EQ(global_sectors(addresses([](std::uint32_t lane) { return lane * 4; }), kAllLanes, 4),
             4U);

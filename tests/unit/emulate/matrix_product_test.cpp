@@ -1,5 +1,6 @@
 #include "emulate/matrix_product.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -14,16 +15,14 @@
 namespace fatune::emulate {
 namespace {
 
-std::uint32_t half(float value) { return to_half(value); }
-
 /// C + sum of a[k] b[k], all in row 0 and column 0.
 float sum_of(const std::vector<std::array<float, 2>>& products, float c,
              Accumulator type = Accumulator::f32) {
-  std::array<std::uint32_t, FactorsA::kCount> a_bits{};
-  std::array<std::uint32_t, FactorsB::kCount> b_bits{};
+  std::array<std::uint16_t, FactorsA::kCount> a_bits{};
+  std::array<std::uint16_t, FactorsB::kCount> b_bits{};
   for (std::size_t k = 0; k < products.size(); ++k) {
-    a_bits[k] = half(products[k][0]);
-    b_bits[k * kProductColumns] = half(products[k][1]);
+    a_bits[k] = to_half(products[k][0]);
+    b_bits[k * kProductColumns] = to_half(products[k][1]);
   }
   FactorsA a;
   FactorsB b;
@@ -116,20 +115,28 @@ class AnyBits {
   std::uniform_real_distribution<double> uniform_;
 };
 
+template <std::size_t kRows, std::size_t kColumns>
+Factors<kRows, kColumns> any_factors(AnyBits& bits, Factor type) {
+  constexpr std::size_t kCount = kRows * kColumns;
+  std::array<std::uint32_t, kCount> words;
+  std::generate(words.begin(), words.end(), [&] { return bits.factor(); });
+  std::array<std::uint16_t, kCount> halves;
+  std::transform(words.begin(), words.end(), halves.begin(),
+                 [](std::uint32_t word) { return static_cast<std::uint16_t>(word); });
+  Factors<kRows, kColumns> factors;
+  type == Factor::tf32 ? set_factors(words, factors) : set_factors(type, halves, factors);
+  return factors;
+}
+
 /// Vectorised sums are those of the rule, element by element and bit by bit.
 void compare_with_rule(Factor factor, Accumulator type, int spread) {
   AnyBits bits(factor, spread);
   for (int trial = 0; trial < 200; ++trial) {
-    std::array<std::uint32_t, FactorsA::kCount> a_bits;
-    std::array<std::uint32_t, FactorsB::kCount> b_bits;
+    const auto a = any_factors<kProductRows, kProductDepth>(bits, factor);
+    const auto b = any_factors<kProductDepth, kProductColumns>(bits, factor);
     Accumulators c;
-    for (std::uint32_t& element : a_bits) element = bits.factor();
-    for (std::uint32_t& element : b_bits) element = bits.factor();
-    for (float& element : c) element = trial % 3 == 0 ? 0.0F : bits.accumulator(type);
-    FactorsA a;
-    FactorsB b;
-    set_factors(factor, a_bits, a);
-    set_factors(factor, b_bits, b);
+    std::generate(c.begin(), c.end(),
+                  [&] { return trial % 3 == 0 ? 0.0F : bits.accumulator(type); });
     Accumulators results = c;
     multiply_add(type, a, b, results);
     for (std::size_t i = 0; i < c.size(); ++i) {
