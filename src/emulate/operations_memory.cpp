@@ -9,7 +9,7 @@
 #include "emulate/shared_lanes.hpp"
 #include "emulate/transpose.hpp"
 
-// ld, st, ldmatrix and stmatrix: PTX ISA 9.0, sections 9.7.9 and 9.7.15.
+// ld, st, ldmatrix and stmatrix: PTX ISA 9.0, sections 9.7.9 and 9.7.14.5.
 namespace fatune::emulate {
 namespace {
 
@@ -185,18 +185,32 @@ using MatrixRows = std::array<std::array<std::uint16_t, 8>, kLanes>;
 
 /// What `Instruction::variant` says of them.
 struct Matrices {
-  std::size_t count = 1;
+  std::uint32_t count = 1;
   bool transposed = false;
+  bool generic = false;  ///< the addresses are
 
   [[nodiscard]] std::uint32_t packed() const {
-    return static_cast<std::uint32_t>(count) | (transposed ? 0x100U : 0U);
+    return count | (transposed ? 0x100U : 0U) | (generic ? 0x200U : 0U);
   }
   static Matrices of(const Instruction& instruction) {
-    return {instruction.variant & 0xffU, (instruction.variant & 0x100U) != 0};
+    const std::uint32_t bits = instruction.variant;
+    return {bits & 0xffU, (bits & 0x100U) != 0, (bits & 0x200U) != 0};
   }
   /// Lanes whose addresses count.
   [[nodiscard]] Mask rows() const { return count == 4 ? kAllLanes : (Mask{1} << (8 * count)) - 1; }
 };
+
+/// Addresses in shared memory; those that are elsewhere are far outside.
+Addresses row_addresses(Execution& x, const Warp& warp, const Instruction& instruction,
+                        const Operand& base, Matrices matrices) {
+  Addresses addresses = addresses_of(x, warp, instruction, base, wide_address(instruction));
+  if (matrices.generic) {
+    for (std::uint64_t& address : addresses) {
+      address -= kSharedWindow;
+    }
+  }
+  return addresses;
+}
 
 MatrixRows read_rows(Execution& x, Warp& warp, const Instruction& instruction,
                      const Addresses& addresses, Mask mask) {
@@ -236,8 +250,8 @@ void write_rows(Execution& x, Warp& warp, const Instruction& instruction,
 
 void load_matrices(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
   const Matrices matrices = Matrices::of(instruction);
-  const Addresses addresses = addresses_of(
-      x, warp, instruction, instruction.operands[matrices.count], wide_address(instruction));
+  const Addresses addresses =
+      row_addresses(x, warp, instruction, instruction.operands[matrices.count], matrices);
   count_access(x, instruction, Space::shared, addresses, matrices.rows(), kMatrixRowBytes);
   MatrixRows rows = read_rows(x, warp, instruction, addresses, matrices.rows());
   for (std::size_t i = 0; i < matrices.count; ++i) {
@@ -251,7 +265,7 @@ void load_matrices(Execution& x, Warp& warp, const Instruction& instruction, Mas
 void store_matrices(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
   const Matrices matrices = Matrices::of(instruction);
   const Addresses addresses =
-      addresses_of(x, warp, instruction, instruction.operands[0], wide_address(instruction));
+      row_addresses(x, warp, instruction, instruction.operands[0], matrices);
   count_access(x, instruction, Space::shared, addresses, matrices.rows(), kMatrixRowBytes);
   MatrixRows rows;
   for (std::size_t i = 0; i < matrices.count; ++i) {
@@ -264,13 +278,23 @@ void store_matrices(Execution& x, Warp& warp, const Instruction& instruction, Ma
   write_rows(x, warp, instruction, addresses, matrices.rows(), rows);
 }
 
-void decode_matrices(Decoder& d, bool loads) {
-  const std::uint32_t count = d.has("x4") ? 4 : d.has("x2") ? 2 : 1;
-  if (!d.has("m8n8") || !d.has("b16") || !d.has("shared")) {
-    d.unsupported("only .m8n8, .b16, of shared memory");
+/// "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", with or without .trans and .shared.
+Matrices matrices_of(const Decoder& d) {
+  const auto number = d.one_of({"x1", "x2", "x4"});
+  const bool transposed = d.has("trans");
+  const bool generic = !d.has("shared");
+  const std::size_t parts = 6U + (transposed ? 1 : 0) + (generic ? 0 : 1);
+  if (!number || !d.has("sync") || !d.has("aligned") || !d.has("m8n8") || !d.has("b16") ||
+      d.part_count() != parts) {
+    d.unsupported("only .m8n8 of .b16");
   }
+  return {1U << *number, transposed, generic};
+}
+
+void decode_matrices(Decoder& d, bool loads) {
+  const Matrices matrices = matrices_of(d);
   const std::vector<Operand> registers = loads ? d.destinations(0, b32) : d.values(1, b32);
-  if (registers.size() != count) {
+  if (registers.size() != matrices.count) {
     d.malformed("the number of registers");
   }
   if (loads) {
@@ -281,7 +305,7 @@ void decode_matrices(Decoder& d, bool loads) {
     d.add(registers);
   }
   d.result.handler = loads ? &load_matrices : &store_matrices;
-  d.result.variant = Matrices{count, d.has("trans")}.packed();
+  d.result.variant = matrices.packed();
   d.result.flow = Flow::gather;
   d.result.all_members = true;
 }

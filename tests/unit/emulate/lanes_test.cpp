@@ -48,44 +48,6 @@ TEST(Vote, EachLaneInItsOwnGroup) {
   EXPECT_EQ(done.stored(31), 0x000f0000U);
 }
 
-/// A tile of 8 rows of 8 numbers, row r having 8 r + column, read as one matrix.
-TEST(Ldmatrix, GivesRowsOrColumns) {
-  const auto first_of_lane = [](const char* form, std::uint32_t lane) {
-    const Emulated done = emulate(kernel_text(
-        fmt::format(".shared .align 16 .b8 tile[512];\nmov.u32 %r1, tile;\nshl.b32 %r2, %r0, 2;\n"
-                    "add.u32 %r3, %r1, %r2;\nshl.b32 %r4, %r0, 1;\nadd.u32 %r5, %r4, 1;\n"
-                    "cvt.u16.u32 %h1, %r4;\ncvt.u16.u32 %h2, %r5;\nmov.b32 %r6, {{%h1, %h2}};\n"
-                    "st.shared.u32 [%r3], %r6;\nbar.warp.sync -1;\nand.b32 %r7, %r0, 7;\n"
-                    "shl.b32 %r8, %r7, 4;\nadd.u32 %r9, %r1, %r8;\n"
-                    "ldmatrix.sync.aligned.m8n8.x1{}.shared.b16 {{%r10}}, [%r9];\n"
-                    "st.global.u32 [%w2], %r10;\n",
-                    form)));
-    EXPECT_THAT(done.findings(), testing::IsEmpty());
-    return done.stored(lane);
-  };
-  EXPECT_EQ(first_of_lane("", 5), 10U | 11U << 16U);
-  EXPECT_EQ(first_of_lane(".trans", 5), 17U | 25U << 16U);
-}
-
-TEST(Stmatrix, PutsBackWhatLdmatrixGives) {
-  for (const char* form : {"", ".trans"}) {
-    const Emulated done = emulate(kernel_text(fmt::format(
-        ".shared .align 16 .b8 from[512];\n.shared .align 16 .b8 to[512];\n"
-        "mov.u32 %r1, from;\nmov.u32 %r2, to;\nshl.b32 %r3, %r0, 4;\nadd.u32 %r4, %r1, %r3;\n"
-        "add.u32 %r5, %r2, %r3;\nmul.lo.u32 %r6, %r0, 65599;\n"
-        "st.shared.v4.u32 [%r4], {{%r6, %r0, %r4, %r5}};\nbar.warp.sync -1;\n"
-        "ldmatrix.sync.aligned.m8n8.x4{0}.shared.b16 {{%r10, %r11, %r12, %r13}}, [%r4];\n"
-        "stmatrix.sync.aligned.m8n8.x4{0}.shared.b16 [%r5], {{%r10, %r11, %r12, %r13}};\n"
-        "bar.warp.sync -1;\nld.shared.v2.u32 {{%r14, %r15}}, [%r5];\n"
-        "st.global.v2.u32 [%w2], {{%r14, %r15}};\n",
-        form)));
-    EXPECT_THAT(done.findings(), testing::IsEmpty());
-    for (std::uint64_t thread = 0; thread < 32; ++thread) {
-      EXPECT_EQ(done.stored(static_cast<std::uint32_t>(thread)), thread << 32U | thread * 65599);
-    }
-  }
-}
-
 TEST(Schedule, DoesNotChangeWhatARaceFreeKernelGives) {
   const std::string text = kernel_text(
       ".shared .align 4 .b8 tile[512];\nmov.u32 %r1, tile;\nshl.b32 %r2, %r0, 2;\n"
