@@ -49,6 +49,10 @@ Artifact cached_artifact(CubinCache* cache, const std::string& prefix) {
     throw Error(ExitCode::bad_file, "the artifact is damaged", keys.front(),
                 "compile its configuration again: it is replaced");
   }
+  if (artifact->cubin.empty()) {
+    throw Error(ExitCode::usage, "the artifact is PTX, which was compiled no further", keys.front(),
+                "`fatune compile` makes machine code of its configuration");
+  }
   return std::move(*artifact);
 }
 

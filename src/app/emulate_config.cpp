@@ -192,9 +192,9 @@ EmulatedConfig emulate_config(const EmulationJob& job, const Config& config,
     stop(*obstacle, row);
     return row;
   }
-  const CompileResult compiled = compile(
+  const CompileResult compiled = compile_to_ptx(
       with_line_info(compile_request(job.family, config, problem, job.limits.arch, job.limits)),
-      job.cache, true);
+      job.cache);
   if (const auto* failed = std::get_if<CompileFailed>(&compiled)) {
     stop(*failed, row);
     return row;

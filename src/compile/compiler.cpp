@@ -38,71 +38,32 @@ std::string lowered_entry(const gpu::Program& program, const CompileRequest& req
                                    : request.entry_point;
 }
 
-Artifact make_artifact(const gpu::Program& program, const CompileRequest& request) {
+/// What is wanted of a compilation.
+enum class Output { cubin, cubin_and_ptx, ptx };
+
+Artifact make_artifact(const gpu::Program& program, const CompileRequest& request, Output output) {
   Artifact artifact;
   artifact.log = program.log();
-  artifact.cubin = program.cubin();
   artifact.lowered_name = lowered_entry(program, request);
-  artifact.facts = read_resource_facts(artifact.log, artifact.cubin, artifact.lowered_name);
+  if (output != Output::ptx) {
+    artifact.cubin = program.cubin();
+    artifact.facts = read_resource_facts(artifact.log, artifact.cubin, artifact.lowered_name);
+  }
+  if (output != Output::cubin) {
+    artifact.ptx = program.ptx();
+  }
   artifact.toolchain = toolchain_name();
   return artifact;
 }
 
-CompileResult compile_now(const CompileRequest& request, bool keep_ptx) {
-  const Clock::time_point start = Clock::now();
-  gpu::Program program(*request.sources);
-  if (request.entry_is_template) {
-    program.add_name_expression(request.entry_point);
+std::vector<std::string> options_of(const CompileRequest& request, Output output) {
+  std::vector<std::string> options;
+  if (output == Output::ptx) {
+    options = {"--gpu-architecture=" + virtual_arch_name(request.arch)};
+  } else {
+    options = {"--gpu-architecture=" + arch_name(request.arch),
+               "--ptxas-options=-v"};  // the report that facts are read from
   }
-  if (!program.compile(nvrtc_options(request))) {
-    return CompileFailed{program.log()};
-  }
-  Artifact artifact = make_artifact(program, request);
-  if (keep_ptx) {
-    artifact.ptx = program.ptx();
-  }
-  artifact.compile_ms = ms_since(start);
-  return artifact;
-}
-
-CompileResult compile_through_cache(const CompileRequest& request, CubinCache* cache,
-                                    bool keep_ptx) {
-  const std::string key = artifact_key(request);
-  if (cache != nullptr) {
-    if (auto cached = cache->find(key, keep_ptx)) {
-      return std::move(*cached);
-    }
-  }
-  CompileResult result = compile_now(request, keep_ptx);
-  if (auto* artifact = std::get_if<Artifact>(&result)) {
-    artifact->key = key;
-    spdlog::debug("compiled {} for {} in {:.0f} ms", request.label, arch_name(request.arch),
-                  artifact->compile_ms);
-    if (cache != nullptr) {
-      cache->store(*artifact);
-    }
-  }
-  return result;
-}
-
-}  // namespace
-
-CompileResult compile(const CompileRequest& request, CubinCache* cache, bool keep_ptx) {
-  try {
-    return compile_through_cache(request, cache, keep_ptx);
-  } catch (const std::exception& error) {
-    return CompileFailed{error.what()};
-  }
-}
-
-CompileRequest with_line_info(CompileRequest request) {
-  request.options.emplace_back("--generate-line-info");
-  return request;
-}
-
-std::vector<std::string> nvrtc_options(const CompileRequest& request) {
-  std::vector<std::string> options{"--gpu-architecture=" + arch_name(request.arch),
-                                   "--ptxas-options=-v"};  // the report that facts are read from
   // Beside a driver, NVRTC 12.9 and later keep a cache of their own: its hits have no report.
   if (gpu::nvrtc_version() >= gpu::NvrtcVersion{12, 9}) {
     options.emplace_back("--no-cache");
@@ -114,13 +75,13 @@ std::vector<std::string> nvrtc_options(const CompileRequest& request) {
   return options;
 }
 
-std::string artifact_key(const CompileRequest& request) {
+std::string key_of(const CompileRequest& request, Output output) {
   Sha256 hash;
   add_field(hash, "fatune artifact 1");
   add_field(hash, toolchain_name());
   add_field(hash, request.entry_point);
   add_field(hash, request.entry_is_template ? "template" : "name");
-  for (const std::string& option : nvrtc_options(request)) {
+  for (const std::string& option : options_of(request, output)) {
     add_field(hash, option);
   }
   add_field(hash, "sources");
@@ -130,6 +91,69 @@ std::string artifact_key(const CompileRequest& request) {
   }
   return hash.finish_hex();
 }
+
+CompileResult compile_now(const CompileRequest& request, Output output) {
+  const Clock::time_point start = Clock::now();
+  gpu::Program program(*request.sources);
+  if (request.entry_is_template) {
+    program.add_name_expression(request.entry_point);
+  }
+  if (!program.compile(options_of(request, output))) {
+    return CompileFailed{program.log()};
+  }
+  Artifact artifact = make_artifact(program, request, output);
+  artifact.compile_ms = ms_since(start);
+  return artifact;
+}
+
+CompileResult compile_through_cache(const CompileRequest& request, CubinCache* cache,
+                                    Output output) {
+  const std::string key = key_of(request, output);
+  if (cache != nullptr) {
+    if (auto cached = cache->find(key, output != Output::cubin)) {
+      return std::move(*cached);
+    }
+  }
+  CompileResult result = compile_now(request, output);
+  if (auto* artifact = std::get_if<Artifact>(&result)) {
+    artifact->key = key;
+    spdlog::debug("compiled {} for {} in {:.0f} ms", request.label, arch_name(request.arch),
+                  artifact->compile_ms);
+    if (cache != nullptr) {
+      cache->store(*artifact);
+    }
+  }
+  return result;
+}
+
+CompileResult compile_or_say_why(const CompileRequest& request, CubinCache* cache, Output output) {
+  try {
+    return compile_through_cache(request, cache, output);
+  } catch (const std::exception& error) {
+    return CompileFailed{error.what()};
+  }
+}
+
+}  // namespace
+
+CompileResult compile(const CompileRequest& request, CubinCache* cache, bool keep_ptx) {
+  return compile_or_say_why(request, cache, keep_ptx ? Output::cubin_and_ptx : Output::cubin);
+}
+
+CompileResult compile_to_ptx(const CompileRequest& request, CubinCache* cache) {
+  return compile_or_say_why(request, cache, Output::ptx);
+}
+
+CompileRequest with_line_info(CompileRequest request) {
+  request.options.emplace_back("--generate-line-info");
+  return request;
+}
+
+std::vector<std::string> nvrtc_options(const CompileRequest& request) {
+  return options_of(request, Output::cubin);
+}
+
+std::string artifact_key(const CompileRequest& request) { return key_of(request, Output::cubin); }
 
 std::string toolchain_name() { return "NVRTC " + gpu::nvrtc_version_text(); }
 

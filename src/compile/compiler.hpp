@@ -20,8 +20,13 @@ using CompileResult = std::variant<Artifact, CompileFailed>;
 [[nodiscard]] CompileResult compile(const CompileRequest& request, CubinCache* cache = nullptr,
                                     bool keep_ptx = false);
 
-/// The same with tables of source and PTX lines in the cubin, and .loc in the PTX: another
-/// artifact, with the same code and constants (its symbols have other numbers).
+/// Compiles to PTX and no further, which takes about half the time. An artifact without machine
+/// code and facts, with a key and a cache entry of its own; for the rest as compile().
+[[nodiscard]] CompileResult compile_to_ptx(const CompileRequest& request,
+                                           CubinCache* cache = nullptr);
+
+/// A request for the same with tables of source and PTX lines in the cubin, and .loc in the PTX:
+/// another artifact, with the same code and constants (its symbols have other numbers).
 [[nodiscard]] CompileRequest with_line_info(CompileRequest request);
 
 /// What NVRTC is given: architecture, the request's defines and options, and the ptxas report.

@@ -24,9 +24,17 @@ Arch parse_arch(std::string_view text) {
   return arch;
 }
 
-std::string arch_name(Arch arch) {
-  return arch.suffix == '\0' ? fmt::format("sm_{}", arch.sm)
-                             : fmt::format("sm_{}{}", arch.sm, arch.suffix);
+namespace {
+
+std::string with_number(std::string_view kind, Arch arch) {
+  return arch.suffix == '\0' ? fmt::format("{}_{}", kind, arch.sm)
+                             : fmt::format("{}_{}{}", kind, arch.sm, arch.suffix);
 }
+
+}  // namespace
+
+std::string arch_name(Arch arch) { return with_number("sm", arch); }
+
+std::string virtual_arch_name(Arch arch) { return with_number("compute", arch); }
 
 }  // namespace fatune

@@ -16,6 +16,7 @@ struct Arch {
 
 /// Reads "sm_90a", "90a", "9.0", "sm_80". Throws Error(usage) on anything else, and below sm_80.
 [[nodiscard]] Arch parse_arch(std::string_view text);
-[[nodiscard]] std::string arch_name(Arch arch);  ///< "sm_90a"
+[[nodiscard]] std::string arch_name(Arch arch);          ///< "sm_90a"
+[[nodiscard]] std::string virtual_arch_name(Arch arch);  ///< "compute_90a": of PTX
 
 }  // namespace fatune

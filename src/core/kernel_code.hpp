@@ -49,8 +49,8 @@ struct ResourceFacts {
 /// Machine code with its facts. A plain value: it can be cached, stored and sent to a worker.
 struct Artifact {
   std::string lowered_name;  ///< the mangled name to look up in the module
-  std::vector<char> cubin;
-  std::string ptx;  ///< empty unless asked for
+  std::vector<char> cubin;   ///< empty when it was compiled to PTX alone; then no facts either
+  std::string ptx;           ///< empty unless asked for
   ResourceFacts facts;
   std::string log;          ///< NVRTC's log: warnings and ptxas' report
   std::string toolchain;    ///< "NVRTC 13.0"

@@ -33,6 +33,14 @@ TEST_F(SassSource, APrefixThatSeveralHaveIsRefusedWithTheirKeys) {
   expect_error(artifact(std::string(63, '0') + "b"), ExitCode::bad_file, {"damaged"});
 }
 
+TEST_F(SassSource, PtxAloneIsNoMachineCode) {
+  expect_ok(fatune({"emulate", "--kernel-dir", kToyFolder, "--seq", "16", "--cache-dir",
+                    path("cache"), "--config", "(FP16, 128, 64): unroll_2"}));
+  const auto entry = std::filesystem::directory_iterator(path("cache"))->path();
+  expect_error(fatune({"sass", "--artifact", entry.stem().string(), "--cache-dir", path("cache")}),
+               ExitCode::usage, {"PTX", "fatune compile"});
+}
+
 TEST_F(SassSource, RunsAndRanksThatAreNotThere) {
   use_fake_gpu();
   expect_error(fatune({"sass", "--run", "7"}), ExitCode::usage, {"no run"});

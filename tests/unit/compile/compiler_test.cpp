@@ -40,6 +40,27 @@ TEST(Compiler, KeepsPtxWhenAsked) {
   EXPECT_THAT(artifact.ptx, HasSubstr(".entry k"));
 }
 
+TEST(Compiler, MakesTheSamePtxWithoutMachineCode) {
+  const CompileRequest request = with_line_info(small_request());
+  const Artifact alone = std::get<Artifact>(compile_to_ptx(request));
+  EXPECT_EQ(alone.ptx, std::get<Artifact>(compile(request, nullptr, true)).ptx);
+  EXPECT_TRUE(alone.cubin.empty());
+  EXPECT_EQ(alone.lowered_name, "k");
+  EXPECT_EQ(alone.facts.registers_per_thread, 0);
+}
+
+TEST(Compiler, PtxAloneHasACacheEntryOfItsOwn) {
+  TemporaryFolder folder;
+  CubinCache cache({folder.path()});
+  const Artifact alone = std::get<Artifact>(compile_to_ptx(small_request(), &cache));
+  EXPECT_NE(alone.key, artifact_key(small_request()));
+  EXPECT_FALSE(alone.from_cache);
+  const Artifact again = std::get<Artifact>(compile_to_ptx(small_request(), &cache));
+  EXPECT_TRUE(again.from_cache);
+  EXPECT_EQ(again.ptx, alone.ptx);
+  EXPECT_FALSE(std::get<Artifact>(compile(small_request(), &cache)).cubin.empty());
+}
+
 TEST(Compiler, InstantiatesATemplateWithDefinesAndHeaders) {
   CompileRequest request = request_for("", "ns::kernel<kTile, ns::Config{2, true}>");
   request.sources = std::make_shared<SourceBundle>(

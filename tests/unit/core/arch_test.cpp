@@ -24,6 +24,11 @@ TEST(Arch, NameRoundTrips) {
   }
 }
 
+TEST(Arch, PtxHasAVirtualOne) {
+  EXPECT_EQ(virtual_arch_name({80, '\0'}), "compute_80");
+  EXPECT_EQ(virtual_arch_name({90, 'a'}), "compute_90a");
+}
+
 TEST(Arch, RefusesWhatIsNoArchitecture) {
   const std::string long_text(1 << 20, '9');
   for (const std::string& text :
