@@ -1,0 +1,185 @@
+// Every configuration of the built-in spaces, run on the CPU with all checks on: what proves them
+// on a machine without a GPU.
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "cli/program.hpp"
+
+namespace fatune::testing_cli {
+namespace {
+
+using nlohmann::json;
+
+// Tiles have 32, 64 or 128 rows: all divide the first length, none the second.
+constexpr std::int64_t kAligned = 256;
+constexpr std::int64_t kRagged = 200;
+constexpr std::int64_t kElementBytes = 2;
+
+/// Wavefronts of one kind of access, in a whole grid.
+struct Wavefronts {
+  std::int64_t ideal = 0;
+  std::int64_t all = 0;
+
+  bool operator==(const Wavefronts&) const = default;
+};
+
+void PrintTo(const Wavefronts& of, std::ostream* out) {
+  *out << of.all << " wavefronts, ideally " << of.ideal;
+}
+
+/// What arithmetic says of flash_sm80, for one head of kAligned positions.
+class Prediction {
+ public:
+  explicit Prediction(const json& parameters) : parameters_(parameters) {}
+
+  /// By kind of access. Rows that one access takes part in all begin in the same bank when they are
+  /// not swizzled: 8 rows of an 8 x 8 matrix, or the 8 rows of which a warp stores 16 bytes each.
+  [[nodiscard]] std::map<std::string, Wavefronts> of_all_kinds() const {
+    const std::int64_t warps_tiles = value("n_warps") * steps() * matrices(value("B_c"));
+    const std::int64_t q =
+        matrices(value("B_r")) * (value("Q_mma_load_K_tiles") == 0 ? 1 : steps());
+    const std::int64_t chunks = chunks_of(value("B_r") + 2 * steps() * value("B_c"));
+    return {{"ldmatrix", by_rows(q + warps_tiles)},
+            {"ldmatrix.trans", by_rows(warps_tiles)},
+            {"cp.async", side_by_side(chunks / kWavefrontChunks)},
+            {"st.shared", by_rows(chunks_of(value("B_r")) * kChunkBytes / kWavefrontBytes)},
+            {"ld.shared", side_by_side(chunks_of(value("B_r")) / kWavefrontChunks)}};
+  }
+
+ private:
+  static constexpr std::int64_t kWavefrontBytes = 128;  // 32 banks of 4 bytes
+  static constexpr std::int64_t kChunkBytes = 16;
+  static constexpr std::int64_t kWavefrontChunks = kWavefrontBytes / kChunkBytes;
+  static constexpr std::int64_t kMatrixRows = 8;
+
+  [[nodiscard]] std::int64_t value(const char* name) const { return parameters_[name]; }
+  [[nodiscard]] std::int64_t row_bytes() const { return value("d_head") * kElementBytes; }
+  [[nodiscard]] std::int64_t blocks() const { return kAligned / value("B_r"); }
+  [[nodiscard]] std::int64_t steps() const { return kAligned / value("B_c"); }
+  /// 8 x 8 matrices of so many rows.
+  [[nodiscard]] std::int64_t matrices(std::int64_t rows) const {
+    return rows / kMatrixRows * row_bytes() / kChunkBytes;
+  }
+  [[nodiscard]] std::int64_t chunks_of(std::int64_t rows) const {
+    return rows * row_bytes() / kChunkBytes;
+  }
+
+  /// How many of 8 rows begin in the same bank.
+  [[nodiscard]] std::int64_t ways() const {
+    const std::int64_t places = kWavefrontBytes / std::gcd(row_bytes(), kWavefrontBytes);
+    return parameters_["swizzled"].get<bool>() ? 1 : kMatrixRows / std::min(kMatrixRows, places);
+  }
+  [[nodiscard]] Wavefronts by_rows(std::int64_t of_a_block) const {
+    return {blocks() * of_a_block, blocks() * of_a_block * ways()};
+  }
+  [[nodiscard]] Wavefronts side_by_side(std::int64_t of_a_block) const {
+    return {blocks() * of_a_block, blocks() * of_a_block};
+  }
+
+  const json& parameters_;
+};
+
+/// "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16" is "ldmatrix.trans".
+std::string kind_of(const std::string& opcode) {
+  for (const char* kind : {"cp.async", "st.shared", "ld.shared"}) {
+    if (opcode.starts_with(kind)) {
+      return kind;
+    }
+  }
+  return opcode.find(".trans") == std::string::npos ? "ldmatrix" : "ldmatrix.trans";
+}
+
+std::map<std::string, Wavefronts> counted(const json& row) {
+  std::map<std::string, Wavefronts> kinds;
+  for (const json& opcode : row["opcodes"]) {
+    if (opcode["shared_wavefronts"] > 0) {
+      Wavefronts& of = kinds[kind_of(opcode["what"])];
+      of.ideal += opcode["ideal_wavefronts"].get<std::int64_t>();
+      of.all += opcode["shared_wavefronts"].get<std::int64_t>();
+    }
+  }
+  return kinds;
+}
+
+class EmulateSpaces : public ProgramTest {
+ protected:
+  /// Parameters by configuration.
+  std::map<std::string, json> kept(const std::string& space, const std::string& dtype) {
+    const json list = fatune_json({"list", "--space", space, "--dtype", dtype, "--format", "json"});
+    std::map<std::string, json> configs;
+    for (const json& row : list["kept"]) {
+      configs[row["config"]] = row["parameters"];
+    }
+    return configs;
+  }
+
+  /// `tune` and `progall`, which have some in common.
+  std::map<std::string, json> both_spaces() {
+    std::map<std::string, json> configs = kept("tune", "fp16");
+    EXPECT_EQ(configs.size(), 40U);
+    std::map<std::string, json> others = kept("progall", "fp16");
+    EXPECT_EQ(others.size(), 56U);
+    configs.merge(others);
+    return configs;
+  }
+
+  /// All of these are right, under random schedules, on all inputs: their rows.
+  json all_right(const std::map<std::string, json>& configs, std::int64_t seq_len,
+                 const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{"emulate", "--format", "json", "--timing",
+                                       "random",  "--heads",  "1",    "--seq"};
+    arguments.push_back(std::to_string(seq_len));
+    for (const auto& [config, parameters] : configs) {
+      arguments.insert(arguments.end(), {"--config", config});
+    }
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const json report = fatune_json(arguments);
+    EXPECT_TRUE(report["checks"].get<bool>());
+    EXPECT_EQ(report["configs"].size(), configs.size());
+    for (const json& row : report["configs"]) {
+      EXPECT_EQ(row["outcome"], "right") << row["config"] << ": " << row["detail"];
+      EXPECT_EQ(row["runs"], 4) << "two inputs, two schedules: " << row["config"];
+    }
+    return report["configs"];
+  }
+};
+
+TEST_F(EmulateSpaces, AreRightAndHaveTheBankConflictsThatArithmeticPredicts) {
+  const std::map<std::string, json> configs = both_spaces();
+  std::size_t unswizzled = 0;
+  for (const json& row : all_right(configs, kAligned, {"--profile"})) {
+    const json& parameters = configs.at(row["config"]);
+    const bool swizzled = parameters["swizzled"].get<bool>();
+    EXPECT_EQ(counted(row), Prediction(parameters).of_all_kinds()) << row["config"];
+    EXPECT_EQ(row["conflict_percent"] == 0.0, swizzled) << row["config"];
+    unswizzled += swizzled ? 0 : 1;
+  }
+  EXPECT_EQ(unswizzled, 8U);
+}
+
+TEST_F(EmulateSpaces, AreRightAtALengthThatNoTileDivides) { all_right(both_spaces(), kRagged); }
+
+TEST_F(EmulateSpaces, AreRightWithACausalMask) {
+  std::map<std::string, json> aligned = kept("tune", "fp16");
+  std::map<std::string, json> ragged = kept("progall", "fp16");
+  all_right(aligned, kAligned, {"--causal"});
+  all_right(ragged, kRagged, {"--causal"});
+}
+
+TEST_F(EmulateSpaces, AreRightInTheOtherTypeAndWidthToo) {
+  std::map<std::string, json> sample;
+  for (const auto& [config, parameters] : kept("tune", "bf16")) {
+    if (parameters["optimized_softmax"].get<bool>() &&
+        parameters["mma_double_buffer_loads"].get<bool>()) {
+      sample[config] = parameters;
+    }
+  }
+  EXPECT_EQ(sample.size(), 10U);
+  all_right(sample, kAligned);
+  all_right(sample, kRagged, {"--causal"});
+  all_right(sample, kRagged, {"--dhead", "64"});
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli
