@@ -48,7 +48,9 @@ void GlobalMemory::place(Allocation allocation) {
   const auto before = std::upper_bound(
       allocations_.begin(), allocations_.end(), allocation.address,
       [](std::uint64_t address, const Allocation& other) { return address < other.address; });
-  allocations_.insert(before, std::move(allocation));
+  if (before == allocations_.begin() || std::prev(before)->address != allocation.address) {
+    allocations_.insert(before, std::move(allocation));
+  }
 }
 
 Allocation* GlobalMemory::find(std::uint64_t address, std::uint64_t bytes) {

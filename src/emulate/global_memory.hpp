@@ -27,7 +27,8 @@ class GlobalMemory {
 
   /// Copies `bytes`, or leaves as many undefined; gives the address, a multiple of 256.
   std::uint64_t allocate(Allocation allocation, Content content = Content::given);
-  /// A variable of the module, at an address that is chosen already.
+  /// A variable of the module, at an address that is chosen already. It keeps what it has when it
+  /// is there: later launches see what earlier ones left in it.
   void place(Allocation allocation);
 
   /// The allocation that holds these bytes; null: they are not in one.

@@ -38,8 +38,8 @@ struct LaunchSetup {
   std::span<const std::uint8_t> parameters;  ///< as the kernel declares them, one after another
   Schedule schedule;
   Checks checks;
-  std::uint64_t most_warp_instructions = std::uint64_t{1}
-                                         << 34;  ///< of all; then it counts as hung
+  /// Of a block, with clusters of all blocks of one; a kernel that takes more counts as hung.
+  std::uint64_t most_warp_instructions = std::uint64_t{1} << 34;
 };
 
 /// How often, and at what cost, an instruction ran.

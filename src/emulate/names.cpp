@@ -69,6 +69,9 @@ Names::Names(const PtxFunction& function, const Declarations& declarations)
       labels_[label] = static_cast<std::int32_t>(i);
     }
   }
+  for (const std::string& label : function.end_labels) {
+    labels_[label] = static_cast<std::int32_t>(function.statements.size());
+  }
 }
 
 void Names::add_register(std::string_view type) {

@@ -27,6 +27,7 @@ struct PtxStatement {
 struct PtxFunction {
   std::string name;
   std::vector<PtxStatement> statements;  ///< in the order of lines
+  std::vector<std::string> end_labels;   ///< that stand behind the last one
   /// Names as they are written; one that two scopes declare stands here twice.
   std::vector<std::string> registers;
   std::vector<std::string> register_types;  ///< "b32": of each of them

@@ -198,6 +198,7 @@ class Parser {
     if (scopes_.depth() == 0) {
       module_.functions.back().registers = scopes_.names();
       module_.functions.back().register_types = scopes_.types();
+      module_.functions.back().end_labels = std::exchange(labels_, {});
       lines_.forget();
     }
   }

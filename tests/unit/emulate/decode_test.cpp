@@ -55,6 +55,15 @@ TEST(Decode, WhatAnInstructionCannotHaveIsAnError) {
   }
 }
 
+TEST(Decode, ALabelMayStandBehindTheLastStatement) {
+  const Emulated done = emulate(kernel_text(
+      "mov.u32 %r1, 7;\nst.global.u32 [%w2], %r1;\nsetp.lt.u32 %p1, %r0, 16;\n@%p1 bra END;\n"
+      "mov.u32 %r1, 8;\nst.global.u32 [%w2], %r1;\nEND:\n"));
+  EXPECT_EQ(done.stored(3), 7U);
+  EXPECT_EQ(done.stored(20), 8U);
+  EXPECT_TRUE(done.result.finished);
+}
+
 TEST(Decode, ResultsThatNobodyWantsGoNowhere) {
   const Emulated done = emulate(
       kernel_text("ld.global.v2.u32 {_, %r1}, [%w0];\nshfl.sync.idx.b32 _|%p1, %r0, 0, 31, -1;\n"

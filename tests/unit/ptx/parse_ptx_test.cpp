@@ -119,5 +119,14 @@ TEST(ParsePtx, LocalMemoryIsNoSourceLine) {
               testing::ElementsAre(".local .align 8 .b8 depot[16]"));
 }
 
+TEST(ParsePtx, LabelsBehindTheLastStatementAreTheFunctions) {
+  const PtxModule module = parse_ptx(
+      ".visible .entry a()\n{\nbra END;\n{\nINNER:\n}\nEND:\n}\n.visible .entry b()\n{\nret;\n}\n",
+      "test");
+  EXPECT_THAT(module.functions.at(0).end_labels, ElementsAre("INNER", "END"));
+  EXPECT_THAT(module.functions.at(1).end_labels, testing::IsEmpty());
+  EXPECT_THAT(module.functions.at(1).statements.at(0).labels, testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace fatune

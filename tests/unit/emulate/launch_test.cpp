@@ -1,0 +1,42 @@
+#include "emulate/launch.hpp"
+
+#include <array>
+#include <cstring>
+
+#include <gtest/gtest.h>
+
+#include "emulate/decode_program.hpp"
+#include "ptx/parse_ptx.hpp"
+
+namespace fatune::emulate {
+namespace {
+
+/// Adds 1 to a variable of the module, and writes what it is then.
+constexpr const char* kCounts =
+    ".global .align 4 .u32 launches = 40;\n"
+    ".visible .entry k(.param .u64 out)\n{\n.reg .b64 %w<4>; .reg .b32 %r<4>;\n"
+    "ld.param.u64 %w1, [out];\nmov.u64 %w2, launches;\nld.global.u32 %r1, [%w2];\n"
+    "add.u32 %r1, %r1, 1;\nst.global.u32 [%w2], %r1;\nst.global.u32 [%w1], %r1;\nret;\n}\n";
+
+TEST(Launch, VariablesOfTheModuleKeepWhatEarlierLaunchesWrote) {
+  const PtxModule module = parse_ptx(kCounts, "test");
+  const Program program = decode_program(module, "k", "test");
+  GlobalMemory memory;
+  Allocation out;
+  out.name = "out";
+  out.bytes.resize(4);
+  const std::uint64_t address = memory.allocate(out);
+  std::array<std::uint8_t, sizeof(address)> parameters{};
+  std::memcpy(parameters.data(), &address, sizeof(address));
+  LaunchSetup setup;
+  setup.parameters = parameters;
+  for (std::uint32_t launch = 1; launch <= 3; ++launch) {
+    EXPECT_TRUE(run_kernel(program, memory, setup).findings.all().empty());
+    std::uint32_t count = 0;
+    std::memcpy(&count, memory.at(address).bytes.data(), sizeof(count));
+    EXPECT_EQ(count, 40 + launch);
+  }
+}
+
+}  // namespace
+}  // namespace fatune::emulate
