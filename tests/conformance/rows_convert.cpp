@@ -31,6 +31,8 @@ std::vector<Group> convert_rows() {
            {"cvt.sat.s32.<u32|u64|s64>", "s32", "$1"},
            {"cvt.sat.u64.<s8|s16|s32|s64>", "u64", "$1"},
            {"cvt.sat.s64.u64", "s64", "u64"},
+           {"cvt.pack.sat.<u16|s16>.s32", "b32", "s32 s32"},
+           {"cvt.pack.sat.<u8|s8>.s32.b32", "b32", "s32 s32 b32"},
            {"cvt.sat<|.ftz>.f32.f32", "f32", "f32"},
            {"cvt.sat.f64.f64", "f64", "f64"},
            {"cvt.rn.sat.<f16|f32>.<u32|s32>", "$1", "$2"},

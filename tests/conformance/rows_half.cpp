@@ -10,6 +10,7 @@ std::vector<Group> half_rows() {
            {"<add|sub|mul><|.ftz>.<f16|f16x2>", "$3", "$3 $3"},
            {"<add|sub|mul>.rn<|.ftz>.sat.<f16|f16x2>", "$3", "$3 $3"},
            {"<add|sub|mul>.<bf16|bf16x2>", "$2", "$2 $2"},
+           {"<add|sub|mul>.rn.<f16|f16x2|bf16|bf16x2>", "$2", "$2 $2"},
            {"fma.rn<|.ftz><|.sat|.relu>.<f16|f16x2>", "$3", "$3 $3 $3"},
            {"fma.rn<|.relu>.<bf16|bf16x2>", "$2", "$2 $2 $2"},
            {"<neg|abs><|.ftz>.<f16|f16x2>", "$3", "$3"},
