@@ -134,6 +134,8 @@ Operand Decoder::predicate_named(std::string_view name) const {
   return found->operand;
 }
 
+Operand Decoder::carry() const { return names_.carry(); }
+
 Operand Decoder::value_of(std::string_view text, ScalarType type) const {
   const bool wide = size_of(type) == 8;
   if (names_.find_register(text) != nullptr) {

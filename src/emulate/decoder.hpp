@@ -58,6 +58,8 @@ class Decoder {
   [[nodiscard]] std::int64_t immediate(std::size_t index) const;
   [[nodiscard]] Operand register_named(std::string_view name, ScalarType type) const;
   [[nodiscard]] Operand predicate_named(std::string_view name) const;
+  /// CC.CF: the carry that add.cc and its like leave to addc and its like.
+  [[nodiscard]] Operand carry() const;
   /// Sets result.target to where this operand's label stands.
   void branch_target(std::size_t index);
 

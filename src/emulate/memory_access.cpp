@@ -61,10 +61,7 @@ Access resolved(Access access) {
     return access;
   }
   const std::uint64_t window = access.address / kWindowBytes * kWindowBytes;
-  access.space = window == kSharedWindow      ? Space::shared
-                 : window == kLocalWindow     ? Space::local
-                 : window == kParameterWindow ? Space::parameter
-                                              : Space::global;
+  access.space = space_of_generic(access.address);
   if (access.space != Space::global) {
     access.address -= window;
   }

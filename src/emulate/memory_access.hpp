@@ -16,6 +16,14 @@ inline constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 32U;
 inline constexpr std::uint64_t kSharedWindow = 1 * kWindowBytes;
 inline constexpr std::uint64_t kLocalWindow = 2 * kWindowBytes;
 inline constexpr std::uint64_t kParameterWindow = 3 * kWindowBytes;
+/// The space that a generic address is in.
+[[nodiscard]] constexpr Space space_of_generic(std::uint64_t address) {
+  const std::uint64_t window = address / kWindowBytes * kWindowBytes;
+  return window == kSharedWindow      ? Space::shared
+         : window == kLocalWindow     ? Space::local
+         : window == kParameterWindow ? Space::parameter
+                                      : Space::global;
+}
 /// Shared addresses begin above 0, as the system keeps the first bytes to itself.
 inline constexpr std::uint32_t kSharedBase = 1024;
 

@@ -119,6 +119,13 @@ Operand Names::unread() {
   return *unread_;
 }
 
+Operand Names::carry() {
+  if (!carry_) {
+    carry_ = Operand{predicates_++, false};
+  }
+  return *carry_;
+}
+
 Operand Names::constant(std::uint64_t bits, bool wide) {
   const auto [found, is_new] = constants_.try_emplace(Constant{bits, wide}, constant_bytes_);
   if (is_new) {

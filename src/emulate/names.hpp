@@ -33,6 +33,8 @@ class Names {
   [[nodiscard]] const Register* find_register(std::string_view name) const;
   /// A register that no name means: for results that nobody wants.
   [[nodiscard]] Operand unread();
+  /// The predicate that carries are kept in.
+  [[nodiscard]] Operand carry();
   /// The same bits in all lanes.
   [[nodiscard]] Operand constant(std::uint64_t bits, bool wide);
   /// The address of a variable or a parameter; null: there is none of that name.
@@ -63,6 +65,7 @@ class Names {
   std::map<Constant, std::uint32_t> constants_;
   std::uint32_t constant_bytes_ = 0;
   std::optional<Operand> unread_;
+  std::optional<Operand> carry_;
   std::uint32_t register_bytes_ = 0;
   std::uint32_t predicates_ = 0;
   std::uint32_t special_offset_ = 0;

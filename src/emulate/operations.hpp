@@ -10,35 +10,78 @@ namespace fatune::emulate {
 [[nodiscard]] Operation find_operation(std::string_view name);
 
 // By file: operations_<group>.cpp.
-void decode_add(Decoder& d);
-void decode_sub(Decoder& d);
-void decode_mul(Decoder& d);
-void decode_mad(Decoder& d);
-void decode_fma(Decoder& d);
-void decode_div(Decoder& d);
+
+// Of these there is one for integers, one for .f32 and .f64, one for 16-bit floats.
+void decode_integer_add(Decoder& d);
+void decode_integer_sub(Decoder& d);
+void decode_integer_mul(Decoder& d);
+void decode_integer_mad(Decoder& d);
+void decode_integer_div(Decoder& d);
+void decode_integer_min(Decoder& d);
+void decode_integer_max(Decoder& d);
+void decode_integer_neg(Decoder& d);
+void decode_integer_abs(Decoder& d);
+void decode_float_add(Decoder& d);
+void decode_float_sub(Decoder& d);
+void decode_float_mul(Decoder& d);
+void decode_float_fma(Decoder& d);
+void decode_float_div(Decoder& d);
+void decode_float_min(Decoder& d);
+void decode_float_max(Decoder& d);
+void decode_float_neg(Decoder& d);
+void decode_float_abs(Decoder& d);
+void decode_half_add(Decoder& d);
+void decode_half_sub(Decoder& d);
+void decode_half_mul(Decoder& d);
+void decode_half_fma(Decoder& d);
+void decode_half_min(Decoder& d);
+void decode_half_max(Decoder& d);
+void decode_half_neg(Decoder& d);
+void decode_half_abs(Decoder& d);
+void decode_half_approximation(Decoder& d);
+
 void decode_rem(Decoder& d);
-void decode_min(Decoder& d);
-void decode_max(Decoder& d);
-void decode_neg(Decoder& d);
-void decode_abs(Decoder& d);
+void decode_sad(Decoder& d);
+void decode_mul24(Decoder& d);
+void decode_mad24(Decoder& d);
+void decode_dp4a(Decoder& d);
+void decode_dp2a(Decoder& d);
+void decode_carry(Decoder& d);
+
+void decode_rcp(Decoder& d);
+void decode_sqrt(Decoder& d);
+void decode_copysign(Decoder& d);
+void decode_testp(Decoder& d);
 void decode_approximation(Decoder& d);
+void decode_approximate_division(Decoder& d);
 
 void decode_logic(Decoder& d);
 void decode_not(Decoder& d);
+void decode_cnot(Decoder& d);
 void decode_shl(Decoder& d);
 void decode_shr(Decoder& d);
 void decode_shf(Decoder& d);
 void decode_prmt(Decoder& d);
 void decode_lop3(Decoder& d);
+
 void decode_bfi(Decoder& d);
 void decode_bfe(Decoder& d);
+void decode_bfind(Decoder& d);
+void decode_bmsk(Decoder& d);
+void decode_szext(Decoder& d);
+void decode_fns(Decoder& d);
 void decode_count_bits(Decoder& d);
 
 void decode_mov(Decoder& d);
-void decode_cvt(Decoder& d);
 void decode_cvta(Decoder& d);
+void decode_isspacep(Decoder& d);
+
+void decode_cvt(Decoder& d);
+
 void decode_selp(Decoder& d);
+void decode_slct(Decoder& d);
 void decode_setp(Decoder& d);
+void decode_set(Decoder& d);
 
 void decode_ld(Decoder& d);
 void decode_st(Decoder& d);

@@ -1,10 +1,12 @@
-#include <bit>
+#include <algorithm>
+#include <array>
 #include <cstdint>
 
-#include "emulate/map_lanes.hpp"
+#include "core/text_parts.hpp"
 #include "emulate/operations.hpp"
+#include "emulate/use_function.hpp"
 
-// Logic, shifts and bit fields: PTX ISA 9.0, section 9.7.8 and the bit instructions of 9.7.1.
+// Logic, shifts and bytes: PTX ISA 9.0, section 9.7.8.
 namespace fatune::emulate {
 namespace {
 
@@ -103,67 +105,6 @@ Handler logic_handler(const Decoder& d) {
   }
 }
 
-// --- Bit fields ---
-
-struct InsertField {
-  template <typename T>
-  T operator()(T a, T b, std::uint32_t position, std::uint32_t length) const {
-    const std::uint32_t at = position & 0xffU;
-    const std::uint32_t count = length & 0xffU;
-    constexpr std::uint32_t kBits = 8 * sizeof(T);
-    if (at >= kBits || count == 0) {
-      return b;
-    }
-    const T field = count >= kBits ? static_cast<T>(~T{0}) : static_cast<T>((T{1} << count) - 1);
-    const T mask = static_cast<T>(field << at);
-    return static_cast<T>((b & ~mask) | ((a << at) & mask));
-  }
-};
-struct ExtractField {
-  template <typename T>
-  T operator()(T a, std::uint32_t position, std::uint32_t length) const {
-    constexpr std::uint32_t kBits = 8 * sizeof(T);
-    const std::uint32_t at = position & 0xffU;
-    const std::uint32_t count = length & 0xffU;
-    if (count == 0) {
-      return 0;
-    }
-    const std::uint32_t top = std::min(at + count - 1, kBits - 1);
-    const bool sign = std::is_signed_v<T> && ((a >> top) & 1) != 0;
-    T value = 0;
-    for (std::uint32_t i = 0; i < kBits; ++i) {
-      const bool inside = i < count && at + i < kBits;
-      const bool bit = inside ? ((a >> (at + i)) & 1) != 0 : sign;
-      using U = std::make_unsigned_t<T>;
-      value = static_cast<T>(static_cast<U>(value) | static_cast<U>(U{bit} << i));
-    }
-    return value;
-  }
-};
-
-struct CountOnes {
-  template <typename T>
-  std::uint32_t operator()(T a) const {
-    return static_cast<std::uint32_t>(std::popcount(a));
-  }
-};
-struct CountLeadingZeros {
-  template <typename T>
-  std::uint32_t operator()(T a) const {
-    return static_cast<std::uint32_t>(std::countl_zero(a));
-  }
-};
-struct ReverseBits {
-  template <typename T>
-  T operator()(T a) const {
-    T value = 0;
-    for (std::size_t i = 0; i < 8 * sizeof(T); ++i) {
-      value = static_cast<T>(value << 1U | (a >> i & 1U));
-    }
-    return value;
-  }
-};
-
 // --- Bytes and truth tables ---
 
 /// prmt's default mode: each selector nibble picks a byte of b:a, or spreads its sign.
@@ -198,18 +139,70 @@ void truth_table(Execution& x, Warp& warp, const Instruction& instruction, Mask 
   });
 }
 
-struct FunnelLeftWrap {
-  std::uint32_t operator()(std::uint32_t a, std::uint32_t b, std::uint32_t by) const {
-    const std::uint64_t both = std::uint64_t{b} << 32U | a;
-    return static_cast<std::uint32_t>(both << (by & 31U) >> 32U);
+/// lop3 with a predicate: whether the result is not 0, or-ed or and-ed with one.
+template <bool kAnd>
+void truth_table_and_test(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  truth_table(x, warp, instruction, mask);
+  const auto* value = x.lanes<std::uint32_t>(warp, instruction.operands[0]);
+  Mask some = 0;
+  for_each_lane(mask, [&](int lane) { some |= value[lane] != 0 ? lane_bit(lane) : 0U; });
+  const Mask with = warp.predicates[instruction.operands[5].offset];
+  Mask& to = warp.predicates[instruction.operands[4].offset];
+  to = (to & ~mask) | ((kAnd ? some & with : some | with) & mask);
+}
+
+// --- Shifts of two words ---
+
+constexpr std::uint32_t clamped_count(std::uint32_t by) { return std::min(by, 32U); }
+
+template <bool kClamps>
+std::uint32_t funnel_left(std::uint32_t a, std::uint32_t b, std::uint32_t by) {
+  const std::uint64_t both = std::uint64_t{b} << 32U | a;
+  return static_cast<std::uint32_t>(both << (kClamps ? clamped_count(by) : by & 31U) >> 32U);
+}
+template <bool kClamps>
+std::uint32_t funnel_right(std::uint32_t a, std::uint32_t b, std::uint32_t by) {
+  const std::uint64_t both = std::uint64_t{b} << 32U | a;
+  return static_cast<std::uint32_t>(both >> (kClamps ? clamped_count(by) : by & 31U));
+}
+
+// --- The modes of prmt ---
+
+enum class Permutation : std::uint8_t { f4e, b4e, rc8, ecl, ecr, rc16 };
+
+constexpr std::uint32_t source_byte(Permutation mode, std::uint32_t selector, std::uint32_t i) {
+  switch (mode) {
+    case Permutation::f4e:
+      return selector + i;
+    case Permutation::b4e:
+      return (selector - i) & 7U;
+    case Permutation::rc8:
+      return selector;
+    case Permutation::ecl:
+      return std::max(selector, i);
+    case Permutation::ecr:
+      return std::min(selector, i);
+    case Permutation::rc16:
+      break;
   }
-};
-struct FunnelRightWrap {
-  std::uint32_t operator()(std::uint32_t a, std::uint32_t b, std::uint32_t by) const {
-    const std::uint64_t both = std::uint64_t{b} << 32U | a;
-    return static_cast<std::uint32_t>(both >> (by & 31U));
+  return 2 * (selector & 1U) + (i & 1U);
+}
+
+template <Permutation kMode>
+std::uint32_t permute(std::uint32_t a, std::uint32_t b, std::uint32_t selector) {
+  const std::uint64_t both = std::uint64_t{b} << 32U | a;
+  std::uint32_t value = 0;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    value |= static_cast<std::uint32_t>(both >> (8 * source_byte(kMode, selector & 3U, i)) & 0xffU)
+             << (8 * i);
   }
-};
+  return value;
+}
+
+template <typename T>
+T is_zero(T a) {
+  return a == 0 ? 1 : 0;
+}
 
 }  // namespace
 
@@ -288,89 +281,54 @@ void decode_shr(Decoder& d) {
 
 void decode_shf(Decoder& d) {
   if (d.has("clamp")) {
-    d.unsupported("only .wrap");
+    return d.has("l") ? use_function<&funnel_left<true>>(d) : use_function<&funnel_right<true>>(d);
   }
-  use(d,
-      d.has("l")
-          ? &lane_wise<FunnelLeftWrap, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>
-          : &lane_wise<FunnelRightWrap, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>,
-      b32, {b32, b32, u32});
+  return d.has("l") ? use_function<&funnel_left<false>>(d) : use_function<&funnel_right<false>>(d);
 }
 
 void decode_prmt(Decoder& d) {
-  if (d.part_count() != 2) {
-    d.unsupported("only the default mode");
-  }
+  using enum Permutation;
+  if (d.has("f4e")) return use_function<&permute<f4e>>(d);
+  if (d.has("b4e")) return use_function<&permute<b4e>>(d);
+  if (d.has("rc8")) return use_function<&permute<rc8>>(d);
+  if (d.has("ecl")) return use_function<&permute<ecl>>(d);
+  if (d.has("ecr")) return use_function<&permute<ecr>>(d);
+  if (d.has("rc16")) return use_function<&permute<rc16>>(d);
   use(d, &lane_wise<PermuteBytes, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>, b32,
       {b32, b32, b32});
 }
 
 void decode_lop3(Decoder& d) {
-  if (d.operand_count() != 5) {
+  const auto logic = d.one_of({"or", "and"});
+  if (d.operand_count() != (logic ? 6U : 5U)) {
     d.unsupported("this form");
   }
-  use(d, &truth_table, b32, {b32, b32, b32});
+  const std::string_view to = d.operand(0);
+  const std::size_t bar = to.find('|');
+  d.add(d.destination_named(trim(to.substr(0, bar)), b32));
+  for (std::size_t i = 1; i < 4; ++i) {
+    d.add(d.value(i, b32));
+  }
+  d.result.handler = &truth_table;
   d.result.variant = static_cast<std::uint32_t>(d.immediate(4)) & 0xffU;
-}
-
-void decode_bfi(Decoder& d) {
-  const ScalarType t = d.type();
-  if (t != b32 && t != b64) {
-    d.unsupported();
+  if (logic) {
+    d.result.handler = *logic == 1 ? &truth_table_and_test<true> : &truth_table_and_test<false>;
+    d.add(d.predicate_named(bar == std::string_view::npos ? to : trim(to.substr(bar + 1))));
+    d.add(d.predicate(5));
   }
-  use(d,
-      t == b64 ? &lane_wise<InsertField, std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t,
-                            std::uint32_t>
-               : &lane_wise<InsertField, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t,
-                            std::uint32_t>,
-      t, {t, t, u32, u32});
 }
 
-void decode_bfe(Decoder& d) {
-  const ScalarType t = d.type();
-  switch (t) {
-    case u32:
-      return use(
-          d, &lane_wise<ExtractField, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>,
-          t, {t, u32, u32});
-    case s32:
-      return use(d,
-                 &lane_wise<ExtractField, std::int32_t, std::int32_t, std::uint32_t, std::uint32_t>,
-                 t, {t, u32, u32});
-    case u64:
-      return use(
-          d, &lane_wise<ExtractField, std::uint64_t, std::uint64_t, std::uint32_t, std::uint32_t>,
-          t, {t, u32, u32});
-    case s64:
-      return use(d,
-                 &lane_wise<ExtractField, std::int64_t, std::int64_t, std::uint32_t, std::uint32_t>,
-                 t, {t, u32, u32});
+void decode_cnot(Decoder& d) {
+  switch (size_of(d.type())) {
+    case 2:
+      return use_function<&is_zero<std::uint16_t>>(d);
+    case 4:
+      return use_function<&is_zero<std::uint32_t>>(d);
+    case 8:
+      return use_function<&is_zero<std::uint64_t>>(d);
     default:
-      d.unsupported();
+      d.unsupported("this type");
   }
-}
-
-void decode_count_bits(Decoder& d) {
-  const bool wide = d.type() == b64;
-  if (!wide && d.type() != b32) {
-    d.unsupported();
-  }
-  if (d.name() == "brev") {
-    return use(d,
-               wide ? &lane_wise<ReverseBits, std::uint64_t, std::uint64_t>
-                    : &lane_wise<ReverseBits, std::uint32_t, std::uint32_t>,
-               d.type(), {d.type()});
-  }
-  if (d.name() == "popc") {
-    return use(d,
-               wide ? &lane_wise<CountOnes, std::uint32_t, std::uint64_t>
-                    : &lane_wise<CountOnes, std::uint32_t, std::uint32_t>,
-               u32, {d.type()});
-  }
-  use(d,
-      wide ? &lane_wise<CountLeadingZeros, std::uint32_t, std::uint64_t>
-           : &lane_wise<CountLeadingZeros, std::uint32_t, std::uint32_t>,
-      u32, {d.type()});
 }
 
 }  // namespace fatune::emulate

@@ -29,6 +29,10 @@ enum class ScalarType : std::uint8_t {
   tf32,
   f32,
   f64,
+  u16x2,
+  s16x2,
+  e4m3x2,
+  e5m2x2,
 };
 
 /// "u32" and so on; nothing for anything else.
@@ -38,5 +42,7 @@ enum class ScalarType : std::uint8_t {
 [[nodiscard]] int size_of(ScalarType type);
 [[nodiscard]] bool is_signed(ScalarType type);
 [[nodiscard]] bool is_float(ScalarType type);
+/// f16, f16x2, bf16, bf16x2.
+[[nodiscard]] bool is_half(ScalarType type);
 
 }  // namespace fatune::emulate

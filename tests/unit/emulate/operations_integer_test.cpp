@@ -77,7 +77,7 @@ TEST(IntegerOperations, DivideTowardsZero) {
 
 TEST(IntegerOperations, DivisionByZeroEndsNothing) {
   expect_result({"div.u32 %r3, %r10, %r11", 5, 0, 0, 0xffffffffU});
-  expect_result({"rem.u32 %r3, %r10, %r11", 5, 0, 0, 5});
+  expect_result({"rem.u32 %r3, %r10, %r11", 5, 0, 0, word(-1)});
 }
 
 TEST(IntegerOperations, TakeTheSmallerAndTheLarger) {
