@@ -147,6 +147,17 @@ class Layout {
     }
   }
 
+  /// A parameter of a call. Scopes of the kernel may use a name for several: they share the room of
+  /// the largest.
+  void add_call_parameter(const Declaration& declaration) {
+    result.call_parameters.insert(declaration.name);
+    std::uint64_t& bytes = call_parameter_bytes_[declaration.name];
+    if (declaration.bytes() > bytes) {
+      bytes = declaration.bytes();
+      result.addresses[declaration.name] = place(local_, declaration, kMostLocalBytes);
+    }
+  }
+
   Declarations finish() {
     result.static_shared_bytes = static_cast<std::uint32_t>(shared_);
     result.dynamic_shared_offset =
@@ -197,6 +208,7 @@ class Layout {
   std::uint64_t local_ = 0;
   std::uint64_t parameters_ = 0;
   std::uint64_t variables_ = 0;
+  std::map<std::string, std::uint64_t> call_parameter_bytes_;
   std::vector<std::string> dynamic_;
   std::uint64_t dynamic_alignment_ = 16;
 };
@@ -218,10 +230,12 @@ Declarations read_declarations(const PtxModule& module, const PtxFunction& funct
   for (const std::string& text : parameters_of(function.header)) {
     layout.add(read_declaration(text));
   }
-  for (const auto* texts : {&module.declarations, &function.declarations}) {
-    for (const std::string& text : *texts) {
-      layout.add(read_declaration(text));
-    }
+  for (const std::string& text : module.declarations) {
+    layout.add(read_declaration(text));
+  }
+  for (const std::string& text : function.declarations) {
+    const Declaration declaration = read_declaration(text);
+    declaration.space == "param" ? layout.add_call_parameter(declaration) : layout.add(declaration);
   }
   return layout.finish();
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@ namespace fatune::emulate {
 struct Declarations {
   std::map<std::string, std::uint64_t, std::less<>> addresses;  ///< in their own space
   std::vector<ModuleVariable> variables;                        ///< global and constant
+  std::set<std::string, std::less<>> call_parameters;  ///< of calls that the kernel makes: local
   std::uint32_t static_shared_bytes = 0;
   std::uint32_t dynamic_shared_offset = 0;
   std::uint32_t local_bytes = 0;

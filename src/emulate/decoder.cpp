@@ -202,11 +202,34 @@ AddressOperand Decoder::address(std::size_t index) const {
   return address;
 }
 
+std::optional<std::uint64_t> Decoder::call_parameter(std::string_view name) const {
+  return names_.find_call_parameter(name);
+}
+
+std::vector<std::int32_t> Decoder::branch_targets(std::size_t index) const {
+  std::vector<std::int32_t> targets;
+  for (const std::string& label : names_.branch_targets(operand(index))) {
+    targets.push_back(names_.find_label(label));
+    if (targets.back() < 0) {
+      malformed(fmt::format("there is no label '{}'", label));
+    }
+  }
+  if (targets.empty()) {
+    malformed(fmt::format("there is no list '{}'", operand(index)));
+  }
+  return targets;
+}
+
 void Decoder::branch_target(std::size_t index) {
   result.target = names_.find_label(operand(index));
   if (result.target < 0) {
     malformed(fmt::format("there is no label '{}'", operand(index)));
   }
+}
+
+MemoryOrder order_of(const Decoder& d) {
+  return {d.one_of({"acquire", "acq_rel"}).has_value(),
+          d.one_of({"release", "acq_rel"}).has_value()};
 }
 
 void use(Decoder& d, Handler handler, ScalarType to, std::initializer_list<ScalarType> from) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "emulate/memory_order.hpp"
 #include "emulate/program.hpp"
 #include "emulate/scalar_type.hpp"
 
@@ -60,6 +61,10 @@ class Decoder {
   [[nodiscard]] Operand predicate_named(std::string_view name) const;
   /// CC.CF: the carry that add.cc and its like leave to addc and its like.
   [[nodiscard]] Operand carry() const;
+  /// Where a parameter of a call is, in local memory; nothing: the name is none.
+  [[nodiscard]] std::optional<std::uint64_t> call_parameter(std::string_view name) const;
+  /// Where the labels of a .branchtargets list stand; the operand is its name.
+  [[nodiscard]] std::vector<std::int32_t> branch_targets(std::size_t index) const;
   /// Sets result.target to where this operand's label stands.
   void branch_target(std::size_t index);
 
@@ -88,6 +93,9 @@ class Decoder {
 
 /// An instruction that sets its first operand from the ones after it, which are of types `from`.
 void use(Decoder& d, Handler handler, ScalarType to, std::initializer_list<ScalarType> from);
+
+/// The order of a strong access, by its modifiers.
+[[nodiscard]] MemoryOrder order_of(const Decoder& d);
 
 /// Fills in the decoder's result. One for each opcode, by its first part: see operations.cpp.
 using Operation = void (*)(Decoder&);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emulate/launch.hpp"
+#include "emulate/memory_order.hpp"
 #include "emulate/program.hpp"
 #include "emulate/shared_memory.hpp"
 #include "emulate/warp.hpp"
@@ -51,6 +52,8 @@ class Execution {
   LaunchResult& result;
   std::vector<Block> blocks;  ///< by rank
   std::vector<Warp> warps;    ///< of all blocks, one block after another: the agents
+  StrongLocations strong_locations;
+  std::uint64_t clock_reads = 0;  ///< how often %clock and the like were read
   std::mt19937_64 random;
   bool trapped = false;
 

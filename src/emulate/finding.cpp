@@ -29,6 +29,8 @@ const char* name_of(FindingKind kind) {
       return "pending_at_exit";
     case FindingKind::trap:
       return "trap";
+    case FindingKind::assertion:
+      return "assertion";
   }
   return "unknown";
 }
@@ -51,6 +53,7 @@ const char* check_of(FindingKind kind) {
     case FindingKind::deadlock:
       return "deadlock";
     case FindingKind::trap:
+    case FindingKind::assertion:
       return "trap";
   }
   return "unknown";

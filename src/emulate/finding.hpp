@@ -20,6 +20,7 @@ enum class FindingKind : std::uint8_t {
   deadlock,             ///< deadlock
   pending_at_exit,      ///< sync
   trap,                 ///< always
+  assertion,            ///< trap: assert() has failed
 };
 
 [[nodiscard]] const char* name_of(FindingKind kind);

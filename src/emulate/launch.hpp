@@ -55,6 +55,7 @@ struct InstructionCounts {
 struct LaunchResult {
   FindingLog findings;
   std::vector<InstructionCounts> counts;  ///< by instruction
+  std::string printed;                    ///< by the kernel, with printf
   bool finished = false;                  ///< false: a finding (deadlock, trap, hang) has ended it
 };
 

@@ -139,6 +139,17 @@ const std::uint64_t* Names::find_symbol(std::string_view name) const {
   return found == declarations_.addresses.end() ? nullptr : &found->second;
 }
 
+std::optional<std::uint64_t> Names::find_call_parameter(std::string_view name) const {
+  const bool known = declarations_.call_parameters.contains(name);
+  const std::uint64_t* const address = find_symbol(name);
+  return known && address != nullptr ? std::optional(*address) : std::nullopt;
+}
+
+std::vector<std::string> Names::branch_targets(std::string_view name) const {
+  const auto found = function_.branch_targets.find(name);
+  return found == function_.branch_targets.end() ? std::vector<std::string>() : found->second;
+}
+
 std::int32_t Names::find_label(std::string_view name) const {
   const auto found = labels_.find(name);
   return found == labels_.end() ? -1 : found->second;

@@ -39,6 +39,10 @@ class Names {
   [[nodiscard]] Operand constant(std::uint64_t bits, bool wide);
   /// The address of a variable or a parameter; null: there is none of that name.
   [[nodiscard]] const std::uint64_t* find_symbol(std::string_view name) const;
+  /// The address, in local memory, of a parameter that the function passes to another one.
+  [[nodiscard]] std::optional<std::uint64_t> find_call_parameter(std::string_view name) const;
+  /// The labels of a list that .branchtargets declares; none: there is none of that name.
+  [[nodiscard]] std::vector<std::string> branch_targets(std::string_view name) const;
   /// The instruction that a label stands before; -1: there is none of that name.
   [[nodiscard]] std::int32_t find_label(std::string_view name) const;
 

@@ -88,9 +88,20 @@ void decode_st(Decoder& d);
 void decode_ldmatrix(Decoder& d);
 void decode_stmatrix(Decoder& d);
 void decode_cp(Decoder& d);
-void decode_prefetch(Decoder& d);
+void decode_atomic(Decoder& d);
+void decode_hint(Decoder& d);
+void decode_createpolicy(Decoder& d);
+/// A mov of %clock and the like; false: it is none.
+[[nodiscard]] bool decode_clock(Decoder& d);
 
 void decode_mma(Decoder& d);
+
+void decode_match(Decoder& d);
+void decode_redux(Decoder& d);
+void decode_movmatrix(Decoder& d);
+
+void decode_brx(Decoder& d);
+void decode_call(Decoder& d);
 
 void decode_shfl(Decoder& d);
 void decode_vote(Decoder& d);

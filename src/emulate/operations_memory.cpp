@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "core/text_parts.hpp"
 #include "emulate/bank_conflicts.hpp"
 #include "emulate/memory_access.hpp"
 #include "emulate/operations.hpp"
@@ -147,11 +148,41 @@ void store(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) 
   });
 }
 
+constexpr std::uint32_t kAcquires = 1U << 22U;  // in the variant, above what Shape has
+constexpr std::uint32_t kReleases = 1U << 23U;
+
+/// A load or store of which the lanes' accesses are strong, one after another.
+template <Handler kAccess, bool kLoads>
+void strong(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  const Shape shape = Shape::of(instruction);
+  const MemoryOrder order{(instruction.variant & kAcquires) != 0,
+                          (instruction.variant & kReleases) != 0};
+  const Operand& base = instruction.operands[kLoads ? shape.count : 0];
+  const Addresses addresses = addresses_of(x, warp, instruction, base, wide_address(instruction));
+  count_access(x, instruction, shape.space, addresses, mask, shape.bytes());
+  const InstructionCounts counted = x.counts(instruction);
+  for_each_lane(mask, [&](int lane) {
+    StrongAccess access(x, warp, access_of(shape, addresses[static_cast<std::size_t>(lane)]),
+                        order);
+    kAccess(x, warp, instruction, lane_bit(lane));
+    kLoads ? access.reads() : access.writes();
+  });
+  x.counts(instruction) = counted;  // the lanes' accesses are one
+}
+
+bool is_strong(const Decoder& d) {
+  return d.one_of({"volatile", "relaxed", "acquire", "release", "mmio"}).has_value();
+}
+
+std::uint32_t order_bits(const Decoder& d) {
+  const MemoryOrder order = order_of(d);
+  return (order.acquires ? kAcquires : 0U) | (order.releases ? kReleases : 0U);
+}
+
 Space space_of(const Decoder& d) {
   if (d.has("global") || d.has("const")) return Space::global;
   if (d.has("shared")) return Space::shared;
   if (d.has("local")) return Space::local;
-  if (d.has("param")) return Space::parameter;
   return Space::generic;
 }
 
@@ -162,15 +193,23 @@ void add_address(Decoder& d, std::size_t index) {
   d.result.wide_address = address.wide;
 }
 
-Shape shape_of(const Decoder& d, std::size_t registers) {
-  if (d.one_of({"v8", "mmio", "relaxed", "acquire", "release"})) {
+/// Parameters of the kernel, or, in local memory, of a call that it makes.
+Space parameter_space(const Decoder& d, std::size_t address) {
+  std::string_view name = d.operand(address);
+  name = trim(name.substr(name.starts_with('[') ? 1 : 0));
+  return d.call_parameter(trim(name.substr(0, name.find_first_of("+]")))) ? Space::local
+                                                                          : Space::parameter;
+}
+
+Shape shape_of(const Decoder& d, std::size_t registers, std::size_t address) {
+  if (d.has("v8")) {
     d.unsupported("this form");
   }
   const auto element_bytes = static_cast<std::uint32_t>(size_of(d.type()));
   if (element_bytes == 0 || element_bytes > 8) {
     d.unsupported("this type");
   }
-  return {space_of(d), element_bytes,
+  return {d.has("param") ? parameter_space(d, address) : space_of(d), element_bytes,
           d.has("v4")   ? 4U
           : d.has("v2") ? 2U
                         : 1U,
@@ -310,38 +349,33 @@ void decode_matrices(Decoder& d, bool loads) {
   d.result.all_members = true;
 }
 
-void nothing(Execution&, Warp&, const Instruction&, Mask) {}
-
 }  // namespace
 
 void decode_ld(Decoder& d) {
-  const Shape shape = shape_of(d, 0);
+  const Shape shape = shape_of(d, 0, 1);
   const std::vector<Operand> registers = d.destinations(0, shape.wide ? b64 : d.type());
   if (registers.size() != shape.count) {
     d.malformed("the number of registers");
   }
-  d.result.handler = &load;
-  d.result.variant = shape.packed();
+  d.result.handler = is_strong(d) ? &strong<&load, true> : &load;
+  d.result.variant = shape.packed() | order_bits(d);
   d.add(registers);
   add_address(d, 1);
 }
 
 void decode_st(Decoder& d) {
-  const Shape shape = shape_of(d, 1);
+  const Shape shape = shape_of(d, 1, 0);
   const std::vector<Operand> registers = d.values(1, shape.wide ? b64 : d.type());
   if (registers.size() != shape.count) {
     d.malformed("the number of registers");
   }
-  d.result.handler = &store;
-  d.result.variant = shape.packed();
+  d.result.handler = is_strong(d) ? &strong<&store, false> : &store;
+  d.result.variant = shape.packed() | order_bits(d);
   add_address(d, 0);
   d.add(registers);
 }
 
 void decode_ldmatrix(Decoder& d) { decode_matrices(d, true); }
 void decode_stmatrix(Decoder& d) { decode_matrices(d, false); }
-
-/// A hint, without effect on results.
-void decode_prefetch(Decoder& d) { d.result.handler = &nothing; }
 
 }  // namespace fatune::emulate

@@ -117,6 +117,9 @@ void decode_mov(Decoder& d) {
     d.add(is_constant ? d.value(1, b32) : d.predicate(1));
     return;
   }
+  if (decode_clock(d)) {
+    return;
+  }
   const bool packs = d.operand(1).starts_with('{');
   if (packs || d.operand(0).starts_with('{')) {
     return decode_mov_vector(d, packs);

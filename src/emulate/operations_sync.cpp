@@ -116,6 +116,8 @@ void warp_sync(Execution&, Warp& warp, const Instruction&, Mask) { warp.advance(
 
 void nothing(Execution&, Warp&, const Instruction&, Mask) {}
 
+void order(Execution&, Warp& warp, const Instruction&, Mask) { order_by_fence(warp); }
+
 void trap(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   x.trapped = true;
   x.report(FindingKind::trap, warp, instruction, std::countr_zero(mask),
@@ -195,9 +197,11 @@ void decode_bar(Decoder& d) {
   decode_cta_barrier(d, d.has("cta") ? 2 : 1);
 }
 
-/// Threads of a block see each other's accesses in order here, whatever the fence; races are found
-/// by what synchronises, not by fences.
-void decode_fence(Decoder& d) { d.result.handler = &nothing; }
+/// Threads of a block see each other's accesses in order here, whatever the fence; what it orders
+/// counts for races that strong accesses exclude.
+void decode_fence(Decoder& d) {
+  d.result.handler = d.has("proxy") || d.has("mbarrier_init") ? &nothing : &order;
+}
 
 void decode_branch(Decoder& d) {
   d.result.flow = Flow::branch;

@@ -7,6 +7,7 @@
 
 #include "emulate/clocks.hpp"
 #include "emulate/lane_storage.hpp"
+#include "emulate/memory_order.hpp"
 #include "emulate/program.hpp"
 
 namespace fatune::emulate {
@@ -46,6 +47,7 @@ struct Warp {
   std::vector<Mask> predicates;
   std::vector<Group> groups;
   Knowledge clock;
+  FenceState fences;
   std::vector<AsyncCopy> copies;
   std::array<std::uint32_t, kLanes> committed{};  ///< cp.async groups, by lane
   std::vector<std::uint8_t> local;                ///< lane after lane

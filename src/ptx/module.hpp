@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ struct PtxFunction {
   std::vector<std::string> register_types;  ///< "b32": of each of them
   std::string header;                       ///< ".visible .entry name(.param .u64 p)"
   std::vector<std::string> declarations;    ///< of variables: ".shared .b8 tile[64]"
+  /// Labels that an indexed branch may go to, by the name of their .branchtargets list.
+  std::map<std::string, std::vector<std::string>, std::less<>> branch_targets;
 };
 
 struct PtxModule {

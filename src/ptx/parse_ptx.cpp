@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kMostStatements = 2'000'000;
 constexpr std::size_t kDeepestScope = 1000;
+constexpr std::string_view kBranchTargets = ".branchtargets";
 constexpr const char* kExpected = "expected is PTX as NVRTC writes it";
 
 /// Blanks and what separates lines become one blank.
@@ -215,6 +216,10 @@ class Parser {
       scopes_.declare(text);
     } else if (is_variable(text)) {
       module_.functions.back().declarations.push_back(text);
+    } else if (text.starts_with(kBranchTargets) && !labels_.empty()) {
+      module_.functions.back().branch_targets[labels_.back()] =
+          split_operands(std::string_view(text).substr(kBranchTargets.size()));
+      labels_.pop_back();
     } else if (!text.starts_with('.')) {
       add_statement(text);
     }

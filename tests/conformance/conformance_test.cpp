@@ -21,9 +21,7 @@ const Recording& recorded() {
 class Conformance : public ::testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    const std::set<std::string> open{
-        "warp_more", "matrix_moves_more", "matrix_product", "matrix_product_more", "memory_more",
-        "atomic",    "reduction"};
+    const std::set<std::string> open{"matrix_product", "matrix_product_more"};
     if (open.contains(GetParam())) {
       GTEST_SKIP() << "not covered in full yet";
     }

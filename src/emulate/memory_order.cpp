@@ -1,0 +1,71 @@
+#include "emulate/memory_order.hpp"
+
+#include "emulate/memory_access.hpp"
+
+namespace fatune::emulate {
+namespace {
+
+StrongLocation& location_of(Execution& x, const Warp& warp, const Access& access) {
+  const Space space =
+      access.space == Space::generic ? space_of_generic(access.address) : access.space;
+  const bool shared = space == Space::shared;
+  const std::uint64_t address =
+      shared && access.space == Space::generic ? access.address - kSharedWindow : access.address;
+  return x.strong_locations[{shared ? static_cast<std::int64_t>(warp.block) : -1, address}];
+}
+
+}  // namespace
+
+StrongAccess::StrongAccess(Execution& x, Warp& warp, const Access& access, MemoryOrder order)
+    : warp_(warp), order_(order) {
+  if (!x.setup.checks.race) {
+    return;
+  }
+  location_ = &location_of(x, warp, access);
+  // Another lane of this warp may have been here just now: what comes is later than that.
+  if (location_->accessed.of(warp.agent) == warp.clock.seen.of(warp.agent)) {
+    warp_.advance();
+  }
+  known_ = warp_.clock.seen;
+  own_ = known_.of(warp.agent);
+  warp_.clock.seen.join(location_->accessed);
+}
+
+StrongAccess::~StrongAccess() {
+  if (location_ != nullptr) {
+    warp_.clock.seen = known_;
+    location_->accessed.set(warp_.agent, own_);
+  }
+}
+
+void StrongAccess::reads() {
+  if (location_ == nullptr) {
+    return;
+  }
+  warp_.fences.acquired.join(location_->released);
+  if (order_.acquires) {
+    known_.join(location_->released.seen);
+    warp_.clock.fenced.join(location_->released.fenced);
+  }
+}
+
+void StrongAccess::writes() {
+  if (location_ == nullptr) {
+    return;
+  }
+  location_->released.join(warp_.fences.released);
+  if (order_.releases) {
+    location_->released.seen.join(known_);
+    location_->released.fenced.join(warp_.clock.fenced);
+    // What this warp does from now on has not been handed over.
+    known_.set(warp_.agent, own_ + 1);
+  }
+}
+
+void order_by_fence(Warp& warp) {
+  warp.clock.join(warp.fences.acquired);
+  warp.fences.released.join(warp.clock);
+  warp.advance();
+}
+
+}  // namespace fatune::emulate
