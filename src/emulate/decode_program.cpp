@@ -11,6 +11,7 @@
 #include "emulate/decoder.hpp"
 #include "emulate/names.hpp"
 #include "emulate/operations.hpp"
+#include "ptx/inline_calls.hpp"
 
 namespace fatune::emulate {
 namespace {
@@ -29,15 +30,16 @@ const PtxFunction& find_kernel(const PtxModule& module, const std::string& kerne
 class ProgramBuilder {
  public:
   ProgramBuilder(const PtxModule& module, const PtxFunction& function, const std::string& origin)
-      : function_(function),
+      : inlined_(inline_calls(module, function)),
+        function_(inlined_.function),
         origin_(origin),
-        declarations_(read_declarations(module, function)),
-        names_(function, declarations_) {}
+        declarations_(read_declarations(module, function_)),
+        names_(function_, declarations_) {}
 
   Program build() {
     for (std::size_t i = 0; i < function_.statements.size(); ++i) {
       add(function_.statements[i]);
-      program_.statements.push_back(i);
+      program_.statements.push_back(inlined_.statements[i]);
     }
     add_end();
     connect();
@@ -81,8 +83,7 @@ class ProgramBuilder {
     end.flow = Flow::exit;
     end.handler = [](Execution&, Warp&, const Instruction&, Mask) {};
     program_.instructions.push_back(end);
-    program_.statements.push_back(function_.statements.empty() ? 0
-                                                               : function_.statements.size() - 1);
+    program_.statements.push_back(inlined_.statements.empty() ? 0 : inlined_.statements.back());
     first_operands_.push_back(program_.operand_pool.size());
   }
 
@@ -109,7 +110,8 @@ class ProgramBuilder {
     program_.variables = declarations_.variables;
   }
 
-  const PtxFunction& function_;
+  InlinedFunction inlined_;
+  const PtxFunction& function_;  ///< with the functions that it calls
   const std::string& origin_;
   Declarations declarations_;
   Names names_;

@@ -110,6 +110,31 @@ TEST(Calls, OfOtherFunctionsAreNotCovered) {
   }
 }
 
+TEST(Calls, RunAFunctionThatWasNotInlined) {
+  // fibonacci(n) by a loop, with an early return.
+  const std::string function =
+      ".func (.param .b32 func_retval0) fibonacci(.param .b32 fibonacci_param_0)\n{\n"
+      ".reg .b32 %r<9>;\n.reg .pred %p<3>;\n.local .align 8 .b8 depot[8];\n"
+      "ld.param.b32 %r1, [fibonacci_param_0];\nsetp.lt.u32 %p1, %r1, 2;\n"
+      "st.param.b32 [func_retval0], %r1;\n@%p1 ret;\nst.local.u32 [depot], 0;\nmov.u32 %r3, 1;\n"
+      "LOOP: ld.local.u32 %r2, [depot];\nadd.u32 %r4, %r2, %r3;\nst.local.u32 [depot], %r3;\n"
+      "mov.u32 %r3, %r4;\nsub.u32 %r1, %r1, 1;\nsetp.gt.u32 %p1, %r1, 1;\n@%p1 bra LOOP;\n"
+      "st.param.b32 [func_retval0], %r3;\nret;\n}\n";
+  const auto call = [](const char* argument, const char* result) {
+    return fmt::format(
+        "{{\n.param .b32 param0;\nst.param.b32 [param0+0], {};\n.param .b32 retval0;\n"
+        "call.uni (retval0), fibonacci, (param0);\nld.param.b32 {}, [retval0+0];\n}}\n",
+        argument, result);
+  };
+  const Emulated done = emulate(function + kernel_text(call("%r0", "%r1") + call("10", "%r2") +
+                                                       "mad.lo.u32 %r1, %r2, 1000000, %r1;\n"
+                                                       "st.global.u32 [%w2], %r1;\n"));
+  EXPECT_THAT(done.findings(), IsEmpty());
+  EXPECT_EQ(done.stored(0), 55'000'000U);
+  EXPECT_EQ(done.stored(1), 55'000'001U);
+  EXPECT_EQ(done.stored(20), 55'006'765U);
+}
+
 /// Each thread goes to the label of its number.
 std::string indexed_branch(const std::string& index) {
   return kernel_text("LIST: .branchtargets A, B, C;\n" + index +
