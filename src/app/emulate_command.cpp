@@ -88,6 +88,11 @@ ExitCode emulate_kernels(const EmulateOptions& options) {
                                         options.problems.seq_lens.front());
     report.configs[i] = emulate_config(job, configs[i], problem);
   });
+  for (const EmulatedConfig& row : report.configs) {
+    if (!row.printed.empty()) {
+      print_note(options.output, fmt::format("{} prints:\n{}", row.config, row.printed));
+    }
+  }
   print_result(print_emulate_report(report, options.output.format));
   return exit_code_of(report.configs, options.strict);
 }

@@ -62,6 +62,7 @@ struct EmulatedConfig {
   std::vector<EmulatedFinding> findings;
   std::optional<EmulatedProfile> profile;  ///< absent: not asked for
   std::string detail;                      ///< what is wrong; empty: nothing
+  std::string printed;  ///< by the kernel with printf, in the first run; not part of a report
 };
 
 struct EmulateReport {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "emulate/async_copies.hpp"
+#include "emulate/barrier_votes.hpp"
 
 namespace fatune::emulate {
 namespace {
@@ -222,8 +223,9 @@ bool ClusterRunner::arrive(Warp& warp, std::size_t index, const Instruction& ins
   ++x_.counts(instruction).warps;
   const int lane = std::countr_zero(active);
   const std::uint32_t number = x_.lanes<std::uint32_t>(warp, instruction.operands[0])[lane];
-  const std::uint32_t count =
-      instruction.variant != 0 ? x_.lanes<std::uint32_t>(warp, instruction.operands[1])[lane] : 0;
+  const std::uint32_t count = BarrierShape::of(instruction).counted
+                                  ? x_.lanes<std::uint32_t>(warp, instruction.operands[1])[lane]
+                                  : 0;
   if (number >= kBarriers || count % kLanes != 0) {
     x_.report(FindingKind::barrier_misuse, warp, instruction, lane, [&] {
       return fmt::format("barrier {} for {} threads: there are {}, for multiples of {}", number,
@@ -242,6 +244,7 @@ bool ClusterRunner::arrive(Warp& warp, std::size_t index, const Instruction& ins
   }
   barrier.expected = count;
   barrier.arrived += static_cast<std::uint32_t>(std::popcount(active));
+  cast_votes(warp, instruction, active, barrier);
   barrier.instruction = static_cast<std::int32_t>(x_.index_of(instruction));
   barrier.joined.join(warp.clock);
   Group& group = warp.groups[index];
@@ -274,6 +277,7 @@ void ClusterRunner::release(Block& block, std::uint32_t number) {
     for (Group& group : warp.groups) {
       if (group.state == Group::State::at_barrier && group.barrier == number) {
         group.state = Group::State::runnable;
+        give_result(x_, warp, at(group), group.mask, done);
         ++group.pc;
         waited = true;
       }

@@ -19,6 +19,7 @@ namespace fatune::emulate {
 struct Barrier {
   std::uint32_t arrived = 0;   ///< threads
   std::uint32_t expected = 0;  ///< threads; 0: as many as the block has alive
+  std::uint32_t yes = 0;       ///< threads that arrived with a true predicate (bar.red)
   std::int32_t instruction = -1;
   Knowledge joined;
 };

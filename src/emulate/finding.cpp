@@ -27,6 +27,8 @@ const char* name_of(FindingKind kind) {
       return "deadlock";
     case FindingKind::pending_at_exit:
       return "pending_at_exit";
+    case FindingKind::inactive_lane:
+      return "inactive_lane";
     case FindingKind::trap:
       return "trap";
     case FindingKind::assertion:
@@ -49,6 +51,7 @@ const char* check_of(FindingKind kind) {
     case FindingKind::divergent_barrier:
     case FindingKind::barrier_misuse:
     case FindingKind::pending_at_exit:
+    case FindingKind::inactive_lane:
       return "sync";
     case FindingKind::deadlock:
       return "deadlock";

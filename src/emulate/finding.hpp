@@ -19,6 +19,7 @@ enum class FindingKind : std::uint8_t {
   barrier_misuse,       ///< sync
   deadlock,             ///< deadlock
   pending_at_exit,      ///< sync
+  inactive_lane,        ///< sync: shfl takes the value of a lane that does not take part
   trap,                 ///< always
   assertion,            ///< trap: assert() has failed
 };

@@ -4,7 +4,10 @@
 #include <cstdint>
 #include <string>
 
+#include <fmt/format.h>
+
 #include "core/text_parts.hpp"
+#include "emulate/barrier_votes.hpp"
 #include "emulate/execution.hpp"
 #include "emulate/operations.hpp"
 
@@ -63,12 +66,19 @@ void shuffle(Execution& x, Warp& warp, const Instruction& instruction, Mask mask
   std::copy_n(from, kLanes, values.begin());
   const auto* b = x.lanes<std::uint32_t>(warp, o[3]);
   const auto* c = x.lanes<std::uint32_t>(warp, o[4]);
+  const auto* members = x.lanes<Mask>(warp, o[5]);
   auto* to = x.lanes<std::uint32_t>(warp, o[0]);
   Mask in_range = 0;
   for_each_lane(mask, [&](int lane) {
     const Source source =
         shuffle_source(static_cast<Shuffle>(instruction.variant), lane, b[lane], c[lane]);
     to[lane] = values[static_cast<std::size_t>(source.lane)];
+    if (!has_lane(mask & members[lane], source.lane)) {
+      x.report(FindingKind::inactive_lane, warp, instruction, lane, [&] {
+        return fmt::format("takes the value of lane {}, which does not take part: undefined",
+                           source.lane);
+      });
+    }
     in_range |= source.in_range ? lane_bit(lane) : 0U;
   });
   if (o[1].offset != kNowhere) {
@@ -124,20 +134,47 @@ void trap(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
            [] { return std::string("the kernel executes trap"); });
 }
 
+/// "bar.red.popc.u32 d, a, b, !c": what the votes are, and the operand that the barrier is.
+BarrierShape vote_of(const Decoder& d, std::size_t verb, std::size_t& first) {
+  BarrierShape shape;
+  if (d.part(verb) == "red") {
+    const auto vote = d.one_of({"popc", "and", "or"});
+    if (!vote) {
+      d.unsupported("this form");
+    }
+    shape.vote = static_cast<BarrierVote>(*vote + 1);
+    first = 1;
+  }
+  shape.counted = d.operand_count() > (first == 0 ? 1U : 3U);
+  return shape;
+}
+
+void add_vote(Decoder& d, BarrierShape& shape) {
+  const std::string& asked = d.operand(shape.counted ? 3 : 2);
+  shape.negated = asked.starts_with('!');
+  d.add(d.predicate_named(std::string_view(asked).substr(shape.negated ? 1 : 0)));
+  d.add(shape.vote == BarrierVote::count ? d.destination(0, u32) : d.predicate(0));
+}
+
 void decode_cta_barrier(Decoder& d, std::size_t verb) {
   const std::string_view action = d.part(verb);
-  if (action != "sync" && action != "arrive") {
-    d.unsupported("only sync and arrive");
+  if (action != "sync" && action != "arrive" && action != "red") {
+    d.unsupported("only sync, arrive and red");
   }
+  std::size_t first = 0;
+  BarrierShape shape = vote_of(d, verb, first);
   d.result.handler = &nothing;
   d.result.flow = Flow::barrier;
-  d.result.waits = action == "sync";
+  d.result.waits = action != "arrive";
   d.result.all_members = d.name() == "bar" || d.has("aligned");
-  d.add(d.value(0, u32));
-  d.result.variant = d.operand_count() > 1 ? 1 : 0;  // whether there is a count
-  if (d.operand_count() > 1) {
-    d.add(d.value(1, u32));
+  d.add(d.value(first, u32));
+  if (shape.counted) {
+    d.add(d.value(first + 1, u32));
   }
+  if (shape.vote != BarrierVote::none) {
+    add_vote(d, shape);
+  }
+  d.result.variant = shape.packed();
 }
 
 }  // namespace
@@ -184,7 +221,7 @@ void decode_activemask(Decoder& d) {
 }
 
 void decode_bar(Decoder& d) {
-  if (d.has("red") || d.has("cluster")) {
+  if (d.has("cluster")) {
     d.unsupported();
   }
   if (d.part_count() > 1 && d.part(1) == "warp") {

@@ -37,7 +37,7 @@ void RegisterScopes::declare(std::string_view directive) {
     type = take_until(directive, ' ');  // ".reg", ".v4", ".f32": names do not begin with a point
     directive = trim(directive);
   } while (directive.starts_with('.'));
-  type.remove_prefix(std::min<std::size_t>(type.size(), 1));
+  type.remove_prefix(type.find_last_of('.') + 1);  // also of ".reg.b16"
   for (const std::string& name : split_operands(directive)) {
     const std::size_t number = name.find('<');
     scopes_.back().declared[std::string(trim(name.substr(0, number)))] = {

@@ -59,6 +59,13 @@ TEST(Decode, WhatAnInstructionCannotHaveIsAnError) {
   }
 }
 
+TEST(Decode, ARegisterMayBeDeclaredWithoutABlank) {
+  const Emulated done =
+      emulate(kernel_text("{ .reg.b16 low, high;\nmov.b32 {low, high}, 0x00070003;\n"
+                          "cvt.u32.u16 %r1, high;\n}\nst.global.u32 [%w2], %r1;\n"));
+  EXPECT_EQ(done.stored(), 7U);
+}
+
 TEST(Decode, ALabelMayStandBehindTheLastStatement) {
   const Emulated done = emulate(kernel_text(
       "mov.u32 %r1, 7;\nst.global.u32 [%w2], %r1;\nsetp.lt.u32 %p1, %r0, 16;\n@%p1 bra END;\n"

@@ -43,6 +43,23 @@ TEST(MemoryOrder, AtomicsOfManyThreadsDoNotRace) {
   }
 }
 
+TEST(Barriers, CountVotes) {
+  // Of 96 threads those below 50 say yes.
+  const std::string text = kernel_text(
+      "setp.lt.u32 %p1, %r0, 50;\nbar.red.popc.u32 %r1, 0, %p1;\n"
+      "barrier.cta.red.popc.aligned.u32 %r2, 1, 96, !%p1;\n"
+      "bar.red.and.pred %p2, 0, %p1;\nbar.red.or.pred %p3, 0, 96, %p1;\n"
+      "selp.u32 %r3, 10, 0, %p2;\nselp.u32 %r4, 1, 0, %p3;\nadd.u32 %r3, %r3, %r4;\n"
+      "mad.lo.u32 %r1, %r1, 100, %r2;\nmad.lo.u32 %r1, %r1, 100, %r3;\n"
+      "st.global.u32 [%w2], %r1;\n");
+  for (const Schedule& schedule : all_schedules()) {
+    const Emulated done = emulate(text, {.threads = 96, .schedule = schedule});
+    EXPECT_THAT(done.findings(), IsEmpty()) << name_of(schedule);
+    EXPECT_EQ(done.stored(0), 504'601U) << name_of(schedule);
+    EXPECT_EQ(done.stored(95), 504'601U) << name_of(schedule);
+  }
+}
+
 TEST(MemoryOrder, EveryThreadGetsAValueOfItsOwn) {
   const Emulated done =
       emulate(kernel_text("atom.global.inc.u32 %r2, [%w1+8192], 31;\nst.global.u32 [%w2], %r2;\n"));

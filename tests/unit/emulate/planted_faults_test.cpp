@@ -130,6 +130,12 @@ std::vector<Fault> faults() {
        "LOW: bar.sync 1, 64;\nret;\n",
        "barrier_misuse", "where others wait for", 64, false},
       {"BarrierNumber", "bar.sync 16; // here\n", "bar.sync 15;\n", "barrier_misuse", "barrier 16"},
+      {"ShuffleOfAnInactiveLane",
+       "setp.lt.u32 %p1, %r0, 16;\n@!%p1 bra END;\n"
+       "shfl.sync.down.b32 %r1, %r0, 1, 31, 0xffff; // here\nEND: ret;\n",
+       "setp.lt.u32 %p1, %r0, 16;\n@!%p1 bra END;\n"
+       "shfl.sync.down.b32 %r1, %r0, 1, 0x100f, 0xffff;\nEND: ret;\n",
+       "inactive_lane", "takes the value of lane 16", 32},
       {"Endless", "LOOP: bra LOOP; // here\n", "bra END;\nEND: ret;\n", "deadlock",
        "it seems never to end"},
   };
