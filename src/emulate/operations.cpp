@@ -20,9 +20,7 @@ void by_type(Decoder& d) {
   operation(d);
 }
 
-}  // namespace
-
-Operation find_operation(std::string_view name) {
+const std::map<std::string_view, Operation>& operations_by_name() {
   static const std::map<std::string_view, Operation> operations{
       {"abs", by_type<decode_integer_abs, decode_float_abs, decode_half_abs>},
       {"activemask", decode_activemask},
@@ -115,8 +113,22 @@ Operation find_operation(std::string_view name) {
       {"vote", decode_vote},
       {"xor", decode_logic},
   };
-  const auto found = operations.find(name);
-  return found == operations.end() ? nullptr : found->second;
+  return operations;
+}
+
+}  // namespace
+
+Operation find_operation(std::string_view name) {
+  const auto found = operations_by_name().find(name);
+  return found == operations_by_name().end() ? nullptr : found->second;
+}
+
+std::vector<std::string_view> covered_opcodes() {
+  std::vector<std::string_view> names;
+  for (const auto& [name, operation] : operations_by_name()) {
+    names.push_back(name);
+  }
+  return names;
 }
 
 }  // namespace fatune::emulate

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string_view>
+#include <vector>
 
 #include "emulate/decoder.hpp"
 
@@ -8,6 +9,10 @@ namespace fatune::emulate {
 
 /// The operation of an opcode's first part ("add"); null: not covered.
 [[nodiscard]] Operation find_operation(std::string_view name);
+
+/// The first parts of all opcodes that have an operation, in their order. docs/emulate.md lists
+/// them.
+[[nodiscard]] std::vector<std::string_view> covered_opcodes();
 
 // By file: operations_<group>.cpp.
 

@@ -17,6 +17,8 @@ namespace {
 
 using enum ScalarType;
 
+constexpr std::uint32_t kMostBytes = 16;  ///< of a vector
+
 enum class Update : std::uint32_t {
   add,
   min,
@@ -170,7 +172,7 @@ void update_memory(Execution& x, Warp& warp, const Instruction& instruction, Mas
     const std::uint64_t address = start + static_cast<std::uint64_t>(instruction.offset);
     const Access access{shape.space, address, bytes * shape.count, bytes * shape.count};
     const Space space = shape.space == Space::generic ? space_of_generic(address) : shape.space;
-    std::array<std::uint8_t, 32> memory{};
+    std::array<std::uint8_t, kMostBytes> memory{};
     StrongAccess strong(x, warp, access, shape.order);
     read_memory(x, warp, instruction, lane, access, memory.data());
     strong.reads();
@@ -223,10 +225,12 @@ AtomicShape shape_of(const Decoder& d) {
   shape.update = static_cast<Update>(*update);
   shape.type = type;
   shape.space = d.has("global") ? Space::global : d.has("shared") ? Space::shared : Space::generic;
-  shape.count = d.has("v4") ? 4 : d.has("v2") ? 2 : 1;
+  shape.count = d.has("v8") ? 8 : d.has("v4") ? 4 : d.has("v2") ? 2 : 1;
   shape.order = order_of(d);
   shape.returns = d.name() == "atom";
-  if (d.one_of({"v8", "shared::cluster"}) || (shape.count > 1 && type != f32)) {
+  const bool vector = shape.count > 1;
+  if (d.has("shared::cluster") || (vector && (!is_float(type) || type == f64)) ||
+      shape.element_bytes() * shape.count > kMostBytes) {
     d.unsupported("this form");
   }
   return shape;

@@ -138,8 +138,8 @@ void decode_cvta(Decoder& d) {
                                : d.has("local") ? kLocalWindow
                                : d.has("param") ? kParameterWindow
                                                 : 0;
-  if (d.type() != u64 || d.has("const")) {
-    d.unsupported("only .u64, of device, shared, local memory and parameters");
+  if (d.type() != u64) {
+    d.unsupported("only .u64");
   }
   use(d, &add_offset, u64, {u64});
   d.result.offset = static_cast<std::int64_t>(to_space ? 0 - window : window);

@@ -1,7 +1,10 @@
+#include <fstream>
+
 #include <gmock/gmock.h>
 
 #include "core/error.hpp"
 #include "emulate/declarations.hpp"
+#include "emulate/operations.hpp"
 #include "emulated_kernel.hpp"
 #include "ptx/parse_ptx.hpp"
 
@@ -19,6 +22,30 @@ std::string error_of(const std::string& statements) {
     return error.what();
   }
   return "no error";
+}
+
+/// Between the line that says so and the next empty line: "`abs`, `add`".
+std::vector<std::string> documented_opcodes() {
+  std::ifstream in(FATUNE_EMULATE_DOC);
+  std::string line;
+  while (std::getline(in, line) && line != "Opcodes of PTX:") {
+  }
+  std::getline(in, line);
+  std::vector<std::string> opcodes;
+  while (std::getline(in, line) && !line.empty()) {
+    for (std::size_t open = line.find('`'); open != std::string::npos;
+         open = line.find('`', open)) {
+      const std::size_t close = line.find('`', open + 1);
+      opcodes.push_back(line.substr(open + 1, close - open - 1));
+      open = close + 1;
+    }
+  }
+  return opcodes;
+}
+
+TEST(Decode, CoversWhatTheDocumentationLists) {
+  const std::vector<std::string_view> covered = covered_opcodes();
+  EXPECT_THAT(documented_opcodes(), testing::ElementsAreArray(covered.begin(), covered.end()));
 }
 
 TEST(Decode, AnUncoveredOpcodeNamesItselfAndItsLine) {

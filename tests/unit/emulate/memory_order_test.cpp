@@ -71,6 +71,15 @@ TEST(MemoryOrder, EveryThreadGetsAValueOfItsOwn) {
   EXPECT_EQ(seen, 0xffffffffU);
 }
 
+TEST(MemoryOrder, AVectorIsAddedByElements) {
+  const Emulated done = emulate(kernel_text("st.global.v2.b32 [%w2], {0x3c004000, 0x42004400};\n"
+                                            "mov.b32 %r1, 0x3c003c00;\n"
+                                            "red.global.v2.f16x2.add.noftz [%w2], {%r1, %r1};\n"),
+                                {.threads = 1});
+  EXPECT_THAT(done.findings(), IsEmpty());
+  EXPECT_EQ(done.stored(), 0x4400450040004200U);
+}
+
 TEST(MemoryOrder, APlainAccessRacesWithAnAtomic) {
   const std::string text = kernel_text(kClearedCounter +
                                        "setp.lt.u32 %p2, %r0, 32;\n@%p2 bra PLAIN;\n"
