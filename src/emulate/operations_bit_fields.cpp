@@ -124,7 +124,7 @@ void use_extend(Decoder& d) {
 }
 
 /// The place of the |offset|-th one from `base` on, upwards or, by the sign, downwards; 0: whether
-/// `base` is one. All ones: there is none. source: PTX ISA 9.0, section 9.7.1.20 (fns)
+/// `base` is one. All ones: there is none. source: PTX ISA 9.0, section 9.7.1.17 (fns)
 std::uint32_t find_nth(std::uint32_t bits, std::uint32_t base, std::int32_t offset) {
   const int step = offset < 0 ? -1 : 1;
   std::int64_t left = offset == 0 ? 0 : std::abs(std::int64_t{offset}) - 1;
