@@ -2,10 +2,12 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 #include "core/text_parts.hpp"
 #include "emulate/execution.hpp"
 #include "emulate/operations.hpp"
+#include "emulate/transpose.hpp"
 
 // match, redux and movmatrix: PTX ISA 9.0, sections 9.7.13 and 9.7.14.5.
 namespace fatune::emulate {
@@ -104,17 +106,12 @@ void reduce(Execution& x, Warp& warp, const Instruction& instruction, Mask mask)
 
 /// Lane 4 r + i has columns 2 i and 2 i + 1 of row r, before and after.
 void transpose_matrix(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
-  std::array<std::uint32_t, kLanes> rows{};
-  std::copy_n(x.lanes<std::uint32_t>(warp, instruction.operands[1]), kLanes, rows.begin());
-  const auto element = [&](std::size_t row, std::size_t column) {
-    return rows[4 * row + column / 2] >> (16 * (column % 2)) & 0xffffU;
-  };
-  auto* const to = x.lanes<std::uint32_t>(warp, instruction.operands[0]);
-  for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    const std::size_t row = lane / 4;
-    const std::size_t column = lane % 4 * 2;
-    to[lane] = element(column + 1, row) << 16U | element(column, row);
-  }
+  std::array<std::uint16_t, 64> elements;
+  std::memcpy(elements.data(), x.lanes<std::uint32_t>(warp, instruction.operands[1]),
+              sizeof(elements));
+  transpose_8x8(elements.data());
+  std::memcpy(x.lanes<std::uint32_t>(warp, instruction.operands[0]), elements.data(),
+              sizeof(elements));
 }
 
 /// Waits for the lanes of operand 2.

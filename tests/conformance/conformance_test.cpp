@@ -1,6 +1,4 @@
 // The emulator against what a GPU gave for the same instructions and operands.
-#include <set>
-
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -20,13 +18,6 @@ const Recording& recorded() {
 
 class Conformance : public ::testing::TestWithParam<std::string> {
  protected:
-  void SetUp() override {
-    const std::set<std::string> open{"matrix_product", "matrix_product_more"};
-    if (open.contains(GetParam())) {
-      GTEST_SKIP() << "not covered in full yet";
-    }
-  }
-
   static void check(const EmulatedKernels& kernels, std::size_t index, const Case& one) {
     const auto known = recorded().results.find(one.text);
     if (known == recorded().results.end()) {
