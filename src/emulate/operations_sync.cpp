@@ -157,7 +157,7 @@ void add_vote(Decoder& d, BarrierShape& shape) {
 }
 
 void decode_cta_barrier(Decoder& d, std::size_t verb) {
-  const std::string_view action = d.part(verb);
+  const std::string_view action = verb < d.part_count() ? d.part(verb) : std::string_view();
   if (action != "sync" && action != "arrive" && action != "red") {
     d.unsupported("only sync, arrive and red");
   }

@@ -64,6 +64,8 @@ TEST(Decode, WhatAnInstructionCannotHaveIsAnError) {
            {"mov.u32 %tid.x, %r1;", "'%tid.x' cannot be written"},
            {"add.u32 %r3, %r1;", "an operand is missing"},
            {"add %r3, %r1, %r2;", "the type is missing"},
+           {"bar 0;", "only sync, arrive and red"},
+           {"barrier.cta 0;", "only sync, arrive and red"},
            {"bra NOWHERE;", "there is no label 'NOWHERE'"},
            {"@%r1 bra END; END: ret;", "there is no predicate '%r1'"},
            {"@%p1;", "the opcode is missing"},
