@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "emulate/mbarrier_access.hpp"
 #include "emulate/memory_access.hpp"
 
 namespace fatune::emulate {
@@ -36,6 +37,27 @@ void land(Execution& x, Warp& warp, AsyncCopy& copy) {
   }
 }
 
+namespace {
+
+/// From now on the copy has happened for those who wait for the mbarrier.
+void track(Execution& x, Warp& warp, AsyncCopy& copy, Epoch as) {
+  if (!copy.landed) {
+    land(x, warp, copy);
+  }
+  const auto known =
+      std::find_if(warp.tracked.begin(), warp.tracked.end(), [&](const TrackedCopies& other) {
+        return other.lane == copy.lane && other.as.agent() == as.agent();
+      });
+  TrackedCopies& tracked =
+      known != warp.tracked.end() ? *known : warp.tracked.emplace_back(TrackedCopies{});
+  tracked = {as, copy.group, copy.lane};
+  if (x.setup.checks.race) {
+    x.block_of(warp).shared.note_landing(as, copy.destination, copy.bytes);
+  }
+}
+
+}  // namespace
+
 void land_some(Execution& x, Warp& warp) {
   constexpr std::uint64_t kOneIn = 4;
   for (AsyncCopy& copy : warp.copies) {
@@ -43,6 +65,45 @@ void land_some(Execution& x, Warp& warp) {
       land(x, warp, copy);
     }
   }
+  for (std::size_t i = warp.arrivals.size(); i-- > 0;) {
+    if (x.random() % kOneIn == 0) {
+      arrive_for(x, warp, i);
+    }
+  }
+}
+
+void arrive_for(Execution& x, Warp& warp, std::size_t index) {
+  const AsyncArrival arrival = warp.arrivals[index];
+  warp.arrivals.erase(warp.arrivals.begin() + static_cast<std::ptrdiff_t>(index));
+  Block& block = x.block_of(warp);
+  Mbarrier* const mbarrier = block.mbarriers.find(arrival.mbarrier);
+  const Instruction& instruction = x.program.instructions[arrival.instruction];
+  if (mbarrier == nullptr) {
+    report_misuse(x, warp, instruction, arrival.lane,
+                  "the mbarrier of this arrival is there no more");
+    return;
+  }
+  const auto covered = [&](const AsyncCopy& copy) {
+    return copy.lane == arrival.lane && copy.order < arrival.order;
+  };
+  for (AsyncCopy& copy : warp.copies) {
+    if (covered(copy)) {
+      track(x, warp, copy, mbarrier->epoch());
+    }
+  }
+  std::erase_if(warp.copies, covered);
+  ++x.progress;
+  report_misuse(x, warp, instruction, arrival.lane, mbarrier->arrive(1, nullptr));
+}
+
+bool arrive_next(Execution& x) {
+  for (Warp& warp : x.warps) {
+    if (!warp.arrivals.empty()) {
+      arrive_for(x, warp, 0);
+      return true;
+    }
+  }
+  return false;
 }
 
 void await_copies(Execution& x, Warp& warp, Mask lanes, std::uint32_t pending) {
@@ -62,6 +123,14 @@ void await_copies(Execution& x, Warp& warp, Mask lanes, std::uint32_t pending) {
     }
   }
   std::erase_if(warp.copies, done);
+  std::erase_if(warp.tracked, [&](const TrackedCopies& copies) {
+    const bool waited =
+        has_lane(lanes, copies.lane) && copies.group + pending < warp.committed[copies.lane];
+    if (waited) {
+      warp.clock.seen.raise(copies.as);
+    }
+    return waited;
+  });
 }
 
 void report_pending(Execution& x, const Warp& warp) {

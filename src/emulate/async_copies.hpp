@@ -13,6 +13,10 @@ namespace fatune::emulate {
 void land(Execution& x, Warp& warp, AsyncCopy& copy);
 /// Some copies of the warp land, when the schedule is random.
 void land_some(Execution& x, Warp& warp);
+/// The arrival happens, and with it the copies that its lane has issued before.
+void arrive_for(Execution& x, Warp& warp, std::size_t arrival);
+/// One arrival happens; false: there is none left. For when nothing else can.
+[[nodiscard]] bool arrive_next(Execution& x);
 /// Ends the wait of these lanes for all but their last `pending` groups.
 void await_copies(Execution& x, Warp& warp, Mask lanes, std::uint32_t pending);
 /// Copies that nobody waited for are findings: their lanes have ended.

@@ -124,7 +124,7 @@ void count_access(Execution& x, const Instruction& instruction, Space space,
                   const Addresses& addresses, Mask mask, std::uint32_t bytes) {
   InstructionCounts& counts = x.counts(instruction);
   counts.bytes += std::uint64_t{bytes} * static_cast<std::uint32_t>(std::popcount(mask));
-  if (space == Space::shared) {
+  if (space == Space::shared || space == Space::shared_cluster) {
     counts.shared_wavefronts += shared_wavefronts(addresses, mask, bytes);
     counts.ideal_wavefronts += ideal_wavefronts(mask, bytes);
   } else if (space == Space::global) {

@@ -50,6 +50,8 @@ class VectorClock {
     }
     known_[agent] = clock;
   }
+  /// That access has come before.
+  void raise(Epoch before) { set(before.agent(), std::max(of(before.agent()), before.clock())); }
   void join(const VectorClock& other) {
     if (other.known_.size() > known_.size()) {
       known_.resize(other.known_.size());

@@ -8,11 +8,18 @@
 
 #include "emulate/async_copies.hpp"
 #include "emulate/barrier_votes.hpp"
+#include "emulate/bulk_copies.hpp"
+#include "emulate/mbarrier_access.hpp"
+#include "emulate/warpgroup_products.hpp"
+#include "emulate/watched_registers.hpp"
 
 namespace fatune::emulate {
 namespace {
 
 constexpr int kLongestTurn = 4096;  // instructions
+// So often all who poll do so in vain, with nothing happening between, before it is a deadlock.
+constexpr int kMostVainPolls = 64;
+constexpr std::uint64_t kImpatienceOneIn = 8;
 
 Mask members_of(const Execution& x, const Warp& warp, const Instruction& instruction, Mask active) {
   if (instruction.all_members) {
@@ -34,10 +41,15 @@ bool ClusterRunner::run() {
   for (;;) {
     const Turn turn = choose();
     if (turn.warp == nullptr) {
+      if (go_on()) {
+        continue;
+      }
       break;
     }
     if (x_.setup.schedule.timing == Timing::random) {
       land_some(x_, *turn.warp);
+      land_some_bulk(x_);
+      land_some_products(x_, *turn.warp);
     }
     run_group(*turn.warp, turn.group);
     if (x_.trapped) {
@@ -56,7 +68,29 @@ bool ClusterRunner::run() {
     report_deadlock();
     return false;
   }
+  report_pending_loads(x_);
   return true;
+}
+
+bool ClusterRunner::go_on() { return land_next_bulk(x_) || arrive_next(x_) || give_up_polling(); }
+
+bool ClusterRunner::give_up_polling() {
+  vain_polls_ = x_.progress == last_progress_ ? vain_polls_ + 1 : 0;
+  last_progress_ = x_.progress;
+  if (vain_polls_ == kMostVainPolls) {
+    return false;
+  }
+  bool any = false;
+  for (Warp& warp : x_.warps) {
+    for (Group& group : warp.groups) {
+      if (group.state == Group::State::polling && !at(group).waits) {
+        group.state = Group::State::runnable;
+        group.gives_up = true;
+        any = true;
+      }
+    }
+  }
+  return any;
 }
 
 ClusterRunner::Turn ClusterRunner::choose() {
@@ -65,6 +99,7 @@ ClusterRunner::Turn ClusterRunner::choose() {
   const std::size_t first = shuffled ? x_.random() % count : turn_++ % count;
   for (std::size_t i = 0; i < count; ++i) {
     Warp& warp = x_.warps[(first + i) % count];
+    resume_pollers(warp);
     merge_groups(warp);
     const std::size_t group = choose_group(warp);
     if (group < warp.groups.size()) {
@@ -85,6 +120,29 @@ std::size_t ClusterRunner::choose_group(const Warp& warp) {
     }
   }
   return chosen;
+}
+
+void ClusterRunner::resume_pollers(Warp& warp) {
+  for (Group& group : warp.groups) {
+    if (group.state == Group::State::polling &&
+        at(group).condition(x_, warp, at(group), active_lanes(warp, group, at(group)))) {
+      group.state = Group::State::runnable;
+    }
+  }
+}
+
+bool ClusterRunner::polled(Warp& warp, std::size_t index, const Instruction& instruction,
+                           Mask active) {
+  Group& group = warp.groups[index];
+  const bool impatient =
+      group.gives_up || (!instruction.waits && x_.setup.schedule.timing == Timing::random &&
+                         x_.random() % kImpatienceOneIn == 0);
+  group.gives_up = false;
+  if (impatient || instruction.condition(x_, warp, instruction, active)) {
+    return true;
+  }
+  group.state = Group::State::polling;
+  return false;
 }
 
 void ClusterRunner::merge_groups(Warp& warp) {
@@ -142,6 +200,12 @@ bool ClusterRunner::step(Warp& warp, std::size_t index) {
         return false;
       }
       break;
+    case Flow::poll:
+      split_inactive(warp, index, active);
+      if (!polled(warp, index, instruction, active)) {
+        return false;
+      }
+      break;
     case Flow::barrier:
       return gathered(warp, index, instruction, active) && arrive(warp, index, instruction, active);
     case Flow::next:
@@ -150,6 +214,9 @@ bool ClusterRunner::step(Warp& warp, std::size_t index) {
   InstructionCounts& counts = x_.counts(instruction);
   ++counts.warps;
   counts.threads += static_cast<std::uint32_t>(std::popcount(active));
+  if (instruction.watched >= 0) {
+    check_watched(x_, warp, instruction);
+  }
   instruction.handler(x_, warp, instruction, active);
   ++warp.groups[index].pc;
   return !x_.trapped;
@@ -179,6 +246,9 @@ bool ClusterRunner::end_lanes(Warp& warp, std::size_t index, Mask active) {
   ++x_.counts(at(group)).warps;
   warp.alive &= ~active;
   report_pending(x_, warp);
+  report_pending_stores(x_, warp);
+  report_pending_products(x_, warp);
+  ++x_.progress;
   group.mask &= ~active;
   ++group.pc;
   if (group.mask != 0) {
@@ -192,6 +262,7 @@ bool ClusterRunner::end_lanes(Warp& warp, std::size_t index, Mask active) {
     }
   }
   complete_barriers(x_.block_of(warp));
+  x_.complete_cluster_barrier();
   return false;
 }
 
@@ -271,6 +342,7 @@ void ClusterRunner::complete_barriers(Block& block) {
 }
 
 void ClusterRunner::release(Block& block, std::uint32_t number) {
+  ++x_.progress;
   const Barrier done = std::exchange(block.barriers[number], {});
   for (Warp& warp : x_.warps_of(block)) {
     bool waited = false;
@@ -289,29 +361,42 @@ void ClusterRunner::release(Block& block, std::uint32_t number) {
   }
 }
 
-std::string ClusterRunner::describe(const Warp& warp, const Group& group) const {
-  const char* const waits =
-      group.state == Group::State::at_barrier ? "at barrier" : "for other lanes of the warp";
-  const std::string which =
-      group.state == Group::State::at_barrier ? fmt::format(" {}", group.barrier) : "";
-  return fmt::format("warp {}, {}: waits {}{} (instruction {})", warp.index, lane_names(group.mask),
-                     waits, which, group.pc);
+std::string ClusterRunner::awaited(const Warp& warp, const Group& group) const {
+  if (group.state == Group::State::at_barrier) {
+    const Barrier& barrier = x_.blocks[warp.block].barriers[group.barrier];
+    return barrier.expected == 0 ? fmt::format("at barrier {}", group.barrier)
+                                 : fmt::format("at barrier {}, where {} of {} threads have arrived",
+                                               group.barrier, barrier.arrived, barrier.expected);
+  }
+  return group.state == Group::State::gathering
+             ? "for other lanes of the warp"
+             : describe_polling(x_, warp, at(group), std::countr_zero(group.mask));
 }
 
+std::string ClusterRunner::describe(const Warp& warp, const Group& group) const {
+  const std::string block = x_.blocks.size() == 1 ? "" : fmt::format("block rank {}, ", warp.block);
+  return fmt::format("{}warp {}, {}: waits {} (instruction {})", block, warp.index,
+                     lane_names(group.mask), awaited(warp, group), group.pc);
+}
+
+/// Who is the cause cannot be known: there is a finding wherever somebody waits, and each names
+/// all.
 void ClusterRunner::report_deadlock() {
   std::string who;
-  const Warp* first = nullptr;
   bool divergent = false;
   for (const Warp& warp : x_.warps) {
     for (const Group& group : warp.groups) {
-      first = first == nullptr ? &warp : first;
       divergent = divergent || group.state == Group::State::gathering;
       who += (who.empty() ? "" : "; ") + describe(warp, group);
     }
   }
-  const Group& group = first->groups.front();
-  x_.report(divergent ? FindingKind::divergent_barrier : FindingKind::deadlock, *first, at(group),
-            std::countr_zero(group.mask), [&] { return fmt::format("nobody can go on: {}", who); });
+  const FindingKind kind = divergent ? FindingKind::divergent_barrier : FindingKind::deadlock;
+  for (const Warp& warp : x_.warps) {
+    for (const Group& group : warp.groups) {
+      x_.report(kind, warp, at(group), std::countr_zero(group.mask),
+                [&] { return fmt::format("nobody can go on: {}", who); });
+    }
+  }
 }
 
 }  // namespace fatune::emulate

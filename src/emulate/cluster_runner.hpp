@@ -38,6 +38,14 @@ class ClusterRunner {
                               Mask active);
   [[nodiscard]] bool arrive(Warp& warp, std::size_t index, const Instruction& instruction,
                             Mask active);
+  /// True when the group need not wait, or has waited long enough.
+  [[nodiscard]] bool polled(Warp& warp, std::size_t index, const Instruction& instruction,
+                            Mask active);
+  void resume_pollers(Warp& warp);
+  /// What nobody but a copy can change has to change: false when nothing is left to happen.
+  [[nodiscard]] bool go_on();
+  [[nodiscard]] bool give_up_polling();
+  [[nodiscard]] std::string awaited(const Warp& warp, const Group& group) const;
   /// Lanes that a guard keeps out of a collective instruction go on without it.
   void split_inactive(Warp& warp, std::size_t index, Mask active);
   static void merge_groups(Warp& warp);
@@ -53,6 +61,8 @@ class ClusterRunner {
   Execution& x_;
   std::size_t turn_ = 0;
   std::uint64_t executed_ = 0;
+  std::uint64_t last_progress_ = 0;  ///< when polling was last given up
+  int vain_polls_ = 0;
 };
 
 }  // namespace fatune::emulate

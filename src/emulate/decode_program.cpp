@@ -1,6 +1,7 @@
 #include "emulate/decode_program.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "emulate/decoder.hpp"
 #include "emulate/names.hpp"
 #include "emulate/operations.hpp"
+#include "emulate/warpgroup_products.hpp"
 #include "ptx/inline_calls.hpp"
 
 namespace fatune::emulate {
@@ -43,6 +45,7 @@ class ProgramBuilder {
     }
     add_end();
     connect();
+    watch();
     describe();
     return std::move(program_);
   }
@@ -94,6 +97,58 @@ class ProgramBuilder {
       if (instruction.flow == Flow::branch) {
         program_.instructions[static_cast<std::size_t>(instruction.target)].leader = true;
       }
+    }
+  }
+
+  /// Numbers the registers of products, and finds who else uses them.
+  void watch() {
+    std::map<std::uint32_t, std::uint16_t> numbers;  // by place
+    for (const Instruction& instruction : program_.instructions) {
+      if (instruction.is_product) {
+        number_registers(instruction, numbers);
+      }
+    }
+    if (numbers.empty()) {
+      return;
+    }
+    program_.watched_names.resize(numbers.size());
+    for (std::size_t i = 0; i < function_.statements.size(); ++i) {
+      watch_statement(function_.statements[i], program_.instructions[i], numbers);
+    }
+  }
+
+  using Numbers = std::map<std::uint32_t, std::uint16_t>;
+
+  static void number_registers(const Instruction& product, Numbers& numbers) {
+    const ProductShape shape = ProductShape::of(product);
+    const std::uint32_t count = shape.sums() + (shape.a_in_registers ? 4 : 0);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (!product.operands[i].constant) {
+        numbers.try_emplace(product.operands[i].offset, static_cast<std::uint16_t>(numbers.size()));
+      }
+    }
+  }
+
+  void watch_statement(const PtxStatement& statement, Instruction& instruction,
+                       const Numbers& numbers) {
+    WatchedUses uses;
+    const auto add = [&](const std::vector<std::size_t>& registers,
+                         std::vector<std::uint16_t>& to) {
+      for (const std::size_t index : registers) {
+        const Names::Register& found = names_.register_at(index);
+        const auto number = numbers.find(found.operand.offset);
+        if (found.type != ScalarType::pred && number != numbers.end()) {
+          to.push_back(number->second);
+          program_.watched_names[number->second] = function_.registers[index];
+        }
+      }
+    };
+    add(statement.reads, uses.reads);
+    add(statement.writes, uses.writes);
+    if (!uses.reads.empty() || !uses.writes.empty()) {
+      uses.by_product = instruction.is_product;
+      instruction.watched = static_cast<std::int32_t>(program_.watched_uses.size());
+      program_.watched_uses.push_back(std::move(uses));
     }
   }
 

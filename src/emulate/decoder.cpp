@@ -160,8 +160,12 @@ Operand Decoder::value(std::size_t index, ScalarType type) const {
 Operand Decoder::predicate(std::size_t index) const { return predicate_named(operand(index)); }
 
 std::vector<Operand> Decoder::values(std::size_t index, ScalarType type) const {
+  return values_named(operand(index), type);
+}
+
+std::vector<Operand> Decoder::values_named(std::string_view all, ScalarType type) const {
   std::vector<Operand> operands;
-  for (const std::string& text : split_operands(without(operand(index), '{', '}'))) {
+  for (const std::string& text : split_operands(without(all, '{', '}'))) {
     operands.push_back(value_of(text, type));
   }
   return operands;
@@ -185,7 +189,18 @@ std::int64_t Decoder::immediate(std::size_t index) const {
 }
 
 AddressOperand Decoder::address(std::size_t index) const {
-  const std::string_view all = without(operand(index), '[', ']');
+  return address_named(without(operand(index), '[', ']'));
+}
+
+std::vector<std::string> Decoder::bracketed(std::size_t index) const {
+  return split_operands(without(operand(index), '[', ']'));
+}
+
+Operand Decoder::constant(std::uint64_t bits, bool wide) const {
+  return names_.constant(bits, wide);
+}
+
+AddressOperand Decoder::address_named(std::string_view all) const {
   const std::size_t plus = all.find('+');
   const std::string_view base = trim(all.substr(0, plus));
   AddressOperand address;
@@ -199,6 +214,7 @@ AddressOperand Decoder::address(std::size_t index) const {
   const Names::Register* const found = names_.find_register(base);
   address.wide = found == nullptr || size_of(found->type) == 8;
   address.base = value_of(base, address.wide ? ScalarType::b64 : ScalarType::b32);
+  address.base.wide = address.wide;
   return address;
 }
 

@@ -52,8 +52,15 @@ class Decoder {
   [[nodiscard]] Operand value(std::size_t index, ScalarType type) const;
   [[nodiscard]] Operand predicate(std::size_t index) const;
   [[nodiscard]] AddressOperand address(std::size_t index) const;
+  /// The same, of what stands between the brackets.
+  [[nodiscard]] AddressOperand address_named(std::string_view text) const;
+  /// What stands in "[%rd1, {%r1, %r2}]": "%rd1" and "{%r1, %r2}".
+  [[nodiscard]] std::vector<std::string> bracketed(std::size_t index) const;
+  /// The same bits in all lanes.
+  [[nodiscard]] Operand constant(std::uint64_t bits, bool wide) const;
   /// "{%r1, %r2}", or one register.
   [[nodiscard]] std::vector<Operand> values(std::size_t index, ScalarType type) const;
+  [[nodiscard]] std::vector<Operand> values_named(std::string_view text, ScalarType type) const;
   /// Whether the first register of an operand has 64 bits: loads and stores take wider ones.
   [[nodiscard]] bool is_wide(std::size_t index) const;
   [[nodiscard]] std::int64_t immediate(std::size_t index) const;
@@ -76,6 +83,11 @@ class Decoder {
   std::vector<Operand> result_operands;
 
   void add(Operand operand) { result_operands.push_back(operand); }
+  /// Two operands: the base and the offset. See Execution::address.
+  void add_address(const AddressOperand& address) {
+    add(address.base);
+    add(constant(static_cast<std::uint64_t>(address.offset), true));
+  }
   void add(const std::vector<Operand>& operands) {
     result_operands.insert(result_operands.end(), operands.begin(), operands.end());
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace fatune::emulate {
 namespace {
@@ -112,6 +113,7 @@ Warp make_warp(const Program& program, const LaunchSetup& setup, const Place& pl
   warp.alive = warp.threads;
   warp.registers = LaneStorage(program.register_bytes);
   warp.predicates.resize(program.predicates);
+  warp.watched.resize(program.watched_names.size());
   warp.groups.push_back({0, warp.threads, Group::State::runnable, 0});
   warp.local.resize(std::size_t{program.local_bytes} * kLanes);
   warp.clock.seen.set(warp.agent, 1);
@@ -141,6 +143,7 @@ Execution::Execution(const Program& the_program, GlobalMemory& the_global,
       warps.push_back(make_warp(program, setup, place, i));
     }
   }
+  agents = static_cast<Agent>(warps.size());
 }
 
 std::uint32_t Execution::threads_alive(const Block& block) {
@@ -149,6 +152,19 @@ std::uint32_t Execution::threads_alive(const Block& block) {
     count += static_cast<std::uint32_t>(std::popcount(warp.alive));
   }
   return count;
+}
+
+void Execution::complete_cluster_barrier() {
+  std::uint32_t alive = 0;
+  for (const Block& block : blocks) {
+    alive += threads_alive(block);
+  }
+  if (cluster_barrier.arrived > 0 && cluster_barrier.arrived >= alive) {
+    cluster_barrier.arrived = 0;
+    ++cluster_barrier.phase;
+    cluster_barrier.completed = std::exchange(cluster_barrier.joined, {});
+    ++progress;
+  }
 }
 
 bool Execution::any_alive() const {

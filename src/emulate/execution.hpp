@@ -7,7 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "emulate/bulk_copy.hpp"
 #include "emulate/launch.hpp"
+#include "emulate/mbarriers.hpp"
 #include "emulate/memory_order.hpp"
 #include "emulate/program.hpp"
 #include "emulate/shared_memory.hpp"
@@ -26,6 +28,14 @@ struct Barrier {
 
 inline constexpr std::size_t kBarriers = 16;
 
+/// The barrier of all threads of a cluster.
+struct ClusterBarrier {
+  std::uint64_t phase = 0;    ///< how often it has completed
+  std::uint32_t arrived = 0;  ///< threads
+  Knowledge joined;
+  Knowledge completed;  ///< what those who wait come to know
+};
+
 /// One block of a cluster as it runs.
 struct Block {
   Block(std::uint32_t linear_index, std::uint32_t cluster_rank, std::size_t shared_bytes,
@@ -35,6 +45,7 @@ struct Block {
   std::uint32_t index;  ///< in the grid
   std::uint32_t rank;   ///< in the cluster
   SharedMemory shared;
+  Mbarriers mbarriers;
   std::array<Barrier, kBarriers> barriers;
 };
 
@@ -53,15 +64,27 @@ class Execution {
   LaunchResult& result;
   std::vector<Block> blocks;  ///< by rank
   std::vector<Warp> warps;    ///< of all blocks, one block after another: the agents
+  ClusterBarrier cluster_barrier;
+  std::vector<BulkCopy> bulk;
   StrongLocations strong_locations;
   std::uint64_t clock_reads = 0;  ///< how often %clock and the like were read
   std::mt19937_64 random;
+  /// Counts what others may have waited for: without any, polling again is in vain.
+  std::uint64_t progress = 0;
+  Agent agents = 0;  ///< so many there are
   bool trapped = false;
 
   /// 32 lanes of an operand.
   template <typename Lane>
   [[nodiscard]] Lane* lanes(const Warp& warp, const Operand& operand) const {
     return (operand.constant ? program.constants : warp.registers).at<Lane>(operand.offset);
+  }
+
+  /// A lane's address: its operand, and the one after it, which is its offset.
+  [[nodiscard]] std::uint64_t address(const Warp& warp, const Operand* operand, int lane) const {
+    const std::uint64_t base = operand->wide ? lanes<std::uint64_t>(warp, *operand)[lane]
+                                             : lanes<std::uint32_t>(warp, *operand)[lane];
+    return base + lanes<std::uint64_t>(warp, operand[1])[lane];
   }
 
   [[nodiscard]] std::size_t index_of(const Instruction& instruction) const {
@@ -91,6 +114,8 @@ class Execution {
 
   [[nodiscard]] std::uint32_t threads_alive(const Block& block);
   [[nodiscard]] bool any_alive() const;
+  /// When all threads that are alive have arrived.
+  void complete_cluster_barrier();
 };
 
 }  // namespace fatune::emulate

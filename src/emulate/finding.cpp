@@ -19,6 +19,10 @@ const char* name_of(FindingKind kind) {
       return "in_flight";
     case FindingKind::missing_proxy_fence:
       return "missing_proxy_fence";
+    case FindingKind::pending_registers:
+      return "pending_registers";
+    case FindingKind::missing_wgmma_fence:
+      return "missing_wgmma_fence";
     case FindingKind::divergent_barrier:
       return "divergent_barrier";
     case FindingKind::barrier_misuse:
@@ -48,6 +52,8 @@ const char* check_of(FindingKind kind) {
     case FindingKind::in_flight:
       return "race";
     case FindingKind::missing_proxy_fence:
+    case FindingKind::pending_registers:
+    case FindingKind::missing_wgmma_fence:
     case FindingKind::divergent_barrier:
     case FindingKind::barrier_misuse:
     case FindingKind::pending_at_exit:

@@ -15,6 +15,8 @@ enum class FindingKind : std::uint8_t {
   race,                 ///< race
   in_flight,            ///< race: touched while an asynchronous operation may touch it
   missing_proxy_fence,  ///< sync: the async proxy need not see what was written
+  pending_registers,    ///< sync: registers of a wgmma are touched before it is waited for
+  missing_wgmma_fence,  ///< sync
   divergent_barrier,    ///< sync
   barrier_misuse,       ///< sync
   deadlock,             ///< deadlock

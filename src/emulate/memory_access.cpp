@@ -11,6 +11,11 @@ namespace {
 
 std::string shared_name(std::uint32_t offset) { return fmt::format("shared memory + {}", offset); }
 
+/// Whether it is a copy that completes on an mbarrier which was not waited for.
+bool is_copy(const Execution& x, const SharedFault& fault) {
+  return fault.kind == SharedFault::Kind::race && fault.other.agent() >= x.warps.size();
+}
+
 std::string thread_name(const Execution& x, Epoch epoch) {
   const Warp& warp = x.warps[epoch.agent()];
   const std::string thread =
@@ -35,6 +40,11 @@ std::string describe(const Execution& x, const SharedFault& fault, const char* d
           doing, where, thread_name(x, fault.other));
     case SharedFault::Kind::race:
       break;
+  }
+  if (is_copy(x, fault)) {
+    return fmt::format(
+        "{} {}, where an asynchronous copy writes whose mbarrier it has not waited for", doing,
+        where);
   }
   return fmt::format("{} {}, which {} {}, with no synchronisation between", doing, where,
                      thread_name(x, fault.other), fault.other_writes ? "writes" : "reads");
@@ -110,14 +120,14 @@ const std::uint8_t* parameter_bytes(Execution& x, const Warp& warp, const Instru
 
 void read_shared(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
                  const Access& access, void* to) {
-  std::uint32_t offset = 0;
-  if (!check_shared(x, warp, instruction, lane, access, offset)) {
+  const SharedPlace place = check_shared(x, warp, instruction, lane, access);
+  if (!place) {
     return;
   }
-  std::memcpy(to, x.block_of(warp).shared.data(offset), access.bytes);
+  std::memcpy(to, place.data(), access.bytes);
   if (x.setup.checks.race) {
     if (const auto fault =
-            x.block_of(warp).shared.note_read(x.accessor(warp, lane), offset, access.bytes)) {
+            place.block->shared.note_read(x.accessor(warp, lane), place.offset, access.bytes)) {
       report_shared(x, warp, instruction, lane, *fault, "reads");
     }
   }
@@ -125,14 +135,14 @@ void read_shared(Execution& x, const Warp& warp, const Instruction& instruction,
 
 void write_shared(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
                   const Access& access, const void* from) {
-  std::uint32_t offset = 0;
-  if (!check_shared(x, warp, instruction, lane, access, offset)) {
+  const SharedPlace place = check_shared(x, warp, instruction, lane, access);
+  if (!place || !keeps_mbarriers(x, warp, instruction, lane, place, access.bytes)) {
     return;
   }
-  std::memcpy(x.block_of(warp).shared.data(offset), from, access.bytes);
+  std::memcpy(place.data(), from, access.bytes);
   if (x.setup.checks.race) {
     if (const auto fault =
-            x.block_of(warp).shared.note_write(x.accessor(warp, lane), offset, access.bytes)) {
+            place.block->shared.note_write(x.accessor(warp, lane), place.offset, access.bytes)) {
       report_shared(x, warp, instruction, lane, *fault, "writes");
     }
   }
@@ -145,27 +155,48 @@ void report_shared(Execution& x, const Warp& warp, const Instruction& instructio
   if (fault.kind == SharedFault::Kind::uninitialised && !x.setup.checks.init) {
     return;
   }
-  x.report(kind_of(fault.kind), warp, instruction, lane, [&] { return describe(x, fault, doing); });
+  const FindingKind kind = is_copy(x, fault) ? FindingKind::in_flight : kind_of(fault.kind);
+  x.report(kind, warp, instruction, lane, [&] { return describe(x, fault, doing); });
 }
 
-bool check_shared(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-                  const Access& access, std::uint32_t& offset) {
+bool keeps_mbarriers(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                     const SharedPlace& place, std::uint32_t bytes) {
+  const Mbarriers& mbarriers = place.block->mbarriers;
+  if (mbarriers.empty() || mbarriers.overlapping(place.offset, bytes) == nullptr) {
+    return true;
+  }
+  x.report(FindingKind::barrier_misuse, warp, instruction, lane, [&] {
+    return fmt::format("writes {}, where an mbarrier is", shared_name(place.offset));
+  });
+  return false;
+}
+
+SharedPlace check_shared(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                         const Access& access) {
   if (!aligned(x, warp, instruction, lane, access)) {
-    return false;
+    return {};
   }
-  if (access.address < kSharedBase ||
-      !x.block_of(warp).shared.holds(access.address - kSharedBase, access.bytes)) {
-    out_of_bounds(
-        x, warp, instruction, lane, access,
-        access.address < kSharedBase
-            ? fmt::format("shared address {:#x}, before shared memory", access.address)
-            : fmt::format("{}, which has {} bytes",
-                          shared_name(static_cast<std::uint32_t>(access.address) - kSharedBase),
-                          x.block_of(warp).shared.size()));
-    return false;
+  const std::uint64_t own = access.address & ((std::uint64_t{1} << kRankShift) - 1);
+  const std::uint64_t rank = access.address >> kRankShift;
+  const auto fault = [&](const std::string& where) {
+    out_of_bounds(x, warp, instruction, lane, access, where);
+    return SharedPlace{};
+  };
+  if (rank > x.blocks.size() || own < kSharedBase ||
+      (rank != 0 && access.space != Space::shared_cluster && rank - 1 != warp.block)) {
+    return fault(fmt::format("shared address {:#x}, which is none of {}", access.address,
+                             x.blocks.size() == 1 ? "the block's" : "this space"));
   }
-  offset = static_cast<std::uint32_t>(access.address) - kSharedBase;
-  return true;
+  Block& block = x.blocks[rank == 0 ? warp.block : rank - 1];
+  const auto offset = static_cast<std::uint32_t>(own) - kSharedBase;
+  if (!block.shared.holds(offset, access.bytes)) {
+    return fault(fmt::format("{}, which has {} bytes", shared_name(offset), block.shared.size()));
+  }
+  if (block.rank != warp.block && x.threads_alive(block) == 0) {
+    return fault(
+        fmt::format("{} of block rank {}, which has ended", shared_name(offset), block.rank));
+  }
+  return {&block, offset};
 }
 
 std::uint8_t* check_global(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
@@ -200,6 +231,7 @@ void read_memory(Execution& x, Warp& warp, const Instruction& instruction, int l
   const std::uint8_t* from = nullptr;
   switch (access.space) {
     case Space::shared:
+    case Space::shared_cluster:
       read_shared(x, warp, instruction, lane, access, to);
       return;
     case Space::local:
@@ -222,6 +254,7 @@ void write_memory(Execution& x, Warp& warp, const Instruction& instruction, int 
   std::uint8_t* to = nullptr;
   switch (access.space) {
     case Space::shared:
+    case Space::shared_cluster:
       write_shared(x, warp, instruction, lane, access, from);
       return;
     case Space::local:

@@ -9,7 +9,7 @@
 // writes nothing.
 namespace fatune::emulate {
 
-enum class Space : std::uint8_t { generic, global, shared, local, parameter };
+enum class Space : std::uint8_t { generic, global, shared, shared_cluster, local, parameter };
 
 // Generic addresses: device memory lies above, each other space in a window of its own.
 inline constexpr std::uint64_t kWindowBytes = std::uint64_t{1} << 32U;
@@ -26,6 +26,16 @@ inline constexpr std::uint64_t kParameterWindow = 3 * kWindowBytes;
 }
 /// Shared addresses begin above 0, as the system keeps the first bytes to itself.
 inline constexpr std::uint32_t kSharedBase = 1024;
+/// Addresses of shared::cluster: a block's own, or these bits and what the block itself calls it.
+inline constexpr std::uint32_t kRankShift = 24;
+constexpr std::uint32_t cluster_address(std::uint32_t rank, std::uint32_t address) {
+  return (rank + 1) << kRankShift | address;
+}
+
+/// What a generic address of shared memory is in its own space; others stay.
+constexpr std::uint64_t shared_part(std::uint64_t address) {
+  return address / kWindowBytes == 1 ? address - kSharedWindow : address;
+}
 
 /// One access of one lane.
 struct Access {
@@ -40,9 +50,22 @@ void read_memory(Execution& x, Warp& warp, const Instruction& instruction, int l
 void write_memory(Execution& x, Warp& warp, const Instruction& instruction, int lane,
                   const Access& access, const void* from);
 
-/// The shared bytes' offset when they are there; a finding and nothing when they are not.
-[[nodiscard]] bool check_shared(Execution& x, const Warp& warp, const Instruction& instruction,
-                                int lane, const Access& access, std::uint32_t& offset);
+/// Bytes of a block's shared memory.
+struct SharedPlace {
+  Block* block = nullptr;
+  std::uint32_t offset = 0;
+
+  explicit operator bool() const { return block != nullptr; }
+  [[nodiscard]] std::uint8_t* data() const { return block->shared.data(offset); }
+};
+
+/// The shared bytes when they are there; a finding and nothing when they are not.
+[[nodiscard]] SharedPlace check_shared(Execution& x, const Warp& warp,
+                                       const Instruction& instruction, int lane,
+                                       const Access& access);
+/// False, with a finding, when a write would overwrite an mbarrier.
+[[nodiscard]] bool keeps_mbarriers(Execution& x, const Warp& warp, const Instruction& instruction,
+                                   int lane, const SharedPlace& place, std::uint32_t bytes);
 /// The global bytes when they are there; a finding and null when they are not.
 [[nodiscard]] std::uint8_t* check_global(Execution& x, const Warp& warp,
                                          const Instruction& instruction, int lane,

@@ -31,6 +31,8 @@ class Names {
   };
   /// A register of the statement, or a special one; null: it is none.
   [[nodiscard]] const Register* find_register(std::string_view name) const;
+  /// By its index into the function's.
+  [[nodiscard]] const Register& register_at(std::size_t index) const { return registers_[index]; }
   /// A register that no name means: for results that nobody wants.
   [[nodiscard]] Operand unread();
   /// The predicate that carries are kept in.

@@ -93,6 +93,14 @@ void decode_st(Decoder& d);
 void decode_ldmatrix(Decoder& d);
 void decode_stmatrix(Decoder& d);
 void decode_cp(Decoder& d);
+void decode_bulk(Decoder& d);
+void decode_mbarrier(Decoder& d);
+
+void decode_mapa(Decoder& d);
+void decode_getctarank(Decoder& d);
+void decode_cluster_barrier(Decoder& d);
+void decode_elect(Decoder& d);
+void decode_setmaxnreg(Decoder& d);
 void decode_atomic(Decoder& d);
 void decode_hint(Decoder& d);
 void decode_createpolicy(Decoder& d);
@@ -100,6 +108,7 @@ void decode_createpolicy(Decoder& d);
 [[nodiscard]] bool decode_clock(Decoder& d);
 
 void decode_mma(Decoder& d);
+void decode_wgmma(Decoder& d);
 
 void decode_match(Decoder& d);
 void decode_redux(Decoder& d);

@@ -7,6 +7,7 @@
 
 #include "emulate/async_copies.hpp"
 #include "emulate/bank_conflicts.hpp"
+#include "emulate/mbarrier_access.hpp"
 #include "emulate/memory_access.hpp"
 #include "emulate/operations.hpp"
 
@@ -22,10 +23,11 @@ void start_copy(Execution& x, Warp& warp, const Instruction& instruction, int la
                 std::uint64_t destination, std::uint64_t source, std::uint32_t source_bytes) {
   const std::uint32_t bytes = instruction.variant;
   const Access to{Space::shared, destination, bytes, bytes};
-  std::uint32_t offset = 0;
-  if (!check_shared(x, warp, instruction, lane, to, offset)) {
+  const SharedPlace place = check_shared(x, warp, instruction, lane, to);
+  if (!place) {
     return;
   }
+  const std::uint32_t offset = place.offset;
   if (x.setup.checks.race) {
     if (const auto fault =
             x.block_of(warp).shared.note_issue(x.accessor(warp, lane), offset, bytes)) {
@@ -37,6 +39,7 @@ void start_copy(Execution& x, Warp& warp, const Instruction& instruction, int la
   copy.destination = offset;
   copy.instruction = static_cast<std::uint32_t>(x.index_of(instruction));
   copy.group = warp.committed[static_cast<std::size_t>(lane)];
+  copy.order = warp.async_order++;
   copy.lane = static_cast<std::uint8_t>(lane);
   copy.bytes = static_cast<std::uint8_t>(bytes);
   copy.source_bytes = static_cast<std::uint8_t>(std::min(source_bytes, bytes));
@@ -49,18 +52,22 @@ void start_copy(Execution& x, Warp& warp, const Instruction& instruction, int la
 void copy_async(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   const Operand* const operands = instruction.operands;
   std::array<std::uint64_t, kLanes> destinations{};
+  std::array<std::uint64_t, kLanes> sources{};
+  Mask reads = 0;  // a copy of no source bytes reads nothing
   for_each_lane(mask, [&](int lane) {
     const auto index = static_cast<std::size_t>(lane);
     destinations[index] =
         (instruction.wide_address ? x.lanes<std::uint64_t>(warp, operands[0])[lane]
                                   : x.lanes<std::uint32_t>(warp, operands[0])[lane]) +
         static_cast<std::uint64_t>(instruction.offset);
-    const std::uint64_t source = x.lanes<std::uint64_t>(warp, operands[1])[lane] +
-                                 static_cast<std::uint64_t>(instruction.second_offset);
+    sources[index] = x.lanes<std::uint64_t>(warp, operands[1])[lane] +
+                     static_cast<std::uint64_t>(instruction.second_offset);
     const std::uint32_t source_bytes = x.lanes<std::uint32_t>(warp, operands[2])[lane];
-    start_copy(x, warp, instruction, lane, destinations[index], source, source_bytes);
+    reads |= source_bytes > 0 ? lane_bit(lane) : 0U;
+    start_copy(x, warp, instruction, lane, destinations[index], sources[index], source_bytes);
   });
   count_access(x, instruction, Space::shared, destinations, mask, instruction.variant);
+  x.counts(instruction).global_sectors += global_sectors(sources, reads, instruction.variant);
 }
 
 void commit_group(Execution&, Warp& warp, const Instruction&, Mask mask) {
@@ -76,8 +83,33 @@ void wait_all(Execution& x, Warp& warp, const Instruction& instruction, Mask mas
   await_copies(x, warp, mask, 0);
 }
 
+/// Operands: address (2).
+void arrive_when_copied(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  for_each_lane(mask, [&](int lane) {
+    const std::uint64_t address = shared_part(x.address(warp, instruction.operands, lane));
+    const MbarrierPlace at = find_mbarrier(x, warp, instruction, lane, address, Space::shared);
+    if (!at) {
+      return;
+    }
+    if (instruction.variant != 0) {
+      report_misuse(x, warp, instruction, lane, at.mbarrier->add_arrival());
+    }
+    warp.arrivals.push_back({static_cast<std::uint32_t>(x.index_of(instruction)), at.place.offset,
+                             warp.async_order++, static_cast<std::uint8_t>(lane)});
+    if (lands_at_issue(x)) {
+      arrive_for(x, warp, warp.arrivals.size() - 1);
+    }
+  });
+}
+
+void decode_arrival(Decoder& d) {
+  d.add_address(d.address(0));
+  d.result.handler = &arrive_when_copied;
+  d.result.variant = d.has("noinc") ? 0 : 1;  // whether the arrival is one more than expected
+}
+
 void decode_copy(Decoder& d) {
-  if (!d.has("shared") || !d.has("global") || d.has("noinc") || d.operand_count() < 3) {
+  if (!d.has("shared") || !d.has("global") || d.operand_count() < 3) {
     d.unsupported("this form");
   }
   const AddressOperand to = d.address(0);
@@ -102,10 +134,14 @@ void decode_copy(Decoder& d) {
 }  // namespace
 
 void decode_cp(Decoder& d) {
-  if (d.part_count() < 2 || d.part(1) != "async" || d.one_of({"bulk", "mbarrier", "reduce"})) {
+  if (d.part_count() < 2 || d.part(1) != "async" || d.has("reduce")) {
     d.unsupported();
   }
-  if (d.has("commit_group")) {
+  if (d.has("bulk")) {
+    decode_bulk(d);
+  } else if (d.has("mbarrier")) {
+    decode_arrival(d);
+  } else if (d.has("commit_group")) {
     d.result.handler = &commit_group;
   } else if (d.has("wait_all")) {
     d.result.handler = &wait_all;

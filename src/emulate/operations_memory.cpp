@@ -181,6 +181,7 @@ std::uint32_t order_bits(const Decoder& d) {
 
 Space space_of(const Decoder& d) {
   if (d.has("global") || d.has("const")) return Space::global;
+  if (d.has("shared::cluster")) return Space::shared_cluster;
   if (d.has("shared")) return Space::shared;
   if (d.has("local")) return Space::local;
   return Space::generic;

@@ -17,11 +17,6 @@ namespace {
 
 using enum ScalarType;
 
-void set_mask(Warp& warp, const Operand& to, Mask value, Mask mask) {
-  Mask& bits = warp.predicates[to.offset];
-  bits = (bits & ~mask) | (value & mask);
-}
-
 enum class Shuffle : std::uint32_t { up, down, bfly, idx };
 
 /// The lane whose value this one gets, and whether it is in range.
@@ -126,6 +121,19 @@ void warp_sync(Execution&, Warp& warp, const Instruction&, Mask) { warp.advance(
 
 void nothing(Execution&, Warp&, const Instruction&, Mask) {}
 
+/// fence.proxy.async: what these lanes know of, the async proxy sees from now on. What other lanes
+/// of the warp did since its last synchronisation they do not know of.
+void fence_proxy(Execution&, Warp& warp, const Instruction&, Mask mask) {
+  const std::uint32_t now = warp.clock.seen.of(warp.agent);
+  const std::uint32_t before = warp.clock.fenced.of(warp.agent);
+  warp.clock.fenced.join(warp.clock.seen);
+  if (mask == warp.alive) {
+    warp.advance();
+  } else {
+    warp.clock.fenced.set(warp.agent, std::max(before, now - 1));
+  }
+}
+
 void order(Execution&, Warp& warp, const Instruction&, Mask) { order_by_fence(warp); }
 
 void trap(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
@@ -222,7 +230,8 @@ void decode_activemask(Decoder& d) {
 
 void decode_bar(Decoder& d) {
   if (d.has("cluster")) {
-    d.unsupported();
+    decode_cluster_barrier(d);
+    return;
   }
   if (d.part_count() > 1 && d.part(1) == "warp") {
     d.add(d.value(0, b32));
@@ -235,9 +244,14 @@ void decode_bar(Decoder& d) {
 }
 
 /// Threads of a block see each other's accesses in order here, whatever the fence; what it orders
-/// counts for races that strong accesses exclude.
+/// counts for races that strong accesses exclude. Between the proxies, a fence makes the
+/// difference.
 void decode_fence(Decoder& d) {
-  d.result.handler = d.has("proxy") || d.has("mbarrier_init") ? &nothing : &order;
+  if (d.has("proxy")) {
+    d.result.handler = d.has("async") && !d.has("global") ? &fence_proxy : &nothing;
+  } else {
+    d.result.handler = d.has("mbarrier_init") ? &nothing : &order;
+  }
 }
 
 void decode_branch(Decoder& d) {

@@ -16,12 +16,15 @@ struct Instruction;
 
 /// Carries an instruction out for the lanes of a mask, none of them empty.
 using Handler = void (*)(Execution&, Warp&, const Instruction&, Mask);
+/// Whether these lanes need not wait any more.
+using Condition = bool (*)(Execution&, Warp&, const Instruction&, Mask);
 
 /// Where a value is: an offset in bytes into the warp's registers, or, the same for all warps, into
 /// the program's constants; both hold 32 lanes from there on. Of a predicate: its index.
 struct Operand {
   std::uint32_t offset = 0;
   bool constant = false;
+  bool wide = false;  ///< of an address: it has 64 bits
 };
 
 /// Of a result that nobody wants: "_".
@@ -33,6 +36,7 @@ enum class Flow : std::uint8_t {
   branch,   ///< to `target`, for the active lanes
   exit,     ///< the active lanes end
   gather,   ///< as next, once every lane that it needs is there: `members`
+  poll,     ///< as next, once `condition` holds, or when waiting for it is in vain
   barrier,  ///< arrives at a CTA barrier; with `waits` it stays until the barrier completes
 };
 
@@ -45,13 +49,16 @@ struct Instruction {
   std::int32_t target = -1;           ///< of a branch
   std::int64_t second_offset = 0;     ///< of a second address
   std::uint32_t variant = 0;          ///< small numbers that the handler unpacks
+  Condition condition = nullptr;      ///< Flow::poll
   Flow flow = Flow::next;
   bool guard_negated = false;
   bool leader = false;        ///< a label stands before it: groups of lanes may meet here
-  bool waits = false;         ///< Flow::barrier
+  bool waits = false;         ///< Flow::barrier; Flow::poll: it never gives up
   bool wide_address = false;  ///< the register of the address has 64 bits
   bool all_members = false;   ///< Flow::gather: the warp's lanes; else those of operand `members`
+  bool is_product = false;    ///< wgmma.mma_async
   std::uint8_t members = 0;   ///< index of the operand that has the mask
+  std::int32_t watched = -1;  ///< index into Program::watched_uses; -1: it touches none
 };
 
 /// A variable of the module in global or constant memory.
@@ -59,6 +66,13 @@ struct ModuleVariable {
   std::string name;
   std::uint64_t address = 0;
   std::vector<std::uint8_t> bytes;  ///< its initial value
+};
+
+/// What an instruction does with registers that products (wgmma) use, by their number.
+struct WatchedUses {
+  std::vector<std::uint16_t> reads;
+  std::vector<std::uint16_t> writes;
+  bool by_product = false;
 };
 
 /// A kernel, ready to be run. Owns what its instructions point to: not to be copied.
@@ -83,6 +97,8 @@ struct Program {
   std::uint32_t local_bytes = 0;  ///< of one thread
   std::uint32_t parameter_bytes = 0;
   std::vector<ModuleVariable> variables;
+  std::vector<std::string> watched_names;  ///< registers that products use
+  std::vector<WatchedUses> watched_uses;
 };
 
 /// Registers that a warp has filled when it starts, in this order.

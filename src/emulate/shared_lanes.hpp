@@ -50,11 +50,15 @@ void read_shared_lanes(Execution& x, const Warp& warp, const Instruction& instru
 template <typename Put>
 void write_shared_lanes(Execution& x, const Warp& warp, const Instruction& instruction,
                         const Addresses& addresses, Mask mask, std::uint32_t bytes, Put put) {
-  SharedMemory& shared = x.block_of(warp).shared;
+  Block& block = x.block_of(warp);
+  SharedMemory& shared = block.shared;
   const bool checks = x.setup.checks.race;
   for_each_lane(mask, [&](int lane) {
     const auto offset =
         static_cast<std::uint32_t>(addresses[static_cast<std::size_t>(lane)]) - kSharedBase;
+    if (!keeps_mbarriers(x, warp, instruction, lane, {&block, offset}, bytes)) {
+      return;
+    }
     put(lane, shared.data(offset));
     if (checks) {
       if (const auto fault = shared.note_write(x.accessor(warp, lane), offset, bytes)) {

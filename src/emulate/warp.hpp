@@ -18,11 +18,13 @@ struct Group {
     runnable,
     gathering,  ///< other lanes have to come to the same instruction
     at_barrier,
+    polling,  ///< for what another warp or a copy does
   };
   std::int32_t pc = 0;
   Mask mask = 0;
   State state = State::runnable;
   std::uint32_t barrier = 0;
+  bool gives_up = false;  ///< polling: nothing else can go on
 };
 
 /// A cp.async that has not been waited for.
@@ -34,7 +36,34 @@ struct AsyncCopy {
   std::uint8_t lane = 0;
   std::uint8_t bytes = 0;
   std::uint8_t source_bytes = 0;  ///< the rest is zero
+  std::uint32_t order = 0;        ///< counts the warp's copies and arrivals
   bool landed = false;
+};
+
+/// A wgmma.mma_async that has not been waited for.
+struct AsyncProduct {
+  std::uint32_t instruction = 0;
+  std::uint64_t a = 0;  ///< descriptors; A may be in registers
+  std::uint64_t b = 0;
+  std::uint32_t group = 0;  ///< how many the warp had committed before
+  bool accumulates = false;
+  bool landed = false;
+};
+
+/// cp.async.mbarrier.arrive: an arrival when the copies before it have landed.
+struct AsyncArrival {
+  std::uint32_t instruction = 0;
+  std::uint32_t mbarrier = 0;  ///< offset in the block's shared memory
+  std::uint32_t order = 0;
+  std::uint8_t lane = 0;
+};
+
+/// The last copies of a lane that have happened for those who wait for an mbarrier: the lane itself
+/// may wait for their group instead.
+struct TrackedCopies {
+  Epoch as;
+  std::uint32_t group = 0;
+  std::uint8_t lane = 0;
 };
 
 struct Warp {
@@ -49,11 +78,26 @@ struct Warp {
   Knowledge clock;
   FenceState fences;
   std::vector<AsyncCopy> copies;
-  std::array<std::uint32_t, kLanes> committed{};  ///< cp.async groups, by lane
-  std::vector<std::uint8_t> local;                ///< lane after lane
+  std::vector<AsyncArrival> arrivals;
+  std::vector<TrackedCopies> tracked;
+  std::uint32_t async_order = 0;
+  std::vector<AsyncProduct> products;
+  std::uint32_t products_committed = 0;
+  std::vector<std::uint8_t> watched;                   ///< state of each register that products use
+  Mask at_cluster_barrier = 0;                         ///< lanes that have arrived, and not waited
+  std::uint64_t cluster_phase = 0;                     ///< of the cluster's barrier, when they did
+  std::array<std::uint32_t, kLanes> committed{};       ///< cp.async groups, by lane
+  std::array<std::uint32_t, kLanes> bulk_committed{};  ///< bulk groups, by lane
+  std::vector<std::uint8_t> local;                     ///< lane after lane
 
   /// After a synchronisation: what comes now is later than what others have seen.
   void advance() { clock.seen.set(agent, clock.seen.of(agent) + 1); }
 };
+
+/// Sets a predicate for the lanes of `mask`.
+inline void set_mask(Warp& warp, const Operand& to, Mask value, Mask mask) {
+  Mask& bits = warp.predicates[to.offset];
+  bits = (bits & ~mask) | (value & mask);
+}
 
 }  // namespace fatune::emulate

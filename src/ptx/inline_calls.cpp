@@ -133,7 +133,7 @@ class Inliner {
   InlinedFunction run() {
     stack_.push_back(&function_);
     add(function_, {});
-    if (!labels_.empty()) {  // after a call at the very end
+    if (!labels_.empty()) {  // at the very end, or after a call there
       PtxStatement end;
       end.text = end.opcode = "ret";
       end.line = function_.statements.empty() ? 0 : function_.statements.back().line;
@@ -172,6 +172,9 @@ class Inliner {
     for (std::size_t i = 0; i < function.statements.size(); ++i) {
       origin_ = stack_.size() == 1 ? i : origin_;
       add_statement(function.statements[i], copy);
+    }
+    for (const std::string& label : function.end_labels) {
+      labels_.push_back(renamed(label, copy.names));
     }
   }
 
@@ -238,6 +241,9 @@ class Inliner {
   }
 
   static void add_renames(const PtxFunction& callee, const std::string& suffix, Renames& names) {
+    for (const std::string& label : callee.end_labels) {
+      names[label] = label + suffix;
+    }
     for (const PtxStatement& statement : callee.statements) {
       for (const std::string& label : statement.labels) {
         names[label] = label + suffix;

@@ -56,6 +56,8 @@ Emulated emulate(const std::string& text, const Trial& trial) {
   std::memcpy(parameters.data(), addresses.data(), sizeof(addresses));
   LaunchSetup setup;
   setup.block = {trial.threads, 1, 1};
+  setup.grid = {trial.blocks, 1, 1};
+  setup.cluster = {trial.cluster, 1, 1};
   setup.dynamic_smem_bytes = trial.dynamic_smem_bytes;
   setup.parameters = parameters;
   setup.schedule = trial.schedule;
@@ -81,6 +83,11 @@ std::uint64_t Emulated::stored(std::uint32_t thread) const {
   std::uint64_t value = 0;
   std::memcpy(&value, output.data() + kStride * thread, sizeof(value));
   return value;
+}
+
+std::uint64_t input_address() {
+  GlobalMemory memory;
+  return add_input(memory, {0});
 }
 
 std::vector<Schedule> all_schedules() {

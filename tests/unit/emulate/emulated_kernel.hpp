@@ -16,6 +16,8 @@ namespace fatune::emulate {
 
 struct Trial {
   std::uint32_t threads = 32;
+  std::uint32_t blocks = 1;
+  std::uint32_t cluster = 1;  ///< blocks
   std::uint32_t dynamic_smem_bytes = 0;
   std::vector<std::uint8_t> input = std::vector<std::uint8_t>(4096, 0);
   std::size_t output_bytes = 16 * 1024;
@@ -37,6 +39,9 @@ struct Emulated {
 
 /// Runs `text`'s kernel "k" in one block.
 [[nodiscard]] Emulated emulate(const std::string& text, const Trial& trial = {});
+
+/// Where the input will be.
+[[nodiscard]] std::uint64_t input_address();
 
 /// Early, late, and random by five seeds.
 [[nodiscard]] std::vector<Schedule> all_schedules();

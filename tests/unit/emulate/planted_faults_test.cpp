@@ -3,18 +3,12 @@
 #include <fmt/format.h>
 
 #include "emulated_kernel.hpp"
+#include "planted_fault.hpp"
 
 // Kernels with one mistake each. The statement that the finding belongs to is marked with
 // "// here"; `repaired` is the same kernel without the mistake.
 namespace fatune::emulate {
 namespace {
-
-using testing::AllOf;
-using testing::Contains;
-using testing::Each;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::StartsWith;
 
 struct Fault {
   std::string name;
@@ -145,27 +139,12 @@ class PlantedFaults : public testing::TestWithParam<Fault> {};
 
 TEST_P(PlantedFaults, IsFoundUnderEverySchedule) {
   const Fault& fault = GetParam();
-  const std::string text = kernel_text(fault.wrong);
-  for (const Schedule& schedule : all_schedules()) {
-    const Emulated done = emulate(text, {.threads = fault.threads, .schedule = schedule});
-    const bool marked = text.find("// here") != std::string::npos;
-    const std::string where =
-        marked ? fmt::format("{} at line {} by", fault.kind, marked_line(text)) : fault.kind;
-    EXPECT_THAT(done.findings(), Contains(AllOf(StartsWith(where), HasSubstr(fault.says))))
-        << name_of(schedule);
-    if (fault.alone) {
-      EXPECT_THAT(done.findings(), Each(StartsWith(fault.kind))) << name_of(schedule);
-    }
-  }
+  expect_found(kernel_text(fault.wrong), fault.kind, fault.says, {.threads = fault.threads},
+               fault.alone);
 }
 
 TEST_P(PlantedFaults, IsNotSeenWhereItIsNot) {
-  for (const Schedule& schedule : all_schedules()) {
-    const Emulated done = emulate(kernel_text(GetParam().repaired),
-                                  {.threads = GetParam().threads, .schedule = schedule});
-    EXPECT_THAT(done.findings(), IsEmpty()) << name_of(schedule);
-    EXPECT_TRUE(done.result.finished) << name_of(schedule);
-  }
+  expect_clean(kernel_text(GetParam().repaired), {.threads = GetParam().threads});
 }
 
 INSTANTIATE_TEST_SUITE_P(All, PlantedFaults, testing::ValuesIn(faults()),

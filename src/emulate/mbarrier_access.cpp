@@ -1,0 +1,56 @@
+#include "emulate/mbarrier_access.hpp"
+
+#include <fmt/format.h>
+
+namespace fatune::emulate {
+
+MbarrierPlace find_mbarrier(Execution& x, const Warp& warp, const Instruction& instruction,
+                            int lane, std::uint64_t address, Space space) {
+  const SharedPlace place = check_shared(x, warp, instruction, lane,
+                                         {space, address, Mbarrier::kBytes, Mbarrier::kBytes});
+  if (!place) {
+    x.trapped = true;
+    return {};
+  }
+  Mbarrier* const mbarrier = place.block->mbarriers.find(place.offset);
+  if (mbarrier == nullptr) {
+    report_misuse(x, warp, instruction, lane,
+                  fmt::format("there is no mbarrier at shared memory + {}", place.offset));
+    return {};
+  }
+  if (x.setup.checks.race && !x.accessor(warp, lane).follows(mbarrier->initialiser())) {
+    x.report(FindingKind::race, warp, instruction, lane, [&] {
+      return fmt::format(
+          "uses the mbarrier at shared memory + {}, which another thread initialises, with no "
+          "synchronisation between",
+          place.offset);
+    });
+  }
+  return {mbarrier, place};
+}
+
+std::string describe_polling(Execution& x, const Warp& warp, const Instruction& instruction,
+                             int lane) {
+  if (instruction.waits) {
+    return fmt::format("at the cluster's barrier, where {} threads have arrived",
+                       x.cluster_barrier.arrived);
+  }
+  const auto address =
+      static_cast<std::uint32_t>(shared_part(x.address(warp, instruction.operands + 1, lane)));
+  const std::uint32_t offset = (address & ((1U << kRankShift) - 1)) - kSharedBase;
+  const Mbarrier* const mbarrier = x.block_of(warp).mbarriers.find(offset);
+  return mbarrier == nullptr
+             ? fmt::format("for an mbarrier at shared memory + {} that is there no more", offset)
+             : fmt::format("for the mbarrier at shared memory + {}, whose {}", offset,
+                           mbarrier->describe());
+}
+
+void report_misuse(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                   const MbarrierFault& fault) {
+  if (!fault.empty()) {
+    x.report(FindingKind::barrier_misuse, warp, instruction, lane, [&] { return fault; });
+    x.trapped = true;
+  }
+}
+
+}  // namespace fatune::emulate

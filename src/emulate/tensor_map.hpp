@@ -1,0 +1,60 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+
+// Tensor maps of TMA: PTX ISA 9.0, section 5.5, and cuTensorMapEncodeTiled of the CUDA driver.
+namespace fatune::emulate {
+
+/// How 16-byte chunks of shared memory are permuted: XORed with higher bits of their address.
+enum class Swizzle : std::uint8_t { none, bytes_32, bytes_64, bytes_128 };
+
+/// The address where a chunk that is meant for `address` is.
+[[nodiscard]] constexpr std::uint32_t swizzled(std::uint32_t address, Swizzle swizzle) {
+  constexpr std::array<std::uint32_t, 4> kMasks{0, 1, 3, 7};
+  return address ^ (address >> 7U & kMasks[static_cast<std::size_t>(swizzle)]) << 4U;
+}
+
+inline constexpr std::size_t kMostDimensions = 5;
+
+/// A tiled tensor map: what cuTensorMapEncodeTiled takes. Dimension 0 is the innermost one.
+/// Elements out of bounds are 0; without interleaving; all elements of a box are copied.
+struct TensorMap {
+  std::uint32_t element_bytes = 2;
+  std::uint32_t rank = 1;
+  std::uint64_t address = 0;
+  std::array<std::uint64_t, kMostDimensions> sizes{};    ///< elements
+  std::array<std::uint64_t, kMostDimensions> strides{};  ///< bytes; of dimension 0: element_bytes
+  std::array<std::uint32_t, kMostDimensions> box{};      ///< elements
+  Swizzle swizzle = Swizzle::none;
+
+  [[nodiscard]] std::uint32_t box_bytes() const;
+};
+
+inline constexpr std::size_t kTensorMapBytes = 128;
+
+/// The 128 bytes that a kernel gets. NVIDIA's are not documented: these are the emulator's own.
+/// Throws std::invalid_argument for a map that cuTensorMapEncodeTiled refuses.
+[[nodiscard]] std::array<std::uint8_t, kTensorMapBytes> encode_tensor_map(const TensorMap& map);
+/// Nothing when the bytes are no such map.
+[[nodiscard]] std::optional<TensorMap> decode_tensor_map(std::span<const std::uint8_t> bytes);
+
+using Coordinates = std::array<std::int32_t, kMostDimensions>;
+
+/// A piece of a box: consecutive bytes in both places.
+struct BoxPiece {
+  std::optional<std::uint64_t> global;  ///< address; nothing: out of the tensor's bounds
+  std::uint32_t shared = 0;             ///< address
+  std::uint32_t bytes = 0;
+};
+
+/// Calls `work` for the pieces of the box whose first element is at `corner` of the tensor, and
+/// whose copy begins at `shared`.
+void for_each_piece(const TensorMap& map, const Coordinates& corner, std::uint32_t shared,
+                    const std::function<void(const BoxPiece&)>& work);
+
+}  // namespace fatune::emulate

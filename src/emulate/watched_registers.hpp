@@ -1,0 +1,20 @@
+#pragma once
+
+#include "emulate/execution.hpp"
+
+// Registers of wgmma: its sums, and A where it is in registers. Until the product is waited for
+// they must not be touched, and what other instructions wrote there needs a wgmma.fence before. PTX
+// ISA 9.0, section 9.7.15.
+namespace fatune::emulate {
+
+/// What an instruction does with watched registers, by their number. See Program::watched_uses.
+/// Reports what comes too early, and notes what is written. Precondition: instruction.watched >= 0.
+void check_watched(Execution& x, Warp& warp, const Instruction& instruction);
+
+/// After products were issued or waited for: which registers they may still touch.
+void watch_pending(const Execution& x, Warp& warp);
+
+/// wgmma.fence: what was written before is ordered.
+void fence_watched(Warp& warp);
+
+}  // namespace fatune::emulate

@@ -1,0 +1,96 @@
+// The products of product_kernel.hpp on this machine's GPU: what the emulator takes for the layouts
+// of TMA and of wgmma's descriptors has to be what Hopper does.
+#include <cuda.h>
+#include <dlfcn.h>
+
+#include <cstring>
+#include <optional>
+#include <span>
+
+#include <gtest/gtest.h>
+
+#include "gpu/context.hpp"
+#include "gpu/devices.hpp"
+#include "gpu/driver.hpp"
+#include "gpu/memory.hpp"
+#include "gpu/module.hpp"
+#include "hopper_kernels/product_kernel.hpp"
+
+namespace fatune::hopper {
+namespace {
+
+constexpr int kHopper = 90;
+
+/// The driver's own tensor map.
+std::optional<CUtensorMap> driver_map(const emulate::TensorMap& map, bool is_bfloat) {
+  void* const library = dlopen("libcuda.so.1", RTLD_LAZY);
+  using Encode = decltype(&cuTensorMapEncodeTiled);
+  const auto encode = reinterpret_cast<Encode>(
+      library == nullptr ? nullptr : dlsym(library, "cuTensorMapEncodeTiled"));
+  if (encode == nullptr) {
+    return std::nullopt;
+  }
+  constexpr std::array kSwizzles{CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_SWIZZLE_32B,
+                                 CU_TENSOR_MAP_SWIZZLE_64B, CU_TENSOR_MAP_SWIZZLE_128B};
+  const std::array<cuuint32_t, 5> steps{1, 1, 1, 1, 1};
+  CUtensorMap encoded;
+  const CUresult result = encode(
+      &encoded, is_bfloat ? CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 : CU_TENSOR_MAP_DATA_TYPE_FLOAT16,
+      map.rank,
+      reinterpret_cast<void*>(map.address),  // NOLINT(performance-no-int-to-ptr)
+      map.sizes.data(), map.strides.data() + 1, map.box.data(), steps.data(),
+      CU_TENSOR_MAP_INTERLEAVE_NONE, kSwizzles[static_cast<std::size_t>(map.swizzle)],
+      CU_TENSOR_MAP_L2_PROMOTION_NONE, CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  return result == CUDA_SUCCESS ? std::optional(encoded) : std::nullopt;
+}
+
+class GpuProducts : public testing::TestWithParam<ProductCase> {
+ protected:
+  void SetUp() override {
+    if (const gpu::DriverStatus& driver = gpu::probe_driver(); !driver.usable()) {
+      GTEST_SKIP() << "no GPU: " << driver.problem;
+    }
+    const gpu::Device device = gpu::describe_device(0);
+    if (!device.usable() || device.limits.arch.sm != kHopper) {
+      GTEST_SKIP() << device.limits.name << " has no wgmma";
+    }
+    context_.emplace(0);
+  }
+
+ private:
+  std::optional<gpu::Context> context_;
+};
+
+TEST_P(GpuProducts, AreWhatTheEmulatorTakesThemFor) {
+  const ProductCase& c = GetParam();
+  const std::string text = product_kernel(c);
+  const gpu::Module module(std::span<const char>(text.c_str(), text.size() + 1));
+  const gpu::Stream stream;
+  std::vector<std::uint32_t> sums(std::size_t{kThreads} * sums_of(c));
+  const gpu::DeviceBuffer in(kInputBytes);
+  const gpu::DeviceBuffer out(static_cast<std::int64_t>(sums.size() * 4));
+  std::vector<std::uint8_t> input(kInputBytes);
+  const auto maps = product_maps(c, in.address());
+  for (std::size_t i = 0; i < maps.size(); ++i) {
+    const auto map = driver_map(maps[i], c.is_bfloat);
+    ASSERT_TRUE(map) << "cuTensorMapEncodeTiled refuses map " << i;
+    std::memcpy(input.data() + (i == 0 ? kMapA : kMapB), &*map, sizeof(*map));
+  }
+  const std::vector<std::uint8_t> data = product_data(c);
+  std::memcpy(input.data() + kDataA, data.data(), data.size());
+  gpu::copy_to_device_async(in.address(), input.data(), in.bytes(), stream);
+  gpu::fill_bytes_async(out.address(), 0xff, out.bytes(), stream);
+  LaunchGeometry geometry;
+  geometry.grid = {1, 1, 1};
+  geometry.block = {kThreads, 1, 1};
+  gpu::launch_with(module.function("k"), geometry, stream, in.address(), out.address());
+  gpu::copy_to_host_async(sums.data(), out.address(), out.bytes(), stream);
+  stream.synchronize();
+  EXPECT_EQ(sums, expected_sums(c));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GpuProducts, testing::ValuesIn(product_cases()),
+                         [](const auto& c) { return c.param.name(); });
+
+}  // namespace
+}  // namespace fatune::hopper

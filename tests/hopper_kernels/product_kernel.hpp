@@ -1,0 +1,55 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "emulate/tensor_map.hpp"
+
+// A kernel of one warpgroup: TMA brings A and B into shared memory, wgmma multiplies them. It runs
+// on the emulator and on a GPU.
+namespace fatune::hopper {
+
+struct ProductCase {
+  std::uint32_t columns = 64;  ///< N
+  emulate::Swizzle swizzle = emulate::Swizzle::bytes_128;
+  bool is_bfloat = false;
+  bool half_sums = false;
+  bool a_in_registers = false;
+  bool a_is_mn_major = false;
+  bool b_is_mn_major = false;
+  bool negates_a = false;
+
+  [[nodiscard]] std::string name() const;
+};
+
+/// Every swizzle and major, A from shared memory and from registers, all types, narrow and wide.
+/// Only N that the panels of a B that is MN-major divide.
+[[nodiscard]] std::vector<ProductCase> product_cases();
+
+inline constexpr std::uint32_t kThreads = 128;
+inline constexpr std::uint32_t kRows = 64;   ///< M
+inline constexpr std::uint32_t kDepth = 64;  ///< K: four instructions
+
+/// Places in the input buffer, in bytes; the buffer is at a multiple of 256.
+inline constexpr std::uint32_t kMapA = 0;
+inline constexpr std::uint32_t kMapB = 128;
+inline constexpr std::uint32_t kDataA = 1024;
+inline constexpr std::uint32_t kDataB = kDataA + kRows * kDepth * 2;
+inline constexpr std::uint32_t kInputBytes = kDataB + 256 * kDepth * 2;
+
+/// "k(.param .u64 in, .param .u64 out)". Thread t stores its sums to out + t * sums * 4.
+[[nodiscard]] std::string product_kernel(const ProductCase& c);
+/// 32-bit registers of each thread.
+[[nodiscard]] std::uint32_t sums_of(const ProductCase& c);
+
+/// What the tensor maps are made of, the buffer being at `address`: of A, of B.
+[[nodiscard]] std::array<emulate::TensorMap, 2> product_maps(const ProductCase& c,
+                                                             std::uint64_t address);
+/// Bytes from kDataA on: small integers, so that sums are exact whatever their order.
+[[nodiscard]] std::vector<std::uint8_t> product_data(const ProductCase& c);
+/// The registers of thread t from element t * sums_of(c) on.
+[[nodiscard]] std::vector<std::uint32_t> expected_sums(const ProductCase& c);
+
+}  // namespace fatune::hopper

@@ -1,0 +1,286 @@
+#include <gmock/gmock.h>
+
+#include <cstring>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "emulated_kernel.hpp"
+#include "hopper_kernels/product_kernel.hpp"
+#include "planted_fault.hpp"
+
+// Mistakes with what is new in Hopper: mbarriers, bulk copies, wgmma, clusters.
+namespace fatune::emulate {
+namespace {
+
+struct Fault {
+  std::string name;
+  std::string wrong;
+  std::string repaired;
+  std::string kind;
+  std::string says;
+  Trial trial = {.threads = 64};
+  bool alone = true;  ///< no other kind may be found: nothing else goes wrong by it
+};
+
+const std::string kTile =
+    ".shared .align 128 .b8 tile[4096]; .shared .align 8 .b8 bars[64];\n"
+    "mov.u32 %r1, tile;\nmov.u32 %r2, bars;\nsetp.eq.u32 %p1, %r0, 0;\n"
+    "shl.b32 %r3, %r0, 4;\nadd.u32 %r4, %r1, %r3;\n";
+const std::string kWait =
+    "WAIT: mbarrier.try_wait.parity.shared.b64 %p2, [%r2], 0;{}\n@!%p2 bra WAIT;\n";
+const std::string kRead = "ld.shared.u32 %r5, [%r4];{}\nst.global.u32 [%w2], %r5;\n";
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  const std::size_t at = text.find(what);
+  if (at == std::string::npos) {
+    throw std::logic_error("not in the text: " + what);
+  }
+  return text.replace(at, what.size(), by);
+}
+
+std::string marked(const std::string& text, const std::string& line) {
+  return replaced(text, line, line + " // here");
+}
+
+std::string init(int count) {
+  return fmt::format("@%p1 mbarrier.init.shared.b64 [%r2], {};\n", count);
+}
+
+/// One bulk copy of 1024 bytes, for which the mbarrier expects `bytes`.
+std::string load(int bytes) {
+  return fmt::format(
+      "@%p1 mbarrier.arrive.expect_tx.shared.b64 _, [%r2], {};\n"
+      "@%p1 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%w0], 1024, "
+      "[%r2];\n",
+      bytes);
+}
+
+std::string bulk_load(const std::string& sync, int bytes, bool waits, const char* mark_wait,
+                      const char* mark_read) {
+  return kernel_text(kTile + init(1) + sync + load(bytes) +
+                     (waits ? fmt::format(fmt::runtime(kWait), mark_wait) : "") +
+                     fmt::format(fmt::runtime(kRead), mark_read) +
+                     (waits ? "" : fmt::format(fmt::runtime(kWait), "")));
+}
+
+/// Warp 1 fills a ring of two stages eight times, warp 0 reads them. Full mbarriers are at 0 and 8,
+/// empty ones at 16 and 24. `first_parity`: of the producer's first waits for empty stages.
+std::string ring(int first_parity, const char* mark) {
+  return kernel_text(
+      kTile +
+      "@%p1 mbarrier.init.shared.b64 [%r2], 1;\n@%p1 mbarrier.init.shared.b64 [%r2+8], 1;\n"
+      "@%p1 mbarrier.init.shared.b64 [%r2+16], 32;\n@%p1 mbarrier.init.shared.b64 [%r2+24], 32;\n"
+      "bar.sync 0;\nmov.u32 %r6, 0;\nsetp.lt.u32 %p3, %r0, 32;\n@%p3 bra CONSUME;\n"
+      "setp.ne.u32 %p4, %r0, 32;\n@%p4 bra END;\n" +
+      fmt::format(
+          "PRODUCE: and.b32 %r7, %r6, 1;\nshr.u32 %r8, %r6, 1;\nadd.u32 %r8, %r8, {};\n"
+          "and.b32 %r8, %r8, 1;\nshl.b32 %r9, %r7, 3;\nadd.u32 %r9, %r9, %r2;\n"
+          "EMPTY: mbarrier.try_wait.parity.shared.b64 %p2, [%r9+16], %r8;{}\n@!%p2 bra EMPTY;\n",
+          first_parity, mark) +
+      "mbarrier.arrive.expect_tx.shared.b64 _, [%r9], 512;\nshl.b32 %r10, %r7, 9;\n"
+      "add.u32 %r10, %r10, %r1;\n"
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r10], [%w0], 512, "
+      "[%r9];\nadd.u32 %r6, %r6, 1;\nsetp.lt.u32 %p5, %r6, 8;\n@%p5 bra PRODUCE;\nbra END;\n"
+      "CONSUME: and.b32 %r7, %r6, 1;\nshr.u32 %r8, %r6, 1;\nand.b32 %r8, %r8, 1;\n"
+      "shl.b32 %r9, %r7, 3;\nadd.u32 %r9, %r9, %r2;\n"
+      "FULL: mbarrier.try_wait.parity.shared.b64 %p2, [%r9], %r8;\n@!%p2 bra FULL;\n"
+      "shl.b32 %r10, %r7, 9;\nadd.u32 %r10, %r10, %r4;\nld.shared.u32 %r5, [%r10];\n"
+      "st.global.u32 [%w2], %r5;\nmbarrier.arrive.shared.b64 _, [%r9+16];\n"
+      "add.u32 %r6, %r6, 1;\nsetp.lt.u32 %p5, %r6, 8;\n@%p5 bra CONSUME;\nEND: ret;\n");
+}
+
+/// Two warps meet at a named barrier, the second one `trips` times.
+std::string named_barrier(int trips, const char* mark) {
+  return kernel_text(
+      fmt::format("mov.u32 %r6, 0;\nsetp.lt.u32 %p1, %r0, 32;\nselp.u32 %r7, 3, {}, %p1;\n"
+                  "LOOP: bar.sync 1, 64;{}\nadd.u32 %r6, %r6, 1;\nsetp.lt.u32 %p2, %r6, %r7;\n"
+                  "@%p2 bra LOOP;\n",
+                  trips, mark));
+}
+
+/// All threads write 16 bytes each, and one stores them all to global memory.
+std::string bulk_store(const std::string& fence, const std::string& wait, const std::string& then) {
+  return kernel_text(kTile + "st.shared.v4.u32 [%r4], {%r0, %r0, %r0, %r0};\n" + fence +
+                     "bar.sync 0;\n@!%p1 bra DONE;\n"
+                     "cp.async.bulk.global.shared::cta.bulk_group [%w1], [%r1], 1024;{here}\n"
+                     "cp.async.bulk.commit_group;\n" +
+                     wait + "DONE: bar.sync 0;\n" + then);
+}
+
+std::string at_copy(const std::string& text, bool mark) {
+  return replaced(text, "{here}", mark ? " // here" : "");
+}
+
+const std::string kFence = "fence.proxy.async.shared::cta;\n";
+const std::string kReadWait = "cp.async.bulk.wait_group.read 0;\n";
+
+/// Block 0 reads what block 1 of the cluster writes into its own shared memory.
+std::string remote_read(const std::string& sync, const char* mark) {
+  return kernel_text(
+      kTile + "st.shared.u32 [%r4], %r0;\n" + sync +
+      fmt::format("mapa.shared::cluster.u32 %r6, %r4, 1;\nmov.u32 %r7, %cluster_ctarank;\n"
+                  "setp.ne.u32 %p2, %r7, 0;\n@%p2 bra DONE;\n"
+                  "ld.shared::cluster.u32 %r5, [%r6];{}\nst.global.u32 [%w2], %r5;\n"
+                  "DONE: barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n",
+                  mark));
+}
+
+const std::string kClusterSync = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
+
+Trial cluster_trial() {
+  Trial trial;
+  trial.threads = 64;
+  trial.blocks = 2;
+  trial.cluster = 2;
+  return trial;
+}
+
+// --- Products: hopper_kernels/product_kernel.cpp with one line less ---
+
+const hopper::ProductCase kProduct{};
+const hopper::ProductCase kRegisterProduct{.columns = 64, .a_in_registers = true};
+
+Trial product_trial(const hopper::ProductCase& c) {
+  Trial trial;
+  trial.threads = hopper::kThreads;
+  trial.input.resize(hopper::kInputBytes);
+  trial.output_bytes = std::size_t{hopper::kThreads} * hopper::sums_of(c) * 4;
+  const auto maps = hopper::product_maps(c, input_address());
+  const auto put = [&](std::uint32_t to, const auto& bytes) {
+    std::memcpy(trial.input.data() + to, bytes.data(), bytes.size());
+  };
+  put(hopper::kMapA, encode_tensor_map(maps[0]));
+  put(hopper::kMapB, encode_tensor_map(maps[1]));
+  put(hopper::kDataA, hopper::product_data(c));
+  return trial;
+}
+
+std::vector<Fault> copy_faults() {
+  const std::string sync = "bar.sync 0;\n";
+  return {
+      {"MbarrierParitySlip", ring(0, " // here"), ring(1, ""), "deadlock",
+       "for the mbarrier at shared memory + 4112, whose phase 0 waits for 32 of 32 arrivals"},
+      {"WrongExpectTx", bulk_load(sync, 1040, true, " // here", ""),
+       bulk_load(sync, 1024, true, "", ""), "deadlock", "0 of 1 arrivals and 16 bytes"},
+      {"ExpectsTooFew", bulk_load(sync, 1008, true, " // here", ""),
+       bulk_load(sync, 1024, true, "", ""), "deadlock", "16 bytes have come that nobody expects"},
+      {"BulkCopyNotWaitedFor",
+       bulk_load(sync, 1024, false, "", " // here"),
+       bulk_load(sync, 1024, true, "", ""),
+       "in_flight",
+       "asynchronous copy",
+       {.threads = 64},
+       false},
+      {"NoMbarrierThere", kernel_text(kTile + "mbarrier.arrive.shared.b64 _, [%r2]; // here\n"),
+       kernel_text(kTile + init(64) + "bar.sync 0;\nmbarrier.arrive.shared.b64 _, [%r2];\n"),
+       "barrier_misuse", "there is no mbarrier at shared memory + 4096"},
+      {"TooManyArrivals",
+       kernel_text(kTile + init(32) + load(16) + "bar.sync 0;\n" +
+                   "mbarrier.arrive.shared.b64 _, [%r2];\n"),
+       kernel_text(kTile + init(64) + "bar.sync 0;\nmbarrier.arrive.shared.b64 _, [%r2];\n"),
+       "barrier_misuse",
+       "arrivals, where the mbarrier's phase 0 waits for",
+       {.threads = 64},
+       false},
+      {"MbarrierOverwritten",
+       kernel_text(kTile + init(1) + "bar.sync 0;\nst.shared.u32 [%r2+4], %r0; // here\n"),
+       kernel_text(kTile + init(1) + "bar.sync 0;\nst.shared.u32 [%r4], %r0;\n"), "barrier_misuse",
+       "where an mbarrier is"},
+      {"NamedBarrierTrips", named_barrier(2, " // here"), named_barrier(3, ""), "deadlock",
+       "at barrier 1, where 32 of 64 threads have arrived"},
+      {"MissingProxyFence", at_copy(bulk_store("", kReadWait, ""), true),
+       at_copy(bulk_store(kFence, kReadWait, ""), false), "missing_proxy_fence",
+       "with no fence.proxy.async between"},
+      {"ProxyFenceOfOneThread",
+       at_copy(bulk_store("@%p1 fence.proxy.async.shared::cta;\n", kReadWait, ""), true),
+       at_copy(bulk_store(kFence, kReadWait, ""), false), "missing_proxy_fence",
+       "through the async"},
+      {"OverwrittenWhileStored",
+       at_copy(bulk_store(kFence, "",
+                          "st.shared.u32 [%r4], 7; // here\n"
+                          "cp.async.bulk.wait_group.read 0;\n"),
+               false),
+       at_copy(bulk_store(kFence, kReadWait, "st.shared.u32 [%r4], 7;\n"), false),
+       "in_flight",
+       "which an asynchronous operation may still read",
+       {.threads = 64},
+       false},
+      {"StorePendingAtExit", at_copy(bulk_store(kFence, "", ""), true),
+       at_copy(bulk_store(kFence, kReadWait, ""), false), "pending_at_exit",
+       "has not waited until this has read its 1024 bytes"},
+      {"RemoteReadUnordered", remote_read("bar.sync 0;\n", " // here"),
+       remote_read(kClusterSync, ""), "race", "of block rank 1 writes", cluster_trial(), false},
+  };
+}
+
+std::vector<Fault> product_faults() {
+  const std::string right = hopper::product_kernel(kProduct);
+  const std::string registers = hopper::product_kernel(kRegisterProduct);
+  const std::string wait = "wgmma.wait_group.sync.aligned 0;\n";
+  const Trial trial = product_trial(kProduct);
+  const std::string fence = "wgmma.fence.sync.aligned;\n";
+  return {
+      {"SumsBeforeTheWait",
+       marked(replaced(replaced(right, wait, ""), "ret;\n", wait + "ret;\n"),
+              "st.global.b32 [%w5+0], %s0;"),
+       right, "pending_registers", "reads %s0, which a wgmma that nobody has waited for", trial},
+      {"FragmentOverwritten",
+       marked(replaced(registers, wait, ""),
+              fmt::format("ld.global.u32 %a0, [%w6+{}];", hopper::kDataA + 32)),
+       registers, "pending_registers", "writes %a0", product_trial(kRegisterProduct)},
+      {"MissingWgmmaFence", replaced(registers, fence, ""), registers, "missing_wgmma_fence",
+       "was written with no wgmma.fence since", product_trial(kRegisterProduct)},
+      {"UnalignedPanel",
+       marked(replaced(right, ".shared .align 1024 .b8 tiles[",
+                       ".shared .align 1024 .b8 pad[128]; .shared .align 128 .b8 tiles["),
+              "%p2, 1, 1, 0, 0;"),
+       right, "misaligned", "the swizzled panel of A begins at shared address", trial},
+      {"ProductsNotWaitedFor",
+       replaced(replaced(right, wait, ""), "st.global.b32 [%w5+0], %s0;", "ret;\n"), right,
+       "pending_at_exit", "has not waited for 4 products", trial},
+      {"OperandOverwritten",
+       replaced(right, wait, "@%p1 st.shared.u32 [%r5], %r0; // here\n" + wait), right, "in_flight",
+       "which an asynchronous operation may still read", trial, false},
+      {"OperandUnfenced",
+       replaced(right, "wgmma.fence.sync.aligned;\n",
+                "st.shared.u32 [%r5], 0;\nbar.sync 0;\nwgmma.fence.sync.aligned;\n"),
+       replaced(right, "wgmma.fence.sync.aligned;\n",
+                "@%p1 st.shared.u32 [%r5], 0;\nfence.proxy.async;\nbar.sync 0;\n"
+                "wgmma.fence.sync.aligned;\n"),
+       "missing_proxy_fence", "multiplies shared memory + 0 through the async proxy", trial, false},
+  };
+}
+
+class HopperKernels : public testing::TestWithParam<Fault> {};
+
+TEST_P(HopperKernels, IsFoundUnderEverySchedule) {
+  const Fault& fault = GetParam();
+  expect_found(fault.wrong, fault.kind, fault.says, fault.trial, fault.alone);
+}
+
+TEST_P(HopperKernels, IsNotSeenWhereItIsNot) {
+  expect_clean(GetParam().repaired, GetParam().trial);
+}
+
+/// Whether the second warp finds no mbarrier, or one that it must not rely on, is chance.
+TEST(HopperFaults, AnInitialisationThatIsNotSynchronisedIsFound) {
+  const std::string text =
+      kernel_text(kTile + init(64) + "bar.warp.sync -1;\nmbarrier.arrive.shared.b64 _, [%r2];\n");
+  for (const Schedule& schedule : all_schedules()) {
+    const Emulated done = emulate(text, {.threads = 64, .schedule = schedule});
+    EXPECT_THAT(done.findings(),
+                testing::ElementsAre(testing::AnyOf(testing::HasSubstr("there is no mbarrier"),
+                                                    testing::HasSubstr("which another thread "
+                                                                       "initialises"))))
+        << name_of(schedule);
+  }
+}
+
+std::string fault_name(const testing::TestParamInfo<Fault>& fault) { return fault.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(Copies, HopperKernels, testing::ValuesIn(copy_faults()), fault_name);
+INSTANTIATE_TEST_SUITE_P(Products, HopperKernels, testing::ValuesIn(product_faults()), fault_name);
+
+}  // namespace
+}  // namespace fatune::emulate
