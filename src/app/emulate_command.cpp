@@ -11,16 +11,12 @@
 #include "app/session.hpp"
 #include "app/target.hpp"
 #include "compile/compiler.hpp"
-#include "plan/planner.hpp"
+#include "emit/emulate_report.hpp"
 
 namespace fatune {
 namespace {
 
 using emulate::Timing;
-
-NamedSchedule random_schedule(std::uint64_t seed) {
-  return {fmt::format("random {}", seed), {Timing::random, seed}};
-}
 
 /// Early and late are one schedule each, whatever their number.
 std::vector<NamedSchedule> schedules_of(const EmulateOptions& options) {
@@ -79,9 +75,12 @@ ExitCode emulate_kernels(const EmulateOptions& options) {
   const std::vector<Config> configs =
       choose_configs(kernels, options.kernels, options.configs, options.problems, report.space);
   const auto cache = open_cache(options.compile);
-  EmulatedProblems problems(options.seed);
-  const EmulationJob job{kernels.family,  target.limits, schedules,  options.checks,
-                         options.profile, problems,      cache.get()};
+  EmulatedInputs inputs(options.seed);
+  const EmulationJob job{kernels.family,
+                         target.limits,
+                         {schedules, {options.checks, options.checks}, options.profile, {}},
+                         inputs,
+                         cache.get()};
   report.configs.resize(configs.size());
   for_each_index(configs.size(), job_count(options.compile), [&](std::size_t i) {
     const Problem problem = problem_for(kernels.family, configs[i], options.problems,

@@ -7,10 +7,10 @@
 #include "app/disassemble.hpp"
 #include "app/scratch_folder.hpp"
 #include "app/session.hpp"
-#include "app/source_names.hpp"
 #include "compile/compiler.hpp"
 #include "core/error.hpp"
 #include "ptx/parse_ptx.hpp"
+#include "ptx/source_names.hpp"
 
 namespace fatune {
 namespace {

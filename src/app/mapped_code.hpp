@@ -5,8 +5,8 @@
 
 #include "app/sass_case.hpp"
 #include "app/sass_code.hpp"
-#include "app/source_names.hpp"
 #include "ptx/module.hpp"
+#include "ptx/source_names.hpp"
 
 namespace fatune {
 

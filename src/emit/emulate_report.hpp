@@ -1,69 +1,15 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/arch.hpp"
-#include "core/outcome.hpp"
+#include "core/emulation.hpp"
 #include "core/output_format.hpp"
-#include "core/problem.hpp"
-#include "core/source_line.hpp"
 #include "emit/field.hpp"
 
 namespace fatune {
-
-/// One mistake at one instruction, over all runs of a configuration.
-struct EmulatedFinding {
-  std::string check;          ///< "mem", "init", "race", "sync", "deadlock", "trap", "schedules"
-  std::string kind;           ///< "in_flight"
-  std::int64_t ptx_line = 0;  ///< 0: of no instruction
-  std::string ptx;
-  SourceChain source;       ///< empty: not known
-  std::int64_t block = 0;   ///< linear index of the first
-  std::int64_t thread = 0;  ///< linear index in its block
-  std::string schedule;     ///< of the first: "late", "random 2"
-  std::string input;
-  std::string text;
-  std::int64_t count = 0;
-};
-
-/// What instructions did. Of one run: the first schedule on the first input.
-struct EmulatedCounts {
-  std::int64_t warp_instructions = 0;
-  std::int64_t thread_instructions = 0;
-  std::int64_t shared_wavefronts = 0;
-  std::int64_t ideal_wavefronts = 0;  ///< without bank conflicts
-  std::int64_t global_sectors = 0;    ///< of 32 bytes
-  std::int64_t bytes = 0;             ///< asked for, of all memory
-};
-
-/// The counts of those that have an opcode, or a source line, in common.
-struct EmulatedPart {
-  std::string what;  ///< "ldmatrix.sync.aligned...", "softmax.cuh:40 < flash_forward.cu:123"
-  std::int64_t ptx_line = 0;  ///< of the first
-  EmulatedCounts counts;
-};
-
-struct EmulatedProfile {
-  EmulatedCounts all;
-  std::vector<EmulatedPart> opcodes;  ///< by thread instructions, the greatest first
-  std::vector<EmulatedPart> lines;    ///< the same
-};
-
-struct EmulatedConfig {
-  std::string config;  ///< short form
-  Problem problem;
-  std::string
-      outcome;  ///< "right", "wrong_result", "flagged", "not_covered", "compile_failed", ...
-  std::int64_t runs = 0;            ///< schedules times inputs
-  std::optional<ErrorStats> stats;  ///< of the run that came closest to its limit, or beyond it
-  std::vector<EmulatedFinding> findings;
-  std::optional<EmulatedProfile> profile;  ///< absent: not asked for
-  std::string detail;                      ///< what is wrong; empty: nothing
-  std::string printed;  ///< by the kernel with printf, in the first run; not part of a report
-};
 
 struct EmulateReport {
   std::string family;

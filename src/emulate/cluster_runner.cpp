@@ -52,7 +52,7 @@ bool ClusterRunner::run() {
       land_some_products(x_, *turn.warp);
     }
     run_group(*turn.warp, turn.group);
-    if (x_.trapped) {
+    if (x_.trapped || (x_.setup.stopped && x_.setup.stopped())) {
       return false;
     }
     if (executed_ > x_.setup.most_warp_instructions && !turn.warp->groups.empty()) {

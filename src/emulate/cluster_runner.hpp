@@ -14,7 +14,8 @@ class ClusterRunner {
  public:
   explicit ClusterRunner(Execution& x) : x_(x) {}
 
-  /// False when a finding has ended it: a trap, a deadlock, too many instructions.
+  /// False when a finding has ended it: a trap, a deadlock, too many instructions; or the setup's
+  /// `stopped`.
   bool run();
 
  private:

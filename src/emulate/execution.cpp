@@ -125,6 +125,10 @@ Warp make_warp(const Program& program, const LaunchSetup& setup, const Place& pl
 
 std::uint32_t cluster_count(const LaunchSetup& setup) { return volume(clusters_of(setup)); }
 
+std::uint32_t first_block(const LaunchSetup& setup, std::uint32_t cluster) {
+  return Place{cluster, 0}.linear(setup);
+}
+
 Execution::Execution(const Program& the_program, GlobalMemory& the_global,
                      const LaunchSetup& the_setup, LaunchResult& the_result, std::uint32_t cluster)
     : program(the_program),

@@ -51,6 +51,8 @@ struct Block {
 
 /// Clusters of a grid. Precondition: its extents are multiples of the cluster's.
 [[nodiscard]] std::uint32_t cluster_count(const LaunchSetup& setup);
+/// Linear index in the grid of a cluster's first block.
+[[nodiscard]] std::uint32_t first_block(const LaunchSetup& setup, std::uint32_t cluster);
 
 /// One cluster of blocks as it runs, without clusters one block: what handlers work on.
 class Execution {

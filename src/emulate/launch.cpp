@@ -19,6 +19,9 @@ LaunchResult run_kernel(const Program& program, GlobalMemory& memory, const Laun
   }
   const std::uint32_t clusters = cluster_count(setup);
   for (std::uint32_t cluster = 0; cluster < clusters; ++cluster) {
+    if (setup.chosen && !setup.chosen(first_block(setup, cluster))) {
+      continue;
+    }
     Execution execution(program, memory, setup, result, cluster);
     if (!ClusterRunner(execution).run()) {
       return result;

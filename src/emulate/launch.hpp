@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,6 +41,10 @@ struct LaunchSetup {
   Checks checks;
   /// Of a block, with clusters of all blocks of one; a kernel that takes more counts as hung.
   std::uint64_t most_warp_instructions = std::uint64_t{1} << 34;
+  /// Which blocks are run, by linear index (of a cluster: that of its first). Empty: all.
+  std::function<bool(std::uint32_t block)> chosen;
+  /// True: the run is to end at once, without a finding. Empty: never. Asked often.
+  std::function<bool()> stopped;
 };
 
 /// How often, and at what cost, an instruction ran.
@@ -56,7 +61,8 @@ struct LaunchResult {
   FindingLog findings;
   std::vector<InstructionCounts> counts;  ///< by instruction
   std::string printed;                    ///< by the kernel, with printf
-  bool finished = false;                  ///< false: a finding (deadlock, trap, hang) has ended it
+  /// False: a finding (deadlock, trap, hang) has ended it, or LaunchSetup::stopped.
+  bool finished = false;
 };
 
 /// Runs a kernel, cluster by cluster. Whatever the kernel does wrong is a finding; only a bug in

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/init_kind.hpp"
-#include "core/problem.hpp"
 #include "debug/head_inputs.hpp"
+#include "verify/emulated_problem.hpp"
 
 namespace fatune {
 
@@ -21,23 +21,29 @@ inline constexpr std::array kEmulatedInputs{InitKind::random, InitKind::large_lo
 struct EmulatedInput {
   std::string name;
   HeadInputs tensors;           ///< shape: each (batch, seq_len, heads, d_head)
-  std::vector<double> exact;    ///< float64
+  std::vector<double> exact;    ///< float64; of the part that is compared, as `rounded`
   std::vector<double> rounded;  ///< the 16-bit reference
 };
 
+/// Elements of the part that is compared.
+/// shape: elements (batch, seq_len, heads, d_head); result: that of compared_part()
+[[nodiscard]] std::vector<std::uint16_t> compared_elements(
+    const EmulatedProblem& of, const std::vector<std::uint16_t>& elements);
+
 /// Inputs and references of problems, each made once however many configurations share it. Safe to
 /// use from several threads.
-class EmulatedProblems {
+class EmulatedInputs {
  public:
-  explicit EmulatedProblems(std::uint64_t seed) : seed_(seed) {}
+  explicit EmulatedInputs(std::uint64_t seed) : seed_(seed) {}
 
   /// One for each of kEmulatedInputs. What is returned lives as long as this.
-  [[nodiscard]] const std::vector<EmulatedInput>& inputs_of(const Problem& problem);
+  [[nodiscard]] const std::vector<EmulatedInput>& of(const EmulatedProblem& problem);
+  [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
 
  private:
   std::uint64_t seed_;
   std::mutex mutex_;
-  std::map<Problem, std::vector<EmulatedInput>> inputs_;
+  std::map<EmulatedProblem, std::vector<EmulatedInput>> inputs_;
 };
 
 }  // namespace fatune

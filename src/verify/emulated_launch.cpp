@@ -1,9 +1,10 @@
-#include "app/emulated_launch.hpp"
+#include "verify/emulated_launch.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <span>
 #include <string>
 
 #include "common/attention_args.h"
@@ -92,24 +93,54 @@ class EmulatedTensors {
   std::uint64_t q_, k_, v_, o_;
 };
 
+/// Of a row of elements, whether any was written.
+bool is_written(std::span<const std::uint16_t> row) {
+  return std::any_of(row.begin(), row.end(),
+                     [](std::uint16_t element) { return element != kPoison; });
+}
+
+/// Whether the blocks of one head wrote into each of its rows and into no other head's.
+bool wrote_that_head(const EmulatedProblem& on, std::span<const std::uint16_t> output) {
+  const auto row = static_cast<std::size_t>(on.problem.d_head);
+  std::int64_t head = 0;
+  for (std::size_t first = 0; first < output.size(); first += row) {
+    if (is_written(output.subspan(first, row)) != (head == *on.only_head)) {
+      return false;
+    }
+    head = (head + 1) % on.problem.heads;
+  }
+  return true;
+}
+
+void choose_blocks(const EmulatedLaunch& launch, emulate::LaunchSetup& setup) {
+  if (launch.on.only_head) {
+    setup.chosen = [&launch](std::uint32_t block) {
+      return launch.blocks.contains(block, launch.geometry);
+    };
+  }
+}
+
 }  // namespace
 
-EmulatedOutput run_emulated(const emulate::Program& program, const Problem& problem,
-                            const LaunchGeometry& geometry, const EmulatedInput& input,
-                            emulate::Schedule schedule, emulate::Checks checks) {
-  EmulatedTensors tensors(problem, input.tensors);
+EmulatedOutput run_emulated(const emulate::Program& program, const EmulatedLaunch& launch,
+                            const EmulatedInput& input, const EmulatedRun& run) {
+  EmulatedTensors tensors(launch.on.problem, input.tensors);
   const std::vector<std::uint8_t> parameters = tensors.parameters();
   emulate::LaunchSetup setup;
-  setup.grid = extents(geometry.grid);
-  setup.block = extents(geometry.block);
-  setup.dynamic_smem_bytes = static_cast<std::uint32_t>(geometry.dynamic_smem_bytes);
+  setup.grid = extents(launch.geometry.grid);
+  setup.block = extents(launch.geometry.block);
+  setup.dynamic_smem_bytes = static_cast<std::uint32_t>(launch.geometry.dynamic_smem_bytes);
   setup.parameters = parameters;
-  setup.schedule = schedule;
-  setup.checks = checks;
+  setup.schedule = run.schedule;
+  setup.checks = run.checks;
   setup.most_warp_instructions = kMostWarpInstructions;
+  setup.stopped = run.stopped;
+  choose_blocks(launch, setup);
   EmulatedOutput output;
   output.result = run_kernel(program, tensors.memory(), setup);
-  output.output = tensors.output();
+  const std::vector<std::uint16_t> whole = tensors.output();
+  output.output = compared_elements(launch.on, whole);
+  output.blocks_fit = !launch.on.only_head || wrote_that_head(launch.on, whole);
   output.inputs_changed = tensors.inputs_changed();
   return output;
 }

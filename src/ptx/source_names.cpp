@@ -1,4 +1,4 @@
-#include "app/source_names.hpp"
+#include "ptx/source_names.hpp"
 
 #include <string_view>
 

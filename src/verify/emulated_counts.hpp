@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "emit/emulate_report.hpp"
+#include "core/emulation.hpp"
 #include "emulate/launch.hpp"
 #include "emulate/program.hpp"
 #include "ptx/module.hpp"

@@ -1,4 +1,4 @@
-#include "app/emulated_counts.hpp"
+#include "verify/emulated_counts.hpp"
 
 #include <algorithm>
 #include <map>

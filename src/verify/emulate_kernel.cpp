@@ -1,0 +1,221 @@
+#include "verify/emulate_kernel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "common/attention_args.h"
+#include "core/error.hpp"
+#include "emulate/decode_program.hpp"
+#include "measure/compare_outputs.hpp"
+#include "measure/error_rule.hpp"
+#include "ptx/parse_ptx.hpp"
+#include "ptx/source_names.hpp"
+#include "verify/emulated_counts.hpp"
+#include "verify/emulated_launch.hpp"
+
+namespace fatune {
+namespace {
+
+/// A kernel ready to be emulated, with the text that it was made from.
+struct EmulatedKernel {
+  PtxModule module;
+  const PtxFunction* function = nullptr;
+  emulate::Program program;
+};
+
+EmulatedKernel read_kernel(const EmulationCase& of) {
+  EmulatedKernel kernel;
+  kernel.module = parse_ptx(of.artifact.ptx, of.config);
+  use_include_names(lines_of_files(of.sources), kernel.module.places);
+  kernel.program = emulate::decode_program(kernel.module, of.artifact.lowered_name, of.config);
+  kernel.function = &*std::find_if(
+      kernel.module.functions.begin(), kernel.module.functions.end(),
+      [&](const PtxFunction& function) { return function.name == of.artifact.lowered_name; });
+  if (kernel.program.parameter_bytes != sizeof(AttentionForwardArgs)) {
+    throw Error(ExitCode::bad_file,
+                fmt::format("the kernel takes {} bytes of arguments, attention_forward has {}",
+                            kernel.program.parameter_bytes, sizeof(AttentionForwardArgs)),
+                of.config);
+  }
+  return kernel;
+}
+
+double share_of_limit(const ErrorStats& stats) {
+  const double greatest = std::max(stats.max_abs_error, stats.max_abs_difference);
+  return stats.not_finite > 0 ? HUGE_VAL : greatest / stats.limit;
+}
+
+void keep_worse(const ErrorStats& stats, std::optional<ErrorStats>& worst) {
+  if (!worst || share_of_limit(stats) > share_of_limit(*worst)) {
+    worst = stats;
+  }
+}
+
+/// One configuration through all its runs.
+class Runs {
+ public:
+  Runs(const EmulationCase& of, const EmulatedKernel& kernel, const EmulationSettings& settings,
+       EmulatedConfig& row)
+      : of_(of), kernel_(kernel), settings_(settings), row_(row) {}
+
+  /// False when the blocks are not those of the head that is compared.
+  [[nodiscard]] bool run_all(const std::vector<EmulatedInput>& inputs) {
+    bool finished = true;
+    for (const EmulatedInput& input : inputs) {
+      first_output_.reset();
+      worst_of_input_.reset();
+      for (const NamedSchedule& schedule : settings_.schedules) {
+        finished = finished && run(input, schedule);
+      }
+      if (worst_of_input_) {
+        row_.inputs.push_back(*worst_of_input_);
+        keep_worse(*worst_of_input_, row_.stats);
+      }
+    }
+    judge();
+    return blocks_fit_;
+  }
+
+ private:
+  /// False when a finding has ended the kernel: what hangs once is not run again.
+  bool run(const EmulatedInput& input, const NamedSchedule& schedule) {
+    EmulatedOutput output = run_emulated(kernel_.program, of_.launch, input,
+                                         {schedule.schedule, settings_.checks, settings_.stopped});
+    if (row_.runs++ == 0) {
+      row_.printed = output.result.printed;
+    }
+    if (settings_.profile && !row_.profile) {
+      row_.profile = make_emulated_profile(output.result.counts, kernel_.program, kernel_.module,
+                                           *kernel_.function);
+    }
+    for (const emulate::Finding& finding : output.result.findings.all()) {
+      add(located(finding, input, schedule));
+    }
+    if (output.result.finished && !output.blocks_fit) {
+      blocks_fit_ = false;
+      return false;
+    }
+    if (output.result.finished) {
+      compare(input, output);
+      compare_schedules(input, schedule, std::move(output.output));
+    }
+    return output.result.finished;
+  }
+
+  [[nodiscard]] EmulatedFinding located(const emulate::Finding& finding, const EmulatedInput& input,
+                                        const NamedSchedule& schedule) const {
+    const PtxStatement& statement =
+        kernel_.function->statements.at(kernel_.program.statements.at(finding.instruction));
+    return {emulate::check_of(finding.kind),
+            emulate::name_of(finding.kind),
+            statement.line,
+            statement.text,
+            kernel_.module.places.at(statement.place),
+            finding.block,
+            finding.thread,
+            schedule.name,
+            input.name,
+            finding.text,
+            static_cast<std::int64_t>(finding.count)};
+  }
+
+  void add(EmulatedFinding finding) {
+    const auto known =
+        std::find_if(row_.findings.begin(), row_.findings.end(), [&](const EmulatedFinding& other) {
+          return other.kind == finding.kind && other.ptx_line == finding.ptx_line;
+        });
+    if (known == row_.findings.end()) {
+      row_.findings.push_back(std::move(finding));
+    } else {
+      known->count += finding.count;
+    }
+  }
+
+  void compare(const EmulatedInput& input, const EmulatedOutput& output) {
+    keep_worse(compare_outputs(input.name, of_.launch.on.problem.dtype, output.output, input.exact,
+                               input.rounded),
+               worst_of_input_);
+    if (output.inputs_changed) {
+      changed_inputs_ = fmt::format("input {}: Q, K or V was written", input.name);
+    }
+  }
+
+  void compare_schedules(const EmulatedInput& input, const NamedSchedule& schedule,
+                         std::vector<std::uint16_t> output) {
+    if (!first_output_) {
+      first_output_ = std::move(output);
+      return;
+    }
+    std::int64_t different = 0;
+    for (std::size_t i = 0; i < output.size(); ++i) {
+      different += output[i] != (*first_output_)[i] ? 1 : 0;
+    }
+    if (different > 0) {
+      EmulatedFinding finding;
+      finding.check = "schedules";
+      finding.kind = "schedule_dependent";
+      finding.schedule = schedule.name;
+      finding.input = input.name;
+      finding.text = fmt::format("{} of {} output values are others than with schedule {}",
+                                 different, output.size(), settings_.schedules.front().name);
+      finding.count = 1;
+      add(std::move(finding));
+    }
+  }
+
+  void judge() {
+    const auto fault = row_.stats ? find_fault(*row_.stats) : std::nullopt;
+    const bool wrong = fault || !changed_inputs_.empty();
+    const bool stopped = settings_.stopped && settings_.stopped();
+    row_.outcome = !row_.findings.empty() ? "flagged"
+                   : wrong                ? "wrong_result"
+                   : stopped              ? "stopped"
+                                          : "right";
+    if (!row_.findings.empty()) {
+      const EmulatedFinding& first = row_.findings.front();
+      row_.detail = fmt::format("{}: {}", first.kind, first.text);
+    } else if (wrong) {
+      row_.detail = fault.value_or(changed_inputs_);
+    }
+  }
+
+  const EmulationCase& of_;
+  const EmulatedKernel& kernel_;
+  const EmulationSettings& settings_;
+  EmulatedConfig& row_;
+  std::optional<std::vector<std::uint16_t>> first_output_;  ///< of this input's first schedule
+  std::optional<ErrorStats> worst_of_input_;
+  std::string changed_inputs_;
+  bool blocks_fit_ = true;
+};
+
+}  // namespace
+
+NamedSchedule random_schedule(std::uint64_t seed) {
+  return {fmt::format("random {}", seed), {emulate::Timing::random, seed}};
+}
+
+std::optional<EmulatedConfig> emulate_kernel(const EmulationCase& of,
+                                             const EmulationSettings& settings,
+                                             EmulatedInputs& inputs) {
+  EmulatedConfig row;
+  row.config = of.config;
+  row.problem = of.launch.on.problem;
+  std::optional<EmulatedKernel> kernel;
+  try {
+    kernel = read_kernel(of);
+  } catch (const Error& error) {
+    row.outcome = "not_covered";
+    row.detail = error.what();
+    return row;
+  }
+  if (!Runs(of, *kernel, settings, row).run_all(inputs.of(of.launch.on))) {
+    return std::nullopt;
+  }
+  return row;
+}
+
+}  // namespace fatune
