@@ -2,8 +2,11 @@
 #include <memory>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "app/commands.hpp"
 #include "app/console.hpp"
+#include "app/emulated_check.hpp"
 #include "app/kernel_choice.hpp"
 #include "app/measuring.hpp"
 #include "app/plan_problems.hpp"
@@ -72,14 +75,6 @@ std::optional<RowMismatches> rows_of(const Verification& verification, const std
   return std::nullopt;
 }
 
-const Verification* verification_of(const Outcome& outcome) {
-  if (const auto* measured = std::get_if<Measured>(&outcome)) {
-    return &measured->verification;
-  }
-  const auto* wrong = std::get_if<WrongResult>(&outcome);
-  return wrong == nullptr ? nullptr : &wrong->verification;
-}
-
 class Findings {
  public:
   void add(const RunReport& report) {
@@ -143,6 +138,9 @@ class Check {
                                  target_, cache_, findings_.rows());
   }
 
+  /// The same without a GPU, with all seeds.
+  bool emulate() { return check_by_emulation(options_, run_, target_, cache_, findings_.rows()); }
+
   [[nodiscard]] const std::vector<CheckedInput>& rows() { return findings_.rows(); }
 
  private:
@@ -171,6 +169,19 @@ std::string print(const std::vector<CheckedInput>& rows, const CheckOptions& opt
                                                            : print_checked_inputs(rows, format);
 }
 
+/// Without a GPU it emulates, which stands for comparing outputs alone.
+std::vector<Target> targets_of(const CheckOptions& options, const FileTree& tree) {
+  TargetOptions target = options.target;
+  target.require_gpu = target.require_gpu || !options.emulate || !options.sanitizers.empty();
+  return choose_targets(target, tree);
+}
+
+void announce_emulation(const Target& target, const OutputOptions& output) {
+  print_note(output, fmt::format("NOT RUN ON A GPU: {}; emulating on the CPU, for {}, small "
+                                 "problems that stand for those asked for",
+                                 target.why_not_measured, target.limits.name));
+}
+
 }  // namespace
 
 ExitCode check(const CheckOptions& options) {
@@ -179,14 +190,15 @@ ExitCode check(const CheckOptions& options) {
   KernelChoice kernels = choose_kernels(options.kernels);
   const Plan plan = plan_of(kernels, options);
   std::vector<ProblemPlan> problems = plan_problems(kernels.family, plan, problems_of(options));
-  TargetOptions target_options = options.target;
-  target_options.require_gpu = true;
-  const std::vector<Target> targets = choose_targets(target_options, kernels.tree);
+  const Target target = targets_of(options, kernels.tree).front();
   PlannedRun run{std::move(kernels), {}, std::move(problems), std::nullopt};
   const InterruptWatch watch;
   const auto cache = open_cache(options.compile);
-  Check check(options, run, targets.front(), cache.get());
-  const bool complete = carry_out(check, options, program);
+  Check check(options, run, target, cache.get());
+  if (!target.measured()) {
+    announce_emulation(target, options.output);
+  }
+  const bool complete = target.measured() ? carry_out(check, options, program) : check.emulate();
   print_result(print(check.rows(), options));
   const bool all_right = std::all_of(check.rows().begin(), check.rows().end(), is_right);
   return !all_right ? ExitCode::failed_outcomes : complete ? ExitCode::ok : ExitCode::interrupted;

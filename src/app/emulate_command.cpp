@@ -78,7 +78,7 @@ ExitCode emulate_kernels(const EmulateOptions& options) {
   EmulatedInputs inputs(options.seed);
   const EmulationJob job{kernels.family,
                          target.limits,
-                         {schedules, {options.checks, options.checks}, options.profile, {}},
+                         {schedules, {options.checks, options.checks}, options.profile, false, {}},
                          inputs,
                          cache.get()};
   report.configs.resize(configs.size());

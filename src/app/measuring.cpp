@@ -69,12 +69,24 @@ DeviceThread::Make make_measuring(const MeasureOptions& options, const PlannedRu
   return [setup = std::move(setup)] { return std::make_unique<MeasuringEvaluator>(setup); };
 }
 
-DeviceThread::Make make_estimating(const PlannedRun& run, const Target& target) {
+DeviceThread::Make make_estimating(const MeasureOptions& options, const PlannedRun& run,
+                                   const Target& target, CubinCache* cache, RunObserver& observer) {
   DeviceLimits limits = target.limits;
   limits.free_memory_bytes = limits.total_memory_bytes;
-  return [&family = run.kernels.family, limits] {
-    return std::make_unique<EstimatingEvaluator>(family, limits);
+  std::optional<EstimateVerification> verification;
+  if (options.emulate) {
+    verification = {{job_count(options.compile), options.policy.seed, cache},
+                    [&observer] { observer.step(); }};
+  }
+  return [&family = run.kernels.family, limits, verification] {
+    return std::make_unique<EstimatingEvaluator>(family, limits, verification);
   };
+}
+
+/// Emulation needs the PTX.
+CompileResult compile_for(const CompileRequest& request, const MeasureOptions& options,
+                          const Target& target, CubinCache* cache) {
+  return compile(request, cache, !target.measured() && options.emulate);
 }
 
 /// One GPU, or the estimate, with what it is to do.
@@ -84,14 +96,15 @@ struct Station {
 };
 
 std::vector<Station> open_stations(const MeasureOptions& options, const PlannedRun& run,
-                                   const Target& target, CubinCache* cache) {
+                                   const Target& target, CubinCache* cache, RunObserver& observer) {
   std::vector<Station> stations;
   for (const TargetGpu& gpu : target.gpus) {
     stations.emplace_back().device =
         std::make_unique<DeviceThread>(make_measuring(options, run, target, gpu, cache));
   }
   if (stations.empty()) {
-    stations.emplace_back().device = std::make_unique<DeviceThread>(make_estimating(run, target));
+    stations.emplace_back().device =
+        std::make_unique<DeviceThread>(make_estimating(options, run, target, cache, observer));
   }
   return stations;
 }
@@ -169,13 +182,14 @@ std::vector<Seat> take_seats(std::vector<Station>& stations, Logs& logs) {
 RunEnd measure(const MeasureOptions& options, const PlannedRun& run, const Target& target,
                const ResultFiles& files, CubinCache* cache) {
   Recorder recorder(report_header(run, options, target), files);
-  std::vector<Station> stations = open_stations(options, run, target, cache);
   Progress progress(options.output, count_configs(run));
+  std::vector<Station> stations = open_stations(options, run, target, cache, progress);
   // Compiling begins while the workers start.
-  Pipeline pipeline({run.kernels.family, target.limits,
-                     [cache](const CompileRequest& request) { return compile(request, cache); },
-                     job_count(options.compile), progress, run.baseline, options.policy.budget_s},
-                    run.problems, work_order(run.problems, stations.size()));
+  Pipeline pipeline(
+      {run.kernels.family, target.limits,
+       [&](const CompileRequest& request) { return compile_for(request, options, target, cache); },
+       job_count(options.compile), progress, run.baseline, options.policy.budget_s},
+      run.problems, work_order(run.problems, stations.size()));
   for (Station& station : stations) {
     station.evaluator = &station.device->wait_ready();
     check_all_fit(run, options.policy, station);

@@ -52,11 +52,13 @@ void add_check_command(CLI::App& app, const CommandDefaults& defaults, Command& 
   add_problem_options(*sub, options->problems);
   add_kernel_options(*sub, options->kernels, SpaceOption::yes);
   add_target_options(*sub, options->target);
+  add_emulate_option(*sub, options->emulate);
   add_jobs_option(*sub, options->compile);
   add_cache_options(*sub, options->compile);
   add_output_options(*sub, options->output);
   sub->footer(
       R"(Exit code 6: something is wrong. Tables show the worst input of each; JSON and CSV show all.
+Without a GPU, configurations are emulated on the CPU on small problems, under a checker for races.
 
 Examples:
   fatune check --small

@@ -166,6 +166,12 @@ void add_top_option(CLI::App& app, OutputOptions& output) {
               output.top);
 }
 
+void add_emulate_option(CLI::App& app, bool& emulate) {
+  app.add_flag_callback(
+      "--no-emulate", [&emulate] { emulate = false; },
+      "without a GPU: do not verify by running the PTX on the CPU");
+}
+
 void add_measure_options(CLI::App& app, MeasureOptions& options, SpaceOption space,
                          Strategy strategy) {
   add_problem_options(app, options.problems);
@@ -173,6 +179,7 @@ void add_measure_options(CLI::App& app, MeasureOptions& options, SpaceOption spa
   add_target_options(app, options.target);
   add_jobs_option(app, options.compile);
   add_cache_options(app, options.compile);
+  add_emulate_option(app, options.emulate);
   add_policy_options(app, options.policy, strategy);
   add_store_options(app, options.store);
   add_result_options(app, options);

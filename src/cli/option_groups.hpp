@@ -28,6 +28,8 @@ void add_counters_option(CLI::App& app, int& counters);
 void add_db_option(CLI::App& app, std::optional<std::filesystem::path>& file);
 /// --db --no-db --fresh --reuse
 void add_store_options(CLI::App& app, StoreOptions& store);
+/// --no-emulate
+void add_emulate_option(CLI::App& app, bool& emulate);
 /// --out --best
 void add_file_options(CLI::App& app, MeasureOptions& options);
 /// --out --best --baseline --strict

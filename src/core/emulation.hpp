@@ -58,6 +58,7 @@ struct EmulatedConfig {
   std::int64_t runs = 0;            ///< schedules times inputs
   std::optional<ErrorStats> stats;  ///< of the run that came closest to its limit, or beyond it
   std::vector<ErrorStats> inputs;   ///< of each input's such run
+  std::vector<RowMismatches> rows;  ///< of the same; empty: not asked for
   std::vector<EmulatedFinding> findings;
   std::optional<EmulatedProfile> profile;  ///< absent: not asked for
   std::string detail;                      ///< what is wrong; empty: nothing

@@ -35,6 +35,7 @@ struct Summary {
     return fmt::format("no result within {:.0f} ms", o.deadline_ms);
   }
   std::string operator()(const WrongResult& o) const { return o.finding; }
+  std::string operator()(const Flagged& o) const { return o.finding; }
   std::string operator()(const Estimated& o) const {
     return fmt::format("estimated {:.1f} us (not measured)", o.estimate_us);
   }
@@ -48,11 +49,34 @@ struct Summary {
 std::string_view outcome_name(const Outcome& outcome) {
   static constexpr std::array<std::string_view, std::variant_size_v<Outcome>> kNames{
       "pruned",    "invalid",      "compile_failed", "unlaunchable", "crashed",
-      "timed_out", "wrong_result", "estimated",      "measured"};
+      "timed_out", "wrong_result", "flagged",        "estimated",    "measured"};
   return kNames.at(outcome.index());
 }
 
 std::string outcome_summary(const Outcome& outcome) { return std::visit(Summary{}, outcome); }
+
+const Verification* verification_of(const Outcome& outcome) {
+  const Verification* verification = nullptr;
+  if (const auto* measured = std::get_if<Measured>(&outcome)) {
+    verification = &measured->verification;
+  } else if (const auto* estimated = std::get_if<Estimated>(&outcome)) {
+    verification = &estimated->verification;
+  } else if (const auto* wrong = std::get_if<WrongResult>(&outcome)) {
+    verification = &wrong->verification;
+  } else if (const auto* flagged = std::get_if<Flagged>(&outcome)) {
+    verification = &flagged->verification;
+  }
+  return verification == nullptr || verification->inputs.empty() ? nullptr : verification;
+}
+
+std::string_view verified_by(const Outcome& outcome) {
+  if (std::holds_alternative<Measured>(outcome)) {
+    return "gpu";
+  }
+  return std::holds_alternative<Estimated>(outcome) && verification_of(outcome) != nullptr
+             ? "emulated"
+             : "";
+}
 
 bool is_ranked(const Outcome& outcome) {
   return std::holds_alternative<Measured>(outcome) || std::holds_alternative<Estimated>(outcome);

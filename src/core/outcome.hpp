@@ -84,6 +84,10 @@ struct WrongResult {
   Verification verification;
   std::string finding;  ///< one sentence: which check failed, by how much
 };
+struct Flagged {  ///< run on the CPU: a race, an access out of bounds, ... (docs/emulate.md)
+  Verification verification;
+  std::string finding;  ///< the first, with its place
+};
 struct EstimateTerm {
   std::string name;  ///< "tensor", "exponent", "shared_memory", ...
   double us = 0.0;
@@ -91,6 +95,8 @@ struct EstimateTerm {
 struct Estimated {  ///< no GPU: nothing was timed
   double estimate_us = 0.0;
   std::vector<EstimateTerm> terms;
+  Verification verification = {};         ///< by emulation; without inputs: there was none
+  std::string not_verified_because = {};  ///< empty: it was, or nobody asked for it
 };
 /// A figure of hardware counters.
 struct CounterValue {
@@ -104,13 +110,18 @@ struct Measured {
 };
 
 using Outcome = std::variant<Pruned, Invalid, CompileFailed, Unlaunchable, Crashed, TimedOut,
-                             WrongResult, Estimated, Measured>;
+                             WrongResult, Flagged, Estimated, Measured>;
 
 /// "pruned", "invalid", "compile_failed", "unlaunchable", "crashed", "timed_out", "wrong_result",
-/// "estimated", "measured": the spelling of every output format.
+/// "flagged", "estimated", "measured": the spelling of every output format.
 [[nodiscard]] std::string_view outcome_name(const Outcome& outcome);
 /// One line for people: the reason, error, limit or time. Never empty.
 [[nodiscard]] std::string outcome_summary(const Outcome& outcome);
+/// What was compared with references: of a measured, estimated, wrong or flagged one; null if
+/// nothing was.
+[[nodiscard]] const Verification* verification_of(const Outcome& outcome);
+/// How its output was found right: "gpu", "emulated"; empty: it was not.
+[[nodiscard]] std::string_view verified_by(const Outcome& outcome);
 [[nodiscard]] bool is_ranked(const Outcome& outcome);  ///< Measured or Estimated
 /// What it is ranked by: the median, or the estimate. Precondition: is_ranked.
 [[nodiscard]] double ranked_us(const Outcome& outcome);

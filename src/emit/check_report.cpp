@@ -43,6 +43,12 @@ bool same_run(const Row& a, const Row& b) {
   return a.problem == b.problem && a.config == b.config && a.seed == b.seed && a.tool == b.tool;
 }
 
+FieldValue verified(const Row& row) {
+  return !is_right(row)     ? FieldValue{}
+         : is_emulated(row) ? FieldValue{std::string("emulated")}
+                            : FieldValue{std::string("gpu")};
+}
+
 /// Of neighbours of one run the one that is worst.
 std::vector<Row> worst_rows(const std::vector<Row>& rows) {
   std::vector<Row> worst;
@@ -81,6 +87,13 @@ Json json_check(const Row& row) {
   return json;
 }
 
+std::string headline(const std::vector<Row>& rows) {
+  return std::any_of(rows.begin(), rows.end(), is_emulated)
+             ? "EMULATED on the CPU, not run on a GPU (docs/emulate.md): problems are small ones "
+               "that stand for those asked for\n\n"
+             : "";
+}
+
 std::string count_text(const std::vector<Row>& worst) {
   const auto wrong =
       std::count_if(worst.begin(), worst.end(), [](const Row& row) { return !is_right(row); });
@@ -92,6 +105,8 @@ std::string count_text(const std::vector<Row>& worst) {
 
 bool is_right(const CheckedInput& checked) { return checked.outcome == "right"; }
 
+bool is_emulated(const CheckedInput& checked) { return checked.tool == kEmulatorTool; }
+
 const std::vector<Field<CheckedInput>>& checked_input_fields() {
   static const std::vector<Field<Row>> fields{
       {"problem", "problem", "what it was run on", 0, Shown::everywhere,
@@ -100,8 +115,11 @@ const std::vector<Field<CheckedInput>>& checked_input_fields() {
        [](const Row& r) { return FieldValue{r.config}; }},
       {"seed", "seed", "of the random inputs", 0, Shown::everywhere,
        [](const Row& r) { return FieldValue{static_cast<std::int64_t>(r.seed)}; }},
-      {"tool", "tool", "tool of compute-sanitizer that it ran under", 0, Shown::everywhere,
-       [](const Row& r) { return text_or_none(r.tool); }},
+      {"tool", "tool", "tool of compute-sanitizer that it ran under, or emulator", 0,
+       Shown::everywhere, [](const Row& r) { return text_or_none(r.tool); }},
+      {"verified", "verified",
+       "how it was found right: gpu, or emulated (on the CPU); null: it was not", 0,
+       Shown::for_programs, verified},
       {"outcome", "outcome", "right, wrong_result, crashed, ...", 0, Shown::everywhere,
        [](const Row& r) { return FieldValue{r.outcome}; }},
       {"input", "input", "kind of input: normal, large_logits, dominating_key", 0,
@@ -134,7 +152,7 @@ const std::vector<Field<CheckedInput>>& checked_input_fields() {
 
 std::string print_checked_inputs(const std::vector<CheckedInput>& rows, OutputFormat format) {
   if (format == OutputFormat::json) {
-    Json json = {{"format", "fatune.check"}, {"format_version", 1}};
+    Json json = {{"format", "fatune.check"}, {"format_version", 1}, {"measured", false}};
     json["checks"] = Json::array();
     for (const Row& row : rows) {
       json["checks"].push_back(json_check(row));
@@ -145,8 +163,8 @@ std::string print_checked_inputs(const std::vector<CheckedInput>& rows, OutputFo
     return print_rows(checked_input_fields(), rows, format);
   }
   const std::vector<Row> worst = worst_rows(rows);
-  return print_rows(checked_input_fields(), worst, format) + "\n" + count_text(worst) +
-         print_rows_for_people(rows, format);
+  return headline(rows) + print_rows(checked_input_fields(), worst, format) + "\n" +
+         count_text(worst) + print_rows_for_people(rows, format);
 }
 
 }  // namespace fatune

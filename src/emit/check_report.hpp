@@ -13,6 +13,9 @@
 
 namespace fatune {
 
+/// CheckedInput::tool of what was run on the CPU (docs/emulate.md).
+inline constexpr const char* kEmulatorTool = "emulator";
+
 /// One configuration's output on one kind of input of one seed; or why there is none.
 struct CheckedInput {
   Problem problem;
@@ -22,11 +25,14 @@ struct CheckedInput {
   std::optional<ErrorStats> stats;      ///< absent: it never got so far
   std::string detail;                   ///< what went wrong; empty: nothing
   std::optional<RowMismatches> rows{};  ///< which of its rows are wrong; absent: not asked for
-  std::string tool{};  ///< of compute-sanitizer, under which it ran, on all inputs; empty: none
+  /// Of compute-sanitizer, under which it ran, on all inputs; or kEmulatorTool. Empty: none.
+  std::string tool{};
   std::vector<SanitizerFinding> findings{};  ///< of that tool
 };
 
 [[nodiscard]] bool is_right(const CheckedInput& checked);
+/// Whether it was run on the CPU, not on a GPU.
+[[nodiscard]] bool is_emulated(const CheckedInput& checked);
 
 /// JSON (configs/schema/check.schema.json) and CSV have every row. Tables and Markdown have, for
 /// each configuration, seed and tool, the input that came closest to its limit, or went furthest

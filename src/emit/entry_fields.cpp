@@ -58,18 +58,10 @@ FieldValue if_compiled(const Row& row, FieldValue value) {
   return row.entry->facts ? std::move(value) : FieldValue{};
 }
 
-const Verification* verification_of(const Entry& entry) {
-  if (const auto* measured = std::get_if<Measured>(&entry.outcome)) {
-    return &measured->verification;
-  }
-  const auto* wrong = std::get_if<WrongResult>(&entry.outcome);
-  return wrong == nullptr ? nullptr : &wrong->verification;
-}
-
 /// The input that came closest to its limit, or furthest beyond it.
 const ErrorStats* tightest_input(const Row& row) {
-  const Verification* verification = verification_of(*row.entry);
-  if (verification == nullptr || verification->inputs.empty()) {
+  const Verification* verification = verification_of(row.entry->outcome);
+  if (verification == nullptr) {
     return nullptr;
   }
   const auto slack = [](const ErrorStats& stats) {
@@ -89,6 +81,11 @@ FieldValue error_stat(const Row& row) {
 FieldValue mismatched_percent(const Row& row) {
   const ErrorStats* stats = tightest_input(row);
   return stats == nullptr ? FieldValue{} : FieldValue{stats->mismatched_percent()};
+}
+
+FieldValue not_verified_because(const Row& row) {
+  const auto* estimated = std::get_if<Estimated>(&row.entry->outcome);
+  return estimated == nullptr ? FieldValue{} : text_or_none(estimated->not_verified_because);
 }
 
 FieldValue detail(const Row& row) {
@@ -114,6 +111,12 @@ Fields outcome_fields() {
        [](const Row& r) { return FieldValue{std::string(outcome_name(r.entry->outcome))}; }},
       {"measured", "measured", "false: nothing was timed for this entry", 0, kForPrograms,
        [](const Row& r) { return FieldValue{std::holds_alternative<Measured>(r.entry->outcome)}; }},
+      {"verified", "verified",
+       "how the output was found right: gpu, or emulated (on the CPU, on a small problem); null: "
+       "it "
+       "was not",
+       0, kForPrograms,
+       [](const Row& r) { return text_or_none(std::string(verified_by(r.entry->outcome))); }},
       {"reused", "reused", "true: an earlier run found this out, not this one (docs/store.md)", 0,
        kForPrograms, [](const Row& r) { return FieldValue{r.entry->reused}; }},
       {"same_code_as", "same code as",
@@ -206,6 +209,9 @@ Fields record_fields() {
       {"mismatched_percent", "mismatch %",
        "elements beyond atol 1e-5, rtol 1e-3 of the 16-bit reference, in percent", 3, kForPrograms,
        mismatched_percent},
+      {"not_verified_because", "not verified",
+       "why emulation could say nothing; null when it could, or was not asked to", 0, kForPrograms,
+       not_verified_because},
       {"kernel_name", "kernel", "the kernel's name as profilers print it", 0, kForPrograms,
        [](const Row& r) { return text_or_none(r.entry->kernel_name); }},
       {"artifact_key", "key", "content address of the machine code", 0, kForPrograms,

@@ -74,7 +74,15 @@ struct OutcomeDetails {
   void operator()(const WrongResult& o) const {
     entry["verification"] = json_verification(o.verification);
   }
-  void operator()(const Estimated& o) const { entry["estimate_terms"] = json_terms(o); }
+  void operator()(const Flagged& o) const {
+    entry["verification"] = json_verification(o.verification);
+  }
+  void operator()(const Estimated& o) const {
+    entry["estimate_terms"] = json_terms(o);
+    if (!o.verification.inputs.empty()) {
+      entry["verification"] = json_verification(o.verification);
+    }
+  }
   void operator()(const CompileFailed& o) const { entry["log"] = o.log; }
   template <typename Other>
   void operator()(const Other&) const {}

@@ -229,6 +229,36 @@ std::string reused_text(const ProblemReport& problem) {
   return count == 0 ? std::string() : fmt::format("; {} reused", count);
 }
 
+/// What emulation says of an estimate's ranking.
+std::string verified_text(const RunReport& run, const ProblemReport& problem, const Style& style) {
+  if (run.measured || problem.ranking.empty()) {
+    return {};
+  }
+  const Entry* verified = nullptr;
+  const Entry* not_covered = nullptr;
+  std::size_t count = 0;
+  for (const Entry& entry : problem.ranking) {
+    const bool right = !verified_by(entry.outcome).empty();
+    count += right ? 1 : 0;
+    (right ? verified : not_covered) = &entry;
+  }
+  if (verified == nullptr &&
+      std::get<Estimated>(not_covered->outcome).not_verified_because.empty()) {
+    return style.warning("NOT VERIFIED: nothing was run, not on the CPU either");
+  }
+  std::string text;
+  if (verified != nullptr) {
+    text += fmt::format("{} of {} verified: {}\n", count, problem.ranking.size(),
+                        verification_of(verified->outcome)->method);
+  }
+  if (not_covered != nullptr) {
+    text += style.warning(fmt::format(
+        "{} NOT VERIFIED, among them {}: {}", problem.ranking.size() - count,
+        not_covered->short_form, std::get<Estimated>(not_covered->outcome).not_verified_because));
+  }
+  return text;
+}
+
 std::string problem_text(const RunReport& run, const ProblemReport& problem,
                          const PrintOptions& options, const Style& style) {
   return "\n" +
@@ -236,9 +266,10 @@ std::string problem_text(const RunReport& run, const ProblemReport& problem,
                                    describe(problem.problem), run_text(problem),
                                    problem.ranking.size(), problem.failures.size(), problem.pruned,
                                    problem.invalid, reused_text(problem))) +
-         measuring_text(problem) + warnings_text(problem) + (style.markdown ? "\n" : "") +
-         ranking_text(run, problem, options, style) + counters_text(problem, style) +
-         failures_text(run, problem, style) + audit_text(run, problem, style);
+         measuring_text(problem) + verified_text(run, problem, style) + warnings_text(problem) +
+         (style.markdown ? "\n" : "") + ranking_text(run, problem, options, style) +
+         counters_text(problem, style) + failures_text(run, problem, style) +
+         audit_text(run, problem, style);
 }
 
 std::string print_for_people(const RunReport& report, const PrintOptions& options) {

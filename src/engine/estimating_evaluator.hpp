@@ -1,27 +1,58 @@
 #pragma once
 
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "core/device_limits.hpp"
+#include "engine/emulating_verifier.hpp"
 #include "engine/evaluator.hpp"
 #include "plan/family.hpp"
 
 namespace fatune {
 
-/// Estimates from the family's quantities and the artifact's facts (docs/estimate.md).
+/// How the trials of an estimate are verified, and who is told that one is done.
+struct EstimateVerification {
+  EmulationSetup emulation;
+  std::function<void()> on_done;
+};
+
+/// Estimates from the family's quantities and the artifact's facts (docs/estimate.md). With a
+/// verification it emulates each trial too, beside the compilations: what is wrong or flagged gets
+/// no estimate.
 class EstimatingEvaluator : public Evaluator {
  public:
   /// `family` must outlive the evaluator.
-  EstimatingEvaluator(const Family& family, DeviceLimits limits);
+  EstimatingEvaluator(const Family& family, DeviceLimits limits,
+                      std::optional<EstimateVerification> verification = std::nullopt);
 
   [[nodiscard]] const DeviceLimits& limits() const override { return limits_; }
   void begin_problem(const Problem& problem, std::optional<double> budget_s, RunLog& log) override;
   [[nodiscard]] std::optional<Outcome> admit(TrialId trial, const Entry& entry,
                                              const Candidate& candidate) override;
-  [[nodiscard]] Evaluation finish() override { return {}; }
+  [[nodiscard]] bool work() override;
+  [[nodiscard]] bool tells_when_done(TrialId trial) const override;
+  [[nodiscard]] Evaluation finish() override;
 
  private:
+  /// A trial whose verdict is awaited.
+  struct Open {
+    std::string key;  ///< of the verdict
+    Estimated estimated;
+  };
+
+  void collect();
+
   const Family& family_;
   DeviceLimits limits_;
   Problem problem_;
+  std::function<void()> on_done_;
+  std::unique_ptr<EmulatingVerifier> verifier_;  ///< null: nothing is verified
+  std::map<TrialId, Open> open_;
+  std::vector<TrialResult> results_;
 };
 
 }  // namespace fatune

@@ -68,6 +68,9 @@ class Evaluator {
   /// trial is admitted or, after close(), for good.
   [[nodiscard]] virtual bool work() { return false; }
   virtual void close() {}
+  /// Whether the evaluator itself tells an observer when the admitted trial is done. False: once it
+  /// is admitted, it counts as done.
+  [[nodiscard]] virtual bool tells_when_done(TrialId /*trial*/) const { return false; }
   /// Also before the end: then with what is known so far.
   [[nodiscard]] virtual Evaluation finish() = 0;
   /// Seconds in which the GPU had something to do, of all problems so far.

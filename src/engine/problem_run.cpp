@@ -202,7 +202,9 @@ void ProblemRun::handle(const ReadyTrial& ready) {
     const bool compiled_and_fits = work_.trials[ready.trial].entry.blocks_per_sm > 0;
     finish_trial(ready.trial, compiled_and_fits);
   }
-  parts_.observer.step();
+  if (!parts_.evaluator.tells_when_done(ready.trial)) {
+    parts_.observer.step();
+  }
 }
 
 /// The trial's outcome; nothing when it is in the race, or stands behind another with its code.

@@ -17,4 +17,11 @@ namespace fatune {
                                          std::span<const double> exact,
                                          std::span<const double> rounded);
 
+/// Which rows of the same are wrong: beyond `stats.limit`, or mismatched.
+/// shape: output, exact and rounded: (batch, seq_len, heads, d_head) of the problem
+[[nodiscard]] RowMismatches compare_rows(const ErrorStats& stats, const Problem& problem,
+                                         std::span<const std::uint16_t> output,
+                                         std::span<const double> exact,
+                                         std::span<const double> rounded);
+
 }  // namespace fatune

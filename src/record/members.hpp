@@ -105,7 +105,8 @@ void visit_members(Self& self, Visit&& visit) {
   visit("deadline_ms", deadline_ms);
 }
 
-template <Is<WrongResult> Self, typename Visit>
+template <typename Self, typename Visit>
+requires Is<Self, WrongResult> || Is<Self, Flagged>
 void visit_members(Self& self, Visit&& visit) {
   auto& [verification, finding] = self;
   visit("verification", verification);
@@ -121,9 +122,11 @@ void visit_members(Self& self, Visit&& visit) {
 
 template <Is<Estimated> Self, typename Visit>
 void visit_members(Self& self, Visit&& visit) {
-  auto& [estimate_us, terms] = self;
+  auto& [estimate_us, terms, verification, not_verified_because] = self;
   visit("estimate_us", estimate_us);
   visit("terms", terms);
+  visit("verification", verification, kLater);
+  visit("not_verified_because", not_verified_because, kLater);
 }
 
 template <Is<CounterValue> Self, typename Visit>

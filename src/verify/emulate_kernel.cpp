@@ -48,10 +48,8 @@ double share_of_limit(const ErrorStats& stats) {
   return stats.not_finite > 0 ? HUGE_VAL : greatest / stats.limit;
 }
 
-void keep_worse(const ErrorStats& stats, std::optional<ErrorStats>& worst) {
-  if (!worst || share_of_limit(stats) > share_of_limit(*worst)) {
-    worst = stats;
-  }
+bool is_worse(const ErrorStats& stats, const std::optional<ErrorStats>& worst) {
+  return !worst || share_of_limit(stats) > share_of_limit(*worst);
 }
 
 /// One configuration through all its runs.
@@ -66,14 +64,11 @@ class Runs {
     bool finished = true;
     for (const EmulatedInput& input : inputs) {
       first_output_.reset();
-      worst_of_input_.reset();
+      worst_.reset();
       for (const NamedSchedule& schedule : settings_.schedules) {
         finished = finished && run(input, schedule);
       }
-      if (worst_of_input_) {
-        row_.inputs.push_back(*worst_of_input_);
-        keep_worse(*worst_of_input_, row_.stats);
-      }
+      take_worst_of_input();
     }
     judge();
     return blocks_fit_;
@@ -135,11 +130,30 @@ class Runs {
   }
 
   void compare(const EmulatedInput& input, const EmulatedOutput& output) {
-    keep_worse(compare_outputs(input.name, of_.launch.on.problem.dtype, output.output, input.exact,
-                               input.rounded),
-               worst_of_input_);
+    const Problem part = compared_part(of_.launch.on);
+    ErrorStats stats =
+        compare_outputs(input.name, part.dtype, output.output, input.exact, input.rounded);
+    if (is_worse(stats, worst_)) {
+      worst_ = std::move(stats);
+      worst_rows_ = settings_.count_rows
+                        ? compare_rows(*worst_, part, output.output, input.exact, input.rounded)
+                        : RowMismatches{};
+    }
     if (output.inputs_changed) {
       changed_inputs_ = fmt::format("input {}: Q, K or V was written", input.name);
+    }
+  }
+
+  void take_worst_of_input() {
+    if (!worst_) {
+      return;
+    }
+    row_.inputs.push_back(*worst_);
+    if (settings_.count_rows) {
+      row_.rows.push_back(worst_rows_);
+    }
+    if (is_worse(*worst_, row_.stats)) {
+      row_.stats = worst_;
     }
   }
 
@@ -187,7 +201,8 @@ class Runs {
   const EmulationSettings& settings_;
   EmulatedConfig& row_;
   std::optional<std::vector<std::uint16_t>> first_output_;  ///< of this input's first schedule
-  std::optional<ErrorStats> worst_of_input_;
+  std::optional<ErrorStats> worst_;                         ///< of this input's runs
+  RowMismatches worst_rows_;                                ///< of that run, if they are counted
   std::string changed_inputs_;
   bool blocks_fit_ = true;
 };

@@ -26,6 +26,7 @@ struct EmulationSettings {
   std::vector<NamedSchedule> schedules;
   emulate::Checks checks;
   bool profile = false;           ///< counts of the first run
+  bool count_rows = false;        ///< say which rows are wrong
   std::function<bool()> stopped;  ///< may be empty; true: end at once
 };
 

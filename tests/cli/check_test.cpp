@@ -158,8 +158,9 @@ TEST_F(SanitizedCheck, AMissingOrUnknownToolIsNamed) {
                {"'leakcheck'", "racecheck"});
 }
 
-TEST_F(CheckCommand, NeedsAGpu) {
-  expect_error(fatune(small_check({"--device", "none"})), ExitCode::no_gpu, {"a GPU is required"});
+TEST_F(SanitizedCheck, NeedsAGpu) {
+  expect_error(fatune(small_check({"--sanitizer", "all", "--device", "none"})), ExitCode::no_gpu,
+               {"a GPU is required"});
 }
 
 }  // namespace

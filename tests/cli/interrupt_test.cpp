@@ -146,5 +146,47 @@ TEST_F(SlowGpu, WhoMayWaitSaysSoAndMeasuresThen) {
   EXPECT_THAT(second.err, HasSubstr("another fatune measures on Fake H200 (GPU 0)"));
 }
 
+// Without a GPU it is emulation that takes the time.
+class SlowEmulation : public ProgramTest {
+ protected:
+  /// Interrupts it as soon as its standard error has `text`.
+  [[nodiscard]] ProcessResult interrupted_at(const std::string& text,
+                                             std::vector<std::string> command) const {
+    command.insert(command.begin(), FATUNE_PROGRAM);
+    ProcessOptions options = process_;
+    options.when_err_has = text;
+    options.then = [](pid_t pid) { ::kill(pid, SIGINT); };
+    return run_process(command, options);
+  }
+};
+
+TEST_F(SlowEmulation, AnInterruptedSweepKeepsWhatWasVerified) {
+  const ProcessResult stopped =
+      interrupted_at("[8/16]", {"sweep", "--seq", "512,1000", "--dhead", "128", "--dtype", "fp16",
+                                "--space", "64,32", "--jobs", "1", "--out", path("out")});
+  EXPECT_EQ(stopped.exit_code, static_cast<int>(ExitCode::interrupted)) << stopped.err;
+  EXPECT_THAT(stopped.out, HasSubstr("INCOMPLETE"));
+  expect_schema(read("out/results.json"), "results");
+  const json report = json::parse(read("out/results.json"));
+  EXPECT_FALSE(report["complete"]);
+  ASSERT_EQ(report["problems"].size(), 2U);
+  EXPECT_EQ(report["problems"][0]["ranking"].size(), 8U);
+  EXPECT_LT(report["problems"][1]["ranking"].size(), 8U);
+  for (const json& problem : report["problems"]) {
+    for (const json& entry : problem["ranking"]) {
+      EXPECT_EQ(entry["verified"], "emulated");
+    }
+  }
+}
+
+TEST_F(SlowEmulation, AnInterruptedCheckPrintsWhatWasVerified) {
+  const ProcessResult stopped =
+      interrupted_at("NOT RUN ON A GPU",
+                     {"check", "--space", "tune", "--jobs", "1", "--no-cache", "--format", "json"});
+  EXPECT_EQ(stopped.exit_code, static_cast<int>(ExitCode::interrupted)) << stopped.err;
+  expect_schema(stopped.out, "check");
+  EXPECT_LT(json::parse(stopped.out)["checks"].size(), 80U);
+}
+
 }  // namespace
 }  // namespace fatune::testing_cli

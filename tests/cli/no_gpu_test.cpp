@@ -7,11 +7,26 @@ namespace fatune::testing_cli {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-class NoGpu : public ProgramTest {};
+class NoGpu : public ProgramTest {
+ protected:
+  /// The toy family with an instruction that is of no use to anybody, and is not emulated.
+  [[nodiscard]] std::string uncovered_family() const {
+    const std::filesystem::path folder = folder_ / "toy_attention";
+    std::filesystem::copy(kToyFolder, folder, std::filesystem::copy_options::recursive);
+    std::string source = read("toy_attention/toy_attention.cu");
+    const std::string place = "const int lane = threadIdx.x % 32;";
+    source.insert(source.find(place), "asm volatile(\"pmevent 3;\"); ");
+    write("toy_attention/toy_attention.cu", source);
+    return folder.string();
+  }
+};
+
+const std::string kBrokenFolder = FATUNE_SOURCE_DIR "/tests/families/broken_flash";
 
 const std::vector<std::string> kSmallSweep{"sweep",   "--seq", "512",     "--dhead", "128",
                                            "--dtype", "fp16",  "--space", "64,32"};
@@ -50,9 +65,107 @@ TEST_F(NoGpu, EveryFormatSaysThatNothingWasMeasured) {
   EXPECT_TRUE(report["complete"]);
   EXPECT_EQ(report["problems"][0]["ranking"].size(), 8U);
   EXPECT_EQ(report["problems"][0]["ranking"][0]["outcome"], "estimated");
+  for (const json& entry : report["problems"][0]["ranking"]) {
+    EXPECT_EQ(entry["verified"], "emulated") << entry;
+    EXPECT_EQ(entry["verification"]["inputs"].size(), 2U);
+    EXPECT_FALSE(entry["measured"]);
+  }
   EXPECT_THAT(lines_of(result.err).back(), StartsWith("NOT MEASURED"));
-  EXPECT_THAT(fatune(with(kSmallSweep, {"--format", "csv"})).out, HasSubstr(",estimated,false,"));
+  EXPECT_THAT(fatune(with(kSmallSweep, {"--format", "csv"})).out,
+              HasSubstr(",estimated,false,emulated,"));
   EXPECT_THAT(fatune(with(kSmallSweep, {"--format", "md"})).out, StartsWith("**NOT MEASURED"));
+}
+
+TEST_F(NoGpu, ItSaysOnWhatItEmulated) {
+  EXPECT_THAT(fatune(kSmallSweep).out,
+              HasSubstr("8 of 8 verified: emulated on b1 s256 h16 d128 FP16, head 15 alone; "
+                        "schedules late, random 1"));
+}
+
+TEST_F(NoGpu, WithoutEmulationNothingIsVerifiedAndItSaysSo) {
+  const ProcessResult result = fatune(with(kSmallSweep, {"--no-emulate"}));
+  EXPECT_THAT(result.out, HasSubstr("NOT VERIFIED: nothing was run"));
+  const json report = fatune_json(with(kSmallSweep, {"--no-emulate", "--format", "json"}));
+  EXPECT_TRUE(report["problems"][0]["ranking"][0]["verified"].is_null());
+}
+
+TEST_F(NoGpu, WhatIsWrongOrFlaggedIsNotRanked) {
+  const auto broken = [](const std::string& fault) {
+    return "(FP16, 64, 64, 32, " + fault + "): async+eager+opt_softmax";
+  };
+  const std::vector<std::string> arguments{"run",
+                                           "--kernel-dir",
+                                           kBrokenFolder,
+                                           "--seq",
+                                           "500",
+                                           "--config",
+                                           broken("wrong_mask"),
+                                           "--config",
+                                           broken("missing_barrier"),
+                                           "--config",
+                                           broken("none"),
+                                           "--causal",
+                                           "--strict",
+                                           "--format",
+                                           "json"};
+  const ProcessResult result = fatune(arguments);
+  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::failed_outcomes)) << result.err;
+  expect_schema(result.out, "results");
+  const json problem = json::parse(result.out)["problems"][0];
+  ASSERT_EQ(problem["ranking"].size(), 1U);
+  EXPECT_EQ(problem["ranking"][0]["config"], broken("none"));
+  ASSERT_EQ(problem["failures"].size(), 2U);
+  EXPECT_EQ(problem["failures"][0]["outcome"], "wrong_result");
+  EXPECT_TRUE(problem["failures"][0]["verified"].is_null());
+  EXPECT_EQ(problem["failures"][1]["outcome"], "flagged");
+  EXPECT_THAT(problem["failures"][1]["detail"].get<std::string>(),
+              AllOf(HasSubstr("race: "), HasSubstr("; at "), HasSubstr("flash_sm80/")));
+}
+
+TEST_F(NoGpu, WhatCannotBeEmulatedIsRankedAndSaysSo) {
+  const std::vector<std::string> arguments{
+      "run", "--kernel-dir", uncovered_family(),        "--seq",
+      "64",  "--config",     "(FP16, 64, 32): unroll_1"};
+  const ProcessResult table = fatune(arguments);
+  expect_ok(table);
+  EXPECT_THAT(table.out, AllOf(HasSubstr("1 NOT VERIFIED, among them"), HasSubstr("pmevent")));
+  const json report = fatune_json(with(arguments, {"--format", "json"}));
+  const json& entry = report["problems"][0]["ranking"][0];
+  EXPECT_TRUE(entry["verified"].is_null());
+  EXPECT_THAT(entry["not_verified_because"].get<std::string>(), HasSubstr("pmevent"));
+}
+
+TEST_F(NoGpu, CheckEmulatesEveryInputAndSeed) {
+  const ProcessResult result = fatune(
+      {"check", "--small", "--config", kConfig, "--seeds", "2", "--diff", "--format", "json"});
+  expect_ok(result);
+  expect_schema(result.out, "check");
+  const json report = json::parse(result.out);
+  EXPECT_FALSE(report["measured"]);
+  ASSERT_EQ(report["checks"].size(), 4U) << "two inputs, two seeds";
+  EXPECT_EQ(report["checks"][3]["seed"], 2);
+  for (const json& check : report["checks"]) {
+    EXPECT_EQ(check["outcome"], "right");
+    EXPECT_EQ(check["tool"], "emulator");
+    EXPECT_EQ(check["verified"], "emulated");
+    EXPECT_EQ(check["rows"]["beyond_limit"], 0);
+  }
+}
+
+TEST_F(NoGpu, CheckNamesWhatEmulationFinds) {
+  const std::string config = "(FP16, 64, 64, 32, missing_wait): async+eager+opt_softmax";
+  const ProcessResult result = fatune({"check", "--kernel-dir", kBrokenFolder, "--config", config});
+  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::failed_outcomes)) << result.err;
+  EXPECT_THAT(result.err, StartsWith("NOT RUN ON A GPU: "));
+  EXPECT_THAT(result.out, AllOf(StartsWith("EMULATED on the CPU"), HasSubstr("flagged"),
+                                HasSubstr("in_flight"), HasSubstr("1 of 1 WRONG")));
+}
+
+TEST_F(NoGpu, CheckNeedsAGpuForASanitizerAndWithoutEmulation) {
+  expect_error(fatune({"check", "--no-emulate", "--config", kConfig}), ExitCode::no_gpu,
+               {"a GPU is required"});
+  expect_error(fatune({"check", "--require-gpu", "--config", kConfig}), ExitCode::no_gpu,
+               {"a GPU is required"});
 }
 
 TEST_F(NoGpu, QuietKeepsStandardErrorEmpty) {
@@ -126,6 +239,7 @@ TEST_F(NoGpu, AFamilyOfTheUsersGoesAllTheWay) {
   EXPECT_EQ(report["family"], "toy_attention");
   EXPECT_FALSE(report["problems"][0]["ranking"].empty());
   EXPECT_TRUE(report["problems"][0]["failures"].empty());
+  EXPECT_EQ(report["problems"][0]["ranking"][0]["verified"], "emulated");
 }
 
 }  // namespace

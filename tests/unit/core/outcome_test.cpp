@@ -19,14 +19,15 @@ std::vector<Outcome> one_of_each() {
           Crashed{"CUDA_ERROR_ILLEGAL_ADDRESS"},
           TimedOut{2000.0},
           WrongResult{{}, "off by 0.5"},
+          Flagged{{}, "race: reads what thread 3 writes"},
           Estimated{3.0, {}},
           measured};
 }
 
 TEST(Outcome, NamesFollowTheAlternatives) {
-  const std::vector<std::string_view> names{"pruned",       "invalid",   "compile_failed",
-                                            "unlaunchable", "crashed",   "timed_out",
-                                            "wrong_result", "estimated", "measured"};
+  const std::vector<std::string_view> names{
+      "pruned",    "invalid",      "compile_failed", "unlaunchable", "crashed",
+      "timed_out", "wrong_result", "flagged",        "estimated",    "measured"};
   const std::vector<Outcome> outcomes = one_of_each();
   ASSERT_EQ(outcomes.size(), std::variant_size_v<Outcome>);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
@@ -51,6 +52,24 @@ TEST(Outcome, OnlyMeasuredAndEstimatedAreRanked) {
   }
   EXPECT_EQ(ranked_us(Estimated{3.0, {}}), 3.0);
   EXPECT_EQ(ranked_us(one_of_each().back()), 12.5);
+}
+
+TEST(Outcome, OnlyWhatWasComparedIsVerified) {
+  EXPECT_EQ(verified_by(Measured{}), "gpu");
+  EXPECT_EQ(verified_by(Estimated{3.0, {}}), "");
+  Verification emulated;
+  emulated.inputs = {ErrorStats{}};
+  EXPECT_EQ(verified_by(Estimated{3.0, {}, emulated}), "emulated");
+  EXPECT_EQ(verified_by(WrongResult{emulated, "off"}), "");
+  EXPECT_EQ(verified_by(Flagged{emulated, "race"}), "");
+}
+
+TEST(Outcome, AVerificationWithoutInputsIsNone) {
+  EXPECT_EQ(verification_of(Measured{}), nullptr);
+  EXPECT_EQ(verification_of(Crashed{"error"}), nullptr);
+  const Outcome wrong = WrongResult{{"emulated", 1, {ErrorStats{}}}, "off"};
+  ASSERT_NE(verification_of(wrong), nullptr);
+  EXPECT_EQ(verification_of(wrong)->method, "emulated");
 }
 
 TEST(ErrorStats, PercentageOfNothingIsZero) {

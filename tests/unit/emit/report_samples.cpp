@@ -54,6 +54,7 @@ Entry ranked(int rank, Outcome outcome) {
 std::vector<Entry> failures() {
   return {make_entry(11, CompileFailed{"x.cu(1): error: \xff no UTF-8\nsecond line"}),
           compiled(make_entry(12, WrongResult{verification(0.5), "0.5 is more than 0.002"})),
+          compiled(make_entry(17, Flagged{verification(0.001), "race: at x.cu:3; and 2 more"})),
           compiled(make_entry(13, Crashed{"CUDA_ERROR_ILLEGAL_ADDRESS: an illegal access"})),
           make_entry(14, Unlaunchable{"needs 300000 bytes of 232448"}),
           make_entry(15, TimedOut{1000.0}),
@@ -79,7 +80,10 @@ RunReport sample_report(bool measured_on_gpu) {
   if (measured_on_gpu) {
     problem.ranking = {ranked(1, measured(100.0)), ranked(2, measured(200.0))};
   } else {
-    problem.ranking = {ranked(1, Estimated{100.0, {{"tensor", 90.0}, {"exposed", 10.0}}})};
+    const Verification emulated{"emulated on a small problem", 7, verification(0.0015).inputs};
+    problem.ranking = {
+        ranked(1, Estimated{100.0, {{"tensor", 90.0}, {"exposed", 10.0}}, emulated}),
+        ranked(2, Estimated{120.0, {{"tensor", 90.0}}, {}, "PTX line 7: 'mbarrier' is unknown"})};
   }
   problem.failures = failures();
   report.problems = {problem};

@@ -72,6 +72,13 @@ TEST(Table, AnAuditSaysWhatTheRulesSavedAndCost) {
   EXPECT_THAT(table(sample_report(true)), Not(HasSubstr("audit")));
 }
 
+TEST(Table, AnEstimateSaysWhatWasVerifiedAndWhatWasNot) {
+  const std::string text = print_run_report(sample_report(false), {});
+  EXPECT_THAT(text, HasSubstr("1 of 2 verified: emulated on a small problem"));
+  EXPECT_THAT(text, HasSubstr("1 NOT VERIFIED, among them (FP16, 2): fast|odd: PTX line 7"));
+  EXPECT_THAT(print_run_report(sample_report(true), {}), Not(HasSubstr("erified")));
+}
+
 TEST(Table, ListsFailuresWithTheirReasons) {
   const std::string text = table(sample_report(true));
   EXPECT_THAT(text, HasSubstr("wrong_result    0.5 is more than 0.002"));
@@ -196,17 +203,17 @@ TEST(ResultsJson, NotFiniteBecomesNull) {
 
 TEST(ResultsCsv, HasOneRowPerEntryAndAColumnPerParameter) {
   const auto lines = lines_of(results_csv(sample_report(true)));
-  ASSERT_EQ(lines.size(), 1U + 2 + 6);
+  ASSERT_EQ(lines.size(), 1U + 2 + 7);
   EXPECT_THAT(lines[0], StartsWith("dtype,batch,seq_len,heads,d_head,causal,run,rank,"));
   EXPECT_THAT(lines[0], HasSubstr(",ROWS,fast"));
   EXPECT_EQ(lines[0].find("dtype", 1), std::string::npos) << "dtype stands twice";
-  EXPECT_THAT(lines[1], HasSubstr("\"(FP16, 1): fast|odd\",measured,true,false,,,100,"));
+  EXPECT_THAT(lines[1], HasSubstr("\"(FP16, 1): fast|odd\",measured,true,gpu,false,,,100,"));
 }
 
 TEST(ResultsCsv, HasTheAuditedOnesToo) {
   const auto lines = lines_of(results_csv(sample_race()));
-  ASSERT_EQ(lines.size(), 1U + 2 + 6 + 2);
-  EXPECT_THAT(lines.back(), HasSubstr("\"(FP16, 22): fast|odd\",measured,true,false,,b,125,"));
+  ASSERT_EQ(lines.size(), 1U + 2 + 7 + 2);
+  EXPECT_THAT(lines.back(), HasSubstr("\"(FP16, 22): fast|odd\",measured,true,gpu,false,,b,125,"));
 }
 
 TEST(ResultsCsv, WithoutEntriesIsJustTheHeading) {
@@ -220,7 +227,7 @@ TEST(BestConfigs, HoldsTheWinnerAndItsRunnersUp) {
   const json& choice = best["gpus"][0]["problems"][0];
   EXPECT_EQ(choice["winner"]["config"], "(FP16, 1): fast|odd");
   EXPECT_EQ(choice["runners_up"][0]["config"], "(FP16, 2): fast|odd");
-  EXPECT_EQ(choice["candidates"], 8);
+  EXPECT_EQ(choice["candidates"], 9);
   EXPECT_FALSE(choice["winner"].contains("samples_us"));
   EXPECT_TRUE(best["measured"]);
 }

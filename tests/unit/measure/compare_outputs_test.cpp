@@ -44,6 +44,22 @@ TEST(CompareOutputs, WhatIsBeyondTheLimitOrNotFiniteIsAFault) {
   EXPECT_TRUE(find_fault(nan));
 }
 
+TEST(CompareRows, CountsEachRowByHeadThenPosition) {
+  const Problem problem{1, 2, 2, 2, DType::fp16, false};
+  const std::vector<double> zeros(8, 0.0);
+  ErrorStats stats;
+  stats.input = "normal";
+  stats.limit = 0.25;
+  // Position 0: heads 0 and 1; position 1: the same. Two columns each.
+  const RowMismatches rows = compare_rows(
+      stats, problem, elements({0.0, 0.125, 0.0, 0.0, 0.5, NAN, 0.0, 1.0}), zeros, zeros);
+  EXPECT_EQ(rows.input, "normal");
+  EXPECT_EQ(rows.rows_per_head, 2);
+  EXPECT_EQ(rows.row, (std::vector<std::int32_t>{0, 1, 0, 1}));
+  EXPECT_EQ(rows.mismatched, (std::vector<std::int32_t>{1, 1, 0, 1}));
+  EXPECT_EQ(rows.beyond_limit, (std::vector<std::int32_t>{0, 2, 0, 1}));
+}
+
 TEST(CompareOutputs, TheRoundedReferenceRoundsScoresProbabilitiesAndOutput) {
   const Problem problem{1, 2, 1, 1, DType::bf16, false};
   const std::vector<double> q{1.0, 1.0};

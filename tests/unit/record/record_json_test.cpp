@@ -72,7 +72,8 @@ TEST(RecordJson, EveryAlternativeComesBackAsItself) {
                                       Crashed{"CUDA_ERROR_ILLEGAL_ADDRESS"},
                                       TimedOut{1500.0},
                                       WrongResult{verification(), "finding"},
-                                      Estimated{12.5, {{"tensor", 3.5}}},
+                                      Flagged{verification(), "race"},
+                                      Estimated{12.5, {{"tensor", 3.5}}, verification(), "why"},
                                       Measured{}};
   ASSERT_EQ(outcomes.size(), std::variant_size_v<Outcome>);
   for (const Outcome& outcome : outcomes) {

@@ -1,0 +1,170 @@
+#include "app/emulated_check.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/for_each_index.hpp"
+#include "app/progress.hpp"
+#include "engine/entries.hpp"
+#include "engine/interrupt.hpp"
+#include "measure/error_rule.hpp"
+#include "plan/short_form.hpp"
+#include "verify/small_emulation.hpp"
+
+namespace fatune {
+namespace {
+
+/// A configuration of the plan with its problem.
+struct Planned {
+  const Config* config;
+  const Problem* problem;
+};
+
+std::vector<Planned> planned_configs(const PlannedRun& run) {
+  std::vector<Planned> all;
+  for (const ProblemPlan& plan : run.problems) {
+    for (const Config& config : plan.configs) {
+      all.push_back({&config, &plan.problem});
+    }
+  }
+  return all;
+}
+
+SanitizerFinding as_finding(const EmulatedFinding& finding) {
+  SanitizerFinding said;
+  said.kind = finding.kind;
+  said.what = finding.text;
+  said.place = finding.source.empty() ? fmt::format("PTX line {}", finding.ptx_line)
+                                      : chain_text(finding.source);
+  said.thread = fmt::format("{}", finding.thread);
+  said.block = fmt::format("{}", finding.block);
+  said.detail = finding.ptx;
+  said.count = finding.count;
+  return said;
+}
+
+/// What is printed of one configuration.
+class Rows {
+ public:
+  Rows(const Planned& planned, std::string config, std::uint64_t seed)
+      : problem_(*planned.problem), config_(std::move(config)), seed_(seed) {}
+
+  [[nodiscard]] std::vector<CheckedInput> of(const Outcome& obstacle) {
+    add(std::string(outcome_name(obstacle)), outcome_summary(obstacle));
+    return std::move(rows_);
+  }
+
+  [[nodiscard]] std::vector<CheckedInput> of(const SmallEmulation& emulated) {
+    const EmulatedConfig& row = emulated.row;
+    problem_ = compared_part(emulated.on);
+    if (row.outcome == "flagged") {
+      add_findings(row);
+    }
+    for (std::size_t i = 0; i < row.inputs.size(); ++i) {
+      const auto fault = find_fault(row.inputs[i]);
+      CheckedInput& added = add(fault ? "wrong_result" : "right", fault.value_or(""));
+      added.stats = row.inputs[i];
+      if (i < row.rows.size()) {
+        added.rows = row.rows[i];
+      }
+    }
+    // What no single input shows.
+    if (row.outcome != "right" && std::all_of(rows_.begin(), rows_.end(), is_right)) {
+      add(row.outcome == "wrong_result" ? row.outcome : "not_verified", row.detail);
+    }
+    return std::move(rows_);
+  }
+
+ private:
+  CheckedInput& add(std::string outcome, std::string detail) {
+    CheckedInput& row = rows_.emplace_back();
+    row.problem = problem_;
+    row.config = config_;
+    row.seed = seed_;
+    row.outcome = std::move(outcome);
+    row.detail = std::move(detail);
+    row.tool = kEmulatorTool;
+    return row;
+  }
+  void add_findings(const EmulatedConfig& row) {
+    CheckedInput& added = add("flagged", findings_summary(row));
+    for (const EmulatedFinding& finding : row.findings) {
+      added.findings.push_back(as_finding(finding));
+    }
+  }
+
+  Problem problem_;
+  std::string config_;
+  std::uint64_t seed_;
+  std::vector<CheckedInput> rows_;
+};
+
+/// One seed's check of everything that is planned.
+class SeedCheck {
+ public:
+  SeedCheck(const CheckOptions& options, const Family& family, const DeviceLimits& limits,
+            CubinCache* cache, std::uint64_t seed)
+      : family_(family),
+        limits_(limits),
+        cache_(cache),
+        jobs_(job_count(options.compile)),
+        inputs_(seed) {
+    settings_.schedules = small_schedules(seed);
+    settings_.count_rows = options.count_rows;
+    settings_.stopped = InterruptWatch::interrupted;
+  }
+
+  /// Those that an interrupt has kept from being checked have no rows.
+  [[nodiscard]] std::vector<std::vector<CheckedInput>> run(const std::vector<Planned>& all,
+                                                           Progress& progress) {
+    std::vector<std::vector<CheckedInput>> rows(all.size());
+    for_each_index(all.size(), jobs_, [&](std::size_t i) {
+      if (!InterruptWatch::interrupted()) {
+        rows[i] = check(all[i]);
+        progress.step();
+      }
+    });
+    return rows;
+  }
+
+ private:
+  [[nodiscard]] std::vector<CheckedInput> check(const Planned& planned) {
+    Rows rows(planned, short_form(family_, *planned.config), inputs_.seed());
+    if (const auto obstacle = find_obstacle(family_, *planned.config, *planned.problem, limits_)) {
+      return rows.of(*obstacle);
+    }
+    const SmallEmulation emulated = emulate_small(
+        {family_, *planned.config, *planned.problem, limits_, cache_}, nullptr, settings_, inputs_);
+    return emulated.row.outcome == "stopped" ? std::vector<CheckedInput>{} : rows.of(emulated);
+  }
+
+  const Family& family_;
+  const DeviceLimits& limits_;
+  CubinCache* cache_;
+  int jobs_;
+  EmulationSettings settings_;
+  EmulatedInputs inputs_;
+};
+
+}  // namespace
+
+bool check_by_emulation(const CheckOptions& options, const PlannedRun& run, const Target& target,
+                        CubinCache* cache, std::vector<CheckedInput>& rows) {
+  const std::vector<Planned> all = planned_configs(run);
+  Progress progress(options.output, all.size() * static_cast<std::size_t>(options.seeds));
+  for (int i = 0; i < options.seeds && !InterruptWatch::interrupted(); ++i) {
+    const std::uint64_t seed = options.policy.seed + static_cast<std::uint64_t>(i);
+    SeedCheck check(options, run.kernels.family, target.limits, cache, seed);
+    for (std::vector<CheckedInput>& checked : check.run(all, progress)) {
+      rows.insert(rows.end(), std::make_move_iterator(checked.begin()),
+                  std::make_move_iterator(checked.end()));
+    }
+  }
+  progress.finish();
+  return !InterruptWatch::interrupted();
+}
+
+}  // namespace fatune

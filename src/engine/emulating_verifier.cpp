@@ -1,0 +1,68 @@
+#include "engine/emulating_verifier.hpp"
+
+#include <exception>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "engine/interrupt.hpp"
+#include "verify/small_problem.hpp"
+
+namespace fatune {
+
+EmulatingVerifier::EmulatingVerifier(const Family& family, DeviceLimits limits,
+                                     const EmulationSetup& setup)
+    : family_(family),
+      limits_(std::move(limits)),
+      setup_(setup),
+      settings_{small_schedules(setup.seed), {}, false, false, InterruptWatch::interrupted},
+      inputs_(setup.seed),
+      pool_(setup.jobs) {}
+
+std::string EmulatingVerifier::begin(const Config& config, const Problem& problem,
+                                     std::shared_ptr<const Artifact> artifact) {
+  std::string key = fmt::format("{} {}", artifact->key, describe(small_problem(problem)));
+  const std::lock_guard lock(mutex_);
+  const auto [verdict, is_new] = verdicts_.try_emplace(key);
+  if (is_new) {
+    pool_.add([this, config, problem, artifact = std::move(artifact), &to = verdict->second] {
+      EmulationVerdict found = emulate(config, problem, *artifact);
+      const std::lock_guard writing(mutex_);
+      to = std::move(found);
+    });
+  }
+  return key;
+}
+
+std::optional<EmulationVerdict> EmulatingVerifier::verdict(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  return verdicts_.at(key);
+}
+
+/// A mistake of the emulator is no reason to end the command: the configuration is not verified.
+EmulationVerdict EmulatingVerifier::emulate(const Config& config, const Problem& problem,
+                                            const Artifact& artifact) {
+  try {
+    return judge(emulate_small({family_, config, problem, limits_, setup_.cache}, &artifact,
+                               settings_, inputs_));
+  } catch (const std::exception& error) {
+    return {{}, std::nullopt, fmt::format("the emulator failed: {}", error.what())};
+  }
+}
+
+EmulationVerdict EmulatingVerifier::judge(const SmallEmulation& emulated) const {
+  const EmulatedConfig& row = emulated.row;
+  const Verification verification = verification_of(emulated, settings_, setup_.seed);
+  if (row.outcome == "wrong_result") {
+    return {verification, WrongResult{verification, row.detail}, {}};
+  }
+  if (row.outcome == "flagged") {
+    return {verification, Flagged{verification, findings_summary(row)}, {}};
+  }
+  if (row.outcome == "right") {
+    return {verification, std::nullopt, {}};
+  }
+  return {{}, std::nullopt, row.outcome == "stopped" ? "interrupted" : row.detail};
+}
+
+}  // namespace fatune

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "compile/cubin_cache.hpp"
+#include "core/config.hpp"
+#include "core/device_limits.hpp"
+#include "core/kernel_code.hpp"
+#include "core/outcome.hpp"
+#include "core/problem.hpp"
+#include "engine/task_pool.hpp"
+#include "plan/family.hpp"
+#include "verify/small_emulation.hpp"
+
+namespace fatune {
+
+/// Verifies configurations by running their PTX on the CPU, on small problems (docs/emulate.md).
+struct EmulationSetup {
+  int jobs = 1;
+  std::uint64_t seed = 1;       ///< of inputs and schedules
+  CubinCache* cache = nullptr;  ///< may be null; must outlive the verifier
+};
+
+/// What became of one configuration.
+struct EmulationVerdict {
+  Verification verification;  ///< without inputs: it could not be emulated
+  /// WrongResult or Flagged. Nothing: it is right, or could not be emulated.
+  std::optional<Outcome> failure;
+  std::string not_covered;  ///< why it could not be emulated; empty: it was
+};
+
+/// Emulates on several threads what it is asked about. Code that was emulated on the same small
+/// problem is not emulated again. All calls from one thread.
+class EmulatingVerifier {
+ public:
+  /// `family` must outlive the verifier.
+  EmulatingVerifier(const Family& family, DeviceLimits limits, const EmulationSetup& setup);
+  EmulatingVerifier(const EmulatingVerifier&) = delete;
+  EmulatingVerifier& operator=(const EmulatingVerifier&) = delete;
+  EmulatingVerifier(EmulatingVerifier&&) = delete;
+  EmulatingVerifier& operator=(EmulatingVerifier&&) = delete;
+  ~EmulatingVerifier() = default;
+
+  /// What names the verdict of this code for this problem. `artifact` has its PTX.
+  [[nodiscard]] std::string begin(const Config& config, const Problem& problem,
+                                  std::shared_ptr<const Artifact> artifact);
+  /// Nothing while it is not known.
+  [[nodiscard]] std::optional<EmulationVerdict> verdict(const std::string& key);
+  /// Waits for the next verdict, or for so long.
+  void wait(std::chrono::milliseconds within) { pool_.wait(within); }
+  /// What has not begun never will.
+  void stop() { pool_.drop(); }
+
+ private:
+  [[nodiscard]] EmulationVerdict emulate(const Config& config, const Problem& problem,
+                                         const Artifact& artifact);
+  [[nodiscard]] EmulationVerdict judge(const SmallEmulation& emulated) const;
+
+  const Family& family_;
+  DeviceLimits limits_;
+  EmulationSetup setup_;
+  EmulationSettings settings_;
+  EmulatedInputs inputs_;
+  std::mutex mutex_;
+  std::map<std::string, std::optional<EmulationVerdict>> verdicts_;
+  TaskPool pool_;  ///< last: its tasks use the others
+};
+
+}  // namespace fatune

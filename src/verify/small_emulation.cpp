@@ -1,0 +1,101 @@
+#include "verify/small_emulation.hpp"
+
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "compile/compiler.hpp"
+#include "plan/short_form.hpp"
+
+namespace fatune {
+namespace {
+
+class Emulator {
+ public:
+  Emulator(const SmallCase& of, const EmulationSettings& settings, EmulatedInputs& inputs)
+      : of_(of), settings_(settings), inputs_(inputs), config_(short_form(of.family, of.config)) {}
+
+  [[nodiscard]] SmallEmulation run(const Artifact* artifact) {
+    for (const SmallLaunch& small :
+         small_launches(of_.family, of_.config, of_.problem, of_.limits)) {
+      if (auto row = run(small, small.same_code ? artifact : nullptr)) {
+        return {*std::move(row), small.launch.on};
+      }
+    }
+    return {not_covered(of_.problem, "no small problem can stand for it"), {of_.problem, {}}};
+  }
+
+ private:
+  [[nodiscard]] std::optional<EmulatedConfig> run(const SmallLaunch& small,
+                                                  const Artifact* artifact) {
+    if (artifact != nullptr) {
+      auto row = emulate(*artifact, small);
+      if (!row || row->outcome != "flagged") {
+        return row;
+      }
+    }
+    const CompileResult compiled = compile(with_line_info(small.request), of_.cache, true);
+    if (const auto* failed = std::get_if<CompileFailed>(&compiled)) {
+      return not_covered(small.launch.on.problem,
+                         "for the small problem it does not compile: " + outcome_summary(*failed));
+    }
+    return emulate(std::get<Artifact>(compiled), small);
+  }
+
+  [[nodiscard]] std::optional<EmulatedConfig> emulate(const Artifact& artifact,
+                                                      const SmallLaunch& small) {
+    return emulate_kernel({artifact, *of_.family.sources, config_, small.launch}, settings_,
+                          inputs_);
+  }
+
+  [[nodiscard]] EmulatedConfig not_covered(const Problem& problem, std::string why) const {
+    EmulatedConfig row;
+    row.config = config_;
+    row.problem = problem;
+    row.outcome = "not_covered";
+    row.detail = std::move(why);
+    return row;
+  }
+
+  const SmallCase& of_;
+  const EmulationSettings& settings_;
+  EmulatedInputs& inputs_;
+  std::string config_;
+};
+
+}  // namespace
+
+std::vector<NamedSchedule> small_schedules(std::uint64_t seed) {
+  return {{"late", {emulate::Timing::late, seed}}, random_schedule(seed)};
+}
+
+SmallEmulation emulate_small(const SmallCase& of, const Artifact* artifact,
+                             const EmulationSettings& settings, EmulatedInputs& inputs) {
+  return Emulator(of, settings, inputs).run(artifact);
+}
+
+Verification verification_of(const SmallEmulation& emulated, const EmulationSettings& settings,
+                             std::uint64_t seed) {
+  std::vector<std::string> schedules;
+  for (const NamedSchedule& schedule : settings.schedules) {
+    schedules.push_back(schedule.name);
+  }
+  return {fmt::format("emulated on {}; schedules {}", describe(emulated.on),
+                      fmt::join(schedules, ", ")),
+          seed, emulated.row.inputs};
+}
+
+std::string findings_summary(const EmulatedConfig& row) {
+  const EmulatedFinding& first = row.findings.front();
+  std::string text = fmt::format("{}: {}: {}", first.check, first.kind, first.text);
+  if (first.ptx_line != 0) {
+    text += first.source.empty() ? fmt::format("; at PTX line {}", first.ptx_line)
+                                 : "; at " + chain_text(first.source);
+  }
+  const std::size_t more = row.findings.size() - 1;
+  return more == 0 ? text : text + fmt::format("; and {} more", more);
+}
+
+}  // namespace fatune

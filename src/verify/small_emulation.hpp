@@ -1,0 +1,49 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "compile/cubin_cache.hpp"
+#include "core/emulation.hpp"
+#include "core/kernel_code.hpp"
+#include "core/outcome.hpp"
+#include "plan/family.hpp"
+#include "verify/emulate_kernel.hpp"
+#include "verify/small_problem.hpp"
+
+namespace fatune {
+
+/// What emulating a configuration on a small problem showed.
+struct SmallEmulation {
+  EmulatedConfig row;
+  EmulatedProblem on;
+};
+
+/// A configuration to be verified, with what is needed for it. Refers to its parts.
+struct SmallCase {
+  const Family& family;
+  const Config& config;
+  const Problem& problem;  ///< that the small one stands for
+  const DeviceLimits& limits;
+  CubinCache* cache = nullptr;  ///< may be null
+};
+
+/// Late, then random by the seed.
+[[nodiscard]] std::vector<NamedSchedule> small_schedules(std::uint64_t seed);
+
+/// Emulates a configuration on the first of its small_launches() that will do. `artifact` is what
+/// was compiled for the problem itself, with its PTX; where a small launch has other code, and when
+/// it is null, code with line information is compiled, as it is once there are findings. Row
+/// "not_covered": it could not be emulated. Safe to call from several threads.
+[[nodiscard]] SmallEmulation emulate_small(const SmallCase& of, const Artifact* artifact,
+                                           const EmulationSettings& settings,
+                                           EmulatedInputs& inputs);
+
+/// How it was verified: small problem and schedules in words; with one item for each input.
+[[nodiscard]] Verification verification_of(const SmallEmulation& emulated,
+                                           const EmulationSettings& settings, std::uint64_t seed);
+
+/// Of a "flagged" row: the first finding with its place, and how many more there are.
+[[nodiscard]] std::string findings_summary(const EmulatedConfig& row);
+
+}  // namespace fatune

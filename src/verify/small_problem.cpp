@@ -1,0 +1,139 @@
+#include "verify/small_problem.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "compile/compiler.hpp"
+#include "core/error.hpp"
+#include "plan/planner.hpp"
+
+namespace fatune {
+namespace {
+
+// Long enough for several steps of the usual tiles of keys, and for a second block of queries.
+constexpr std::int64_t kShortLength = 256;
+// More than one, so that the stride from row to row is not the row itself.
+constexpr std::int64_t kFewHeads = 2;
+
+/// Makes the launches of one configuration.
+class SmallLaunches {
+ public:
+  SmallLaunches(const Family& family, const Config& config, const Problem& problem,
+                const DeviceLimits& limits)
+      : family_(family),
+        config_(config),
+        limits_(limits),
+        key_(artifact_key(request_of(problem))),
+        small_(small_problem(problem)) {}
+
+  [[nodiscard]] std::vector<SmallLaunch> make() const {
+    std::vector<SmallLaunch> launches;
+    if (auto one = one_head()) {
+      launches.push_back(*std::move(one));
+    }
+    Problem few = small_;
+    few.heads = std::min(few.heads, kFewHeads);
+    if (possible(few)) {
+      launches.push_back(launch_of(few));
+    }
+    return launches;
+  }
+
+ private:
+  [[nodiscard]] CompileRequest request_of(const Problem& problem) const {
+    return compile_request(family_, config_, problem, limits_.arch, limits_);
+  }
+  [[nodiscard]] bool possible(const Problem& problem) const {
+    return !check_valid(family_, config_, &problem, &limits_) &&
+           !check_limits(family_, config_, problem, limits_);
+  }
+
+  [[nodiscard]] SmallLaunch launch_of(const Problem& problem) const {
+    SmallLaunch small;
+    small.launch.on.problem = problem;
+    small.launch.geometry = launch_geometry(family_, config_, problem, limits_);
+    small.request = request_of(problem);
+    small.same_code = artifact_key(small.request) == key_;
+    return small;
+  }
+
+  [[nodiscard]] std::optional<SmallLaunch> one_head() const {
+    if (small_.heads == 1 || !possible(small_)) {
+      return std::nullopt;
+    }
+    SmallLaunch small = launch_of(small_);
+    const auto blocks = blocks_of_last_head(small.launch.geometry);
+    if (!small.same_code || !blocks) {
+      return std::nullopt;
+    }
+    small.launch.on.only_head = small_.heads - 1;
+    small.launch.blocks = *blocks;
+    return small;
+  }
+
+  /// Of a grid that is as many times as long along one axis as there are heads, and does not depend
+  /// on them otherwise: the last part. Whether these are the blocks of the last head shows when
+  /// they run.
+  [[nodiscard]] std::optional<BlockBox> blocks_of_last_head(const LaunchGeometry& all) const {
+    const auto of_one = grid_of_one_head();
+    if (!of_one) {
+      return std::nullopt;
+    }
+    BlockBox box;
+    box.extent = *of_one;
+    int axes = 0;
+    for (std::size_t axis = 0; axis < box.extent.size(); ++axis) {
+      if (all.grid[axis] == box.extent[axis]) {
+        continue;
+      }
+      if (all.grid[axis] != small_.heads * box.extent[axis]) {
+        return std::nullopt;
+      }
+      box.first[axis] = all.grid[axis] - box.extent[axis];
+      ++axes;
+    }
+    return axes == 1 ? std::optional(box) : std::nullopt;
+  }
+
+  [[nodiscard]] std::optional<std::array<std::int64_t, 3>> grid_of_one_head() const {
+    Problem one = small_;
+    one.heads = 1;
+    try {
+      return launch_geometry(family_, config_, one, limits_).grid;
+    } catch (const Error&) {
+      return std::nullopt;
+    }
+  }
+
+  const Family& family_;
+  const Config& config_;
+  const DeviceLimits& limits_;
+  std::string key_;
+  Problem small_;
+};
+
+}  // namespace
+
+std::int64_t short_length(std::int64_t seq_len) {
+  if (seq_len <= kShortLength) {
+    return seq_len;
+  }
+  const std::int64_t rest = seq_len % kShortLength;
+  return rest < kShortLength / 2 ? kShortLength + rest : rest;
+}
+
+Problem small_problem(const Problem& problem) {
+  Problem small = problem;
+  small.batch = 1;
+  small.seq_len = short_length(problem.seq_len);
+  return small;
+}
+
+std::vector<SmallLaunch> small_launches(const Family& family, const Config& config,
+                                        const Problem& problem, const DeviceLimits& limits) {
+  return SmallLaunches(family, config, problem, limits).make();
+}
+
+}  // namespace fatune

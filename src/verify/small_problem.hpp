@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/config.hpp"
+#include "core/device_limits.hpp"
+#include "core/kernel_code.hpp"
+#include "core/problem.hpp"
+#include "plan/family.hpp"
+#include "verify/emulated_problem.hpp"
+
+namespace fatune {
+
+/// A length that is ragged as `seq_len` is, for tiles of up to 256 rows that divide 256: itself up
+/// to 256, else 128 to 383.
+[[nodiscard]] std::int64_t short_length(std::int64_t seq_len);
+
+/// The problem with batch 1 and short_length().
+[[nodiscard]] Problem small_problem(const Problem& problem);
+
+/// A launch that is cheap to emulate and stands for a configuration on a problem.
+struct SmallLaunch {
+  EmulatedLaunch launch;
+  CompileRequest request;
+  bool same_code = false;  ///< `request` is that of the problem itself
+};
+
+/// Small launches in the order in which to try them: one head of a problem with as many heads, when
+/// the machine code and the grid allow that; then all blocks of one with two heads, whose code may
+/// be another. Both are small_problem() otherwise. What the family cannot build or launch is left
+/// out.
+[[nodiscard]] std::vector<SmallLaunch> small_launches(const Family& family, const Config& config,
+                                                      const Problem& problem,
+                                                      const DeviceLimits& limits);
+
+}  // namespace fatune
