@@ -37,6 +37,7 @@ EmulatedConfig emulate_config(const EmulationJob& job, const Config& config,
   EmulatedLaunch launch;
   launch.on.problem = problem;
   launch.geometry = launch_geometry(job.family, config, problem, job.limits);
+  launch.shared_tensors = shared_tensors(job.family, config, problem, job.limits);
   return emulate_kernel({std::get<Artifact>(compiled), *job.family.sources,
                          short_form(job.family, config), launch},
                         job.settings, job.inputs)

@@ -41,6 +41,9 @@ struct LaunchSetup {
   Checks checks;
   /// Of a block, with clusters of all blocks of one; a kernel that takes more counts as hung.
   std::uint64_t most_warp_instructions = std::uint64_t{1} << 34;
+  /// What a byte of dynamic shared memory belongs to, by its offset there: "sK [row 3, col 8]".
+  /// Empty, as its answer may be: it is not known.
+  std::function<std::string(std::uint32_t offset)> name_shared;
   /// Which blocks are run, by linear index (of a cluster: that of its first). Empty: all.
   std::function<bool(std::uint32_t block)> chosen;
   /// True: the run is to end at once, without a finding. Empty: never. Asked often.

@@ -9,7 +9,12 @@
 namespace fatune::emulate {
 namespace {
 
-std::string shared_name(std::uint32_t offset) { return fmt::format("shared memory + {}", offset); }
+std::string shared_name(const Execution& x, std::uint32_t offset) {
+  const std::uint32_t dynamic = x.program.dynamic_shared_offset;
+  const bool may_be_known = x.setup.name_shared && offset >= dynamic;
+  const std::string name = may_be_known ? x.setup.name_shared(offset - dynamic) : std::string();
+  return name.empty() ? fmt::format("shared memory + {}", offset) : name;
+}
 
 /// Whether it is a copy that completes on an mbarrier which was not waited for.
 bool is_copy(const Execution& x, const SharedFault& fault) {
@@ -24,7 +29,7 @@ std::string thread_name(const Execution& x, Epoch epoch) {
 }
 
 std::string describe(const Execution& x, const SharedFault& fault, const char* doing) {
-  const std::string where = shared_name(fault.offset);
+  const std::string where = shared_name(x, fault.offset);
   switch (fault.kind) {
     case SharedFault::Kind::uninitialised:
       return fmt::format("{} {}, which nobody has written", doing, where);
@@ -166,7 +171,7 @@ bool keeps_mbarriers(Execution& x, const Warp& warp, const Instruction& instruct
     return true;
   }
   x.report(FindingKind::barrier_misuse, warp, instruction, lane, [&] {
-    return fmt::format("writes {}, where an mbarrier is", shared_name(place.offset));
+    return fmt::format("writes {}, where an mbarrier is", shared_name(x, place.offset));
   });
   return false;
 }
@@ -190,11 +195,12 @@ SharedPlace check_shared(Execution& x, const Warp& warp, const Instruction& inst
   Block& block = x.blocks[rank == 0 ? warp.block : rank - 1];
   const auto offset = static_cast<std::uint32_t>(own) - kSharedBase;
   if (!block.shared.holds(offset, access.bytes)) {
-    return fault(fmt::format("{}, which has {} bytes", shared_name(offset), block.shared.size()));
+    return fault(
+        fmt::format("{}, which has {} bytes", shared_name(x, offset), block.shared.size()));
   }
   if (block.rank != warp.block && x.threads_alive(block) == 0) {
     return fault(
-        fmt::format("{} of block rank {}, which has ended", shared_name(offset), block.rank));
+        fmt::format("{} of block rank {}, which has ended", shared_name(x, offset), block.rank));
   }
   return {&block, offset};
 }

@@ -71,6 +71,22 @@ struct DebugRule {
   Expression reference_slack_log2;
 };
 
+/// One item of a family's "shared_tensors": core/shared_tensor.hpp's members as expressions.
+struct SharedTensorRule {
+  std::string where;  ///< file and pointer, for messages
+  std::string name;
+  Expression offset_bytes;
+  Expression stages;
+  Expression stage_bytes;  ///< 0: one after another
+  Expression rows;
+  Expression columns;
+  Expression element_bytes;
+  Expression panel_columns;  ///< 0: one panel
+  Expression row_bytes;      ///< 0: no padding
+  Expression swizzle_bytes;
+  Expression swizzle_rows;  ///< 0: 128 / swizzle_bytes
+};
+
 struct EntryPoint {
   bool is_template = false;       ///< function<config{values}>, else an extern "C" name
   std::string name;               ///< of an extern "C" function
@@ -96,6 +112,7 @@ struct Family {
   std::vector<Define> defines;
   LaunchRule launch;
   std::optional<DebugRule> debug;  ///< absent: the kernel can show its output only
+  std::vector<SharedTensorRule> shared_tensors;
   std::vector<ValidityRule> validity;
 };
 

@@ -12,6 +12,7 @@
 #include "plan/family.hpp"
 #include "plan/family_parameters.hpp"
 #include "plan/scope.hpp"
+#include "plan/shared_tensors.hpp"
 #include "plan/source_bundle.hpp"
 
 namespace fatune {
@@ -183,6 +184,11 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
   std::vector<ValidityRule> validity = read_validity(root.at("validity"), symbols);
   LaunchRule launch = read_launch(root.at("launch"), symbols);
   std::optional<DebugRule> debug = read_debug(root, symbols);
+  const auto tensors = root.find("shared_tensors");
+  std::vector<SharedTensorRule> shared_tensors;
+  if (tensors) {
+    shared_tensors = read_shared_tensors(*tensors, symbols);
+  }
   return {.name = name,
           .summary = root.at("summary").text(),
           .abi = root.at("abi").text(),
@@ -199,6 +205,7 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
           .defines = std::move(defines),
           .launch = std::move(launch),
           .debug = std::move(debug),
+          .shared_tensors = std::move(shared_tensors),
           .validity = std::move(validity)};
 }
 

@@ -12,6 +12,7 @@
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
 #include "core/problem.hpp"
+#include "core/shared_tensor.hpp"
 #include "plan/family.hpp"
 #include "plan/space.hpp"
 
@@ -71,6 +72,12 @@ struct Plan {
 /// Error(bad_file) when an expression of the family gives an impossible grid or block.
 [[nodiscard]] LaunchGeometry launch_geometry(const Family& family, const Config& config,
                                              const Problem& problem, const DeviceLimits& limits);
+
+/// What lies in a block's shared memory, as the family declares it; empty when it does not.
+/// Error(bad_file) when an expression gives an impossible extent.
+[[nodiscard]] std::vector<SharedTensor> shared_tensors(const Family& family, const Config& config,
+                                                       const Problem& problem,
+                                                       const DeviceLimits& limits);
 
 /// A derived quantity by name, such as "total_flop" or "smem_bytes"; std::nullopt when the family
 /// does not declare it.

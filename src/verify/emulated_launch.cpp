@@ -135,6 +135,9 @@ EmulatedOutput run_emulated(const emulate::Program& program, const EmulatedLaunc
   setup.checks = run.checks;
   setup.most_warp_instructions = kMostWarpInstructions;
   setup.stopped = run.stopped;
+  setup.name_shared = [&launch](std::uint32_t offset) {
+    return name_byte(launch.shared_tensors, offset);
+  };
   choose_blocks(launch, setup);
   EmulatedOutput output;
   output.result = run_kernel(program, tensors.memory(), setup);

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/kernel_code.hpp"
 #include "core/problem.hpp"
+#include "core/shared_tensor.hpp"
 #include "verify/block_box.hpp"
 
 namespace fatune {
@@ -30,6 +32,7 @@ struct EmulatedLaunch {
   EmulatedProblem on;
   LaunchGeometry geometry;
   BlockBox blocks;  ///< that are run, if `on` is one head alone; else all are
+  std::vector<SharedTensor> shared_tensors;  ///< that findings name; may be empty
 };
 
 }  // namespace fatune

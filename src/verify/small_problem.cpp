@@ -54,6 +54,7 @@ class SmallLaunches {
     SmallLaunch small;
     small.launch.on.problem = problem;
     small.launch.geometry = launch_geometry(family_, config_, problem, limits_);
+    small.launch.shared_tensors = shared_tensors(family_, config_, problem, limits_);
     small.request = request_of(problem);
     small.same_code = artifact_key(small.request) == key_;
     return small;

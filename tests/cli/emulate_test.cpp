@@ -1,6 +1,7 @@
 // Kernels on the CPU: right ones are right, and each mistake of tests/families/broken_flash is
 // found.
 #include <algorithm>
+#include <map>
 #include <stdexcept>
 
 #include "cli/program.hpp"
@@ -10,6 +11,7 @@ namespace {
 
 using nlohmann::json;
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 
 class Emulate : public ProgramTest {
@@ -68,6 +70,25 @@ TEST_F(Emulate, AMissingWaitIsFoundInFlight) {
   const json config = broken("missing_wait", ExitCode::failed_outcomes);
   EXPECT_EQ(config["outcome"], "flagged");
   EXPECT_TRUE(has_finding(config, "in_flight")) << config;
+}
+
+// V alone is transposed on its way to the registers.
+TEST_F(Emulate, FindingsInSharedMemoryNameTensorAndCoordinates) {
+  const json config = broken("missing_wait", ExitCode::failed_outcomes);
+  std::map<std::string, int> named;
+  for (const json& finding : config["findings"]) {
+    const std::string text = finding["text"];
+    if (finding["kind"] != "in_flight" || !text.starts_with("reads ")) {
+      continue;
+    }
+    const std::string ptx = finding["ptx"];
+    ASSERT_TRUE(ptx.starts_with("ldmatrix")) << finding;
+    EXPECT_THAT(text, ContainsRegex("reads (sQ or sO|sK|sV) \\[row [0-9]+, col [0-9]+\\] while"));
+    const std::string tensor = text.substr(6, 2);
+    EXPECT_EQ(tensor == "sV", ptx.find(".trans") != std::string::npos) << finding;
+    ++named[tensor];
+  }
+  EXPECT_EQ(named.size(), 3U) << config;
 }
 
 TEST_F(Emulate, WrongNumbersAreWrongResults) {

@@ -13,9 +13,17 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "core/shared_tensor.hpp"
+#include "data/device_file.hpp"
+#include "data/file_tree.hpp"
+#include "plan/config_text.hpp"
+#include "plan/family.hpp"
+#include "plan/planner.hpp"
 
 namespace {
 
@@ -121,6 +129,50 @@ TEST(SmemLayoutPlain, PlainRowsMeetOneBankEightTimes) {
   using S = TileShape<128, false>;
   EXPECT_EQ(worst_ldmatrix<S>(row_major_lane<S>), 8);
   EXPECT_EQ(worst_ldmatrix<S>(column_major_lane<S>), 8);
+}
+
+// --- What family.json says of it ---
+
+std::vector<fatune::SharedTensor> declared(const std::string& short_form, std::int64_t d_head) {
+  const fatune::FileTree files;
+  const fatune::Family family = fatune::load_family(files, "flash_sm80");
+  const fatune::Problem problem{1, 256, 1, d_head, fatune::DType::fp16, false};
+  return fatune::shared_tensors(family, fatune::parse_config(family, short_form), problem,
+                                fatune::load_device_limits(files, {80, '\0'}));
+}
+
+/// `base`: where the kernel has the tile (flash_forward.cu).
+template <typename S>
+void expect_kernel_layout(const fatune::SharedTensor& tensor, int base, int rows) {
+  EXPECT_EQ(tensor.rows, rows) << tensor.name;
+  EXPECT_EQ(tensor.columns, S::kHeadDim);
+  for (int row = 0; row < rows; ++row) {
+    for (int chunk = 0; chunk < S::kChunksPerRow; ++chunk) {
+      const fatune::TensorPlace place{0, row, 8 * chunk};
+      const int offset = base + chunk_offset<S>(row, chunk);
+      EXPECT_EQ(fatune::offset_of(tensor, place), offset) << tensor.name;
+      EXPECT_EQ(fatune::place_at(tensor, offset), place) << tensor.name;
+    }
+  }
+}
+
+template <typename S>
+void expect_declared(const std::string& short_form) {
+  const auto tensors = declared(short_form, S::kHeadDim);
+  ASSERT_EQ(tensors.size(), 4U);
+  expect_kernel_layout<S>(tensors[0], 0, S::kBlockM);
+  expect_kernel_layout<S>(tensors[1], 0, S::kBlockM);
+  expect_kernel_layout<S>(tensors[2], S::kBytesQ, S::kBlockN);
+  expect_kernel_layout<S>(tensors[3], S::kBytesQ + S::kBytesKV, S::kBlockN);
+}
+
+TEST(SmemLayoutDeclared, IsTheKernels) {
+  expect_declared<TileShape<64, true>>(
+      "(FP16, 64, 64, 64, 4): async+eager+swizzled+load_2_2_2_tiles");
+  expect_declared<TileShape<128, true>>(
+      "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_2_2_2_tiles");
+  expect_declared<TileShape<64, false>>("(FP16, 64, 64, 64, 4): async+eager+load_2_2_2_tiles");
+  expect_declared<TileShape<128, false>>("(FP16, 128, 64, 64, 4): async+eager+load_2_2_2_tiles");
 }
 
 }  // namespace
