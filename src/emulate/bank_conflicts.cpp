@@ -107,7 +107,7 @@ std::uint32_t ideal_wavefronts(Mask mask, std::uint32_t bytes) {
 }
 
 std::uint32_t global_sectors(const Addresses& addresses, Mask mask, std::uint32_t bytes) {
-  std::array<std::uint64_t, 2 * kLanes> sectors;
+  std::array<std::uint64_t, std::size_t{2} * kLanes> sectors;
   std::size_t count = 0;
   for_each_lane(mask, [&](int lane) {
     const std::uint64_t address = addresses[static_cast<std::size_t>(lane)];

@@ -197,8 +197,9 @@ FATUNE_INLINE void add_products(const FactorsA& a, const FactorsB& b, const Accu
 
 FATUNE_INLINE double value_of(const Sums& sums, std::size_t i) {
   const double sum = static_cast<double>(sums.even[i]) + static_cast<double>(sums.odd[i]);
-  const auto biased =
-      static_cast<std::uint64_t>(1023 - kSumFractionBits + std::max(sums.greatest[i], kLeastPlain));
+  const std::int64_t exponent =
+      std::max(sums.greatest[i], kLeastPlain) - std::int64_t{kSumFractionBits};
+  const auto biased = static_cast<std::uint64_t>(exponent + 1023);
   return sum * std::bit_cast<double>(biased << 52U);
 }
 

@@ -228,8 +228,9 @@ void multiply_integers(Execution& x, Warp& warp, const Instruction& instruction,
   for (std::size_t i = 0; i < c.size(); ++i) {
     std::int64_t sum = c[i];
     for (std::size_t k = 0; k < 8 * sizeof(std::uint32_t); ++k) {
-      sum += byte_of(a[i / kProductColumns * kRowMost + k / 4], k % 4, shape.signed_a) *
-             byte_of(b[i % kProductColumns * kRowMost + k / 4], k % 4, shape.signed_b);
+      sum +=
+          std::int64_t{byte_of(a[i / kProductColumns * kRowMost + k / 4], k % 4, shape.signed_a)} *
+          byte_of(b[i % kProductColumns * kRowMost + k / 4], k % 4, shape.signed_b);
     }
     c[i] = as_integer(sum, shape.saturates);
   }

@@ -38,7 +38,7 @@ struct Shape {
 
 constexpr std::uint32_t kMostBytes = 32;
 constexpr std::uint32_t kMatrixRowBytes = 16;
-constexpr std::size_t kMatrixBytes = 8 * kMatrixRowBytes;
+constexpr std::size_t kMatrixBytes = std::size_t{8} * kMatrixRowBytes;
 
 std::uint64_t sign_extended(std::uint64_t value, std::uint32_t bytes) {
   const std::uint32_t unused = 64 - 8 * bytes;
@@ -103,7 +103,8 @@ void load(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   count_access(x, instruction, shape.space, addresses, mask, shape.bytes());
   const auto take = [&](int lane, const std::uint8_t* bytes) {
     for (std::uint32_t i = 0; i < shape.count; ++i) {
-      std::uint64_t value = element_at(bytes + i * shape.element_bytes, shape.element_bytes);
+      std::uint64_t value =
+          element_at(bytes + std::size_t{i} * shape.element_bytes, shape.element_bytes);
       value = shape.sign_extends ? sign_extended(value, shape.element_bytes) : value;
       if (shape.wide) {
         x.lanes<std::uint64_t>(warp, instruction.operands[i])[lane] = value;
@@ -134,7 +135,7 @@ void store(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) 
       const Operand& from = instruction.operands[1 + i];
       const std::uint64_t value = shape.wide ? x.lanes<std::uint64_t>(warp, from)[lane]
                                              : x.lanes<std::uint32_t>(warp, from)[lane];
-      set_element(value, shape.element_bytes, bytes + i * shape.element_bytes);
+      set_element(value, shape.element_bytes, bytes + std::size_t{i} * shape.element_bytes);
     }
   };
   if (shape.space == Space::shared && all_in_shared(x, warp, addresses, mask, shape.bytes())) {
