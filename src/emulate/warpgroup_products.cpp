@@ -302,18 +302,22 @@ void issue_product(Execution& x, Warp& warp, const Instruction& instruction) {
   }
   note_reads(x, warp, instruction, shape, product);
   warp.products.push_back(product);
-  watch_pending(x, warp);
+  watch_issued(x, warp, product);
   if (lands_at_issue(x)) {
     land_up_to(x, warp, warp.products.size());
   }
 }
 
 void await_products(Execution& x, Warp& warp, std::uint32_t pending) {
-  const auto done = [&](const AsyncProduct& product) {
-    return product.group + pending < warp.products_committed;
+  const auto left = [&](const AsyncProduct& product) {
+    return product.group + pending >= warp.products_committed;
   };
-  const auto count =
-      static_cast<std::size_t>(std::count_if(warp.products.begin(), warp.products.end(), done));
+  // Groups are in the order of their products.
+  const auto count = static_cast<std::size_t>(
+      std::find_if(warp.products.begin(), warp.products.end(), left) - warp.products.begin());
+  if (count == 0) {
+    return;
+  }
   land_up_to(x, warp, count);
   if (x.setup.checks.race) {
     for (std::size_t i = 0; i < count; ++i) {

@@ -63,22 +63,26 @@ void check_watched(Execution& x, Warp& warp, const Instruction& instruction) {
   }
 }
 
+void watch_issued(const Execution& x, Warp& warp, const AsyncProduct& product) {
+  const Instruction& instruction = x.program.instructions[product.instruction];
+  if (instruction.watched < 0) {
+    return;
+  }
+  const WatchedUses& uses = x.program.watched_uses[static_cast<std::size_t>(instruction.watched)];
+  for (const std::uint16_t number : uses.reads) {
+    warp.watched[number] |= kInput;
+  }
+  for (const std::uint16_t number : uses.writes) {
+    warp.watched[number] |= kSum;
+  }
+}
+
 void watch_pending(const Execution& x, Warp& warp) {
   for (std::uint8_t& state : warp.watched) {
     state &= kDirty;
   }
   for (const AsyncProduct& product : warp.products) {
-    const Instruction& instruction = x.program.instructions[product.instruction];
-    if (instruction.watched < 0) {
-      continue;
-    }
-    const WatchedUses& uses = x.program.watched_uses[static_cast<std::size_t>(instruction.watched)];
-    for (const std::uint16_t number : uses.reads) {
-      warp.watched[number] |= kInput;
-    }
-    for (const std::uint16_t number : uses.writes) {
-      warp.watched[number] |= kSum;
-    }
+    watch_issued(x, warp, product);
   }
 }
 

@@ -11,7 +11,9 @@ namespace fatune::emulate {
 /// Reports what comes too early, and notes what is written. Precondition: instruction.watched >= 0.
 void check_watched(Execution& x, Warp& warp, const Instruction& instruction);
 
-/// After products were issued or waited for: which registers they may still touch.
+/// After a product was issued: the registers that it may touch from now on.
+void watch_issued(const Execution& x, Warp& warp, const AsyncProduct& product);
+/// After products were waited for: which registers those that are left may still touch.
 void watch_pending(const Execution& x, Warp& warp);
 
 /// wgmma.fence: what was written before is ordered.
