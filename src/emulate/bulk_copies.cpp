@@ -53,7 +53,7 @@ bool is_there(Execution& x, const BulkCopy& copy, std::uint32_t rank, std::uint3
 template <typename Work>
 void for_each_destination(Execution& x, const BulkCopy& copy, Work work) {
   for (Block& block : x.blocks) {
-    if ((copy.blocks >> block.rank & 1U) != 0) {
+    if (copy.goes_to(block.rank)) {
       work(block);
     }
   }
@@ -238,8 +238,11 @@ void issue(Execution& x, BulkCopy copy) {
   count(x, copy);
   x.bulk.push_back(std::move(copy));
   if (lands_at_issue(x)) {
-    land(x, x.bulk.back());
-    forget_landed(x);
+    BulkCopy& issued = x.bulk.back();
+    land(x, issued);
+    if (issued.kind != BulkCopy::Kind::store) {
+      x.bulk.pop_back();
+    }
   }
 }
 
@@ -252,7 +255,7 @@ bool land_next_bulk(Execution& x) {
     return false;
   }
   land(x, *next);
-  forget_landed(x);
+  x.bulk.erase(next);
   return true;
 }
 

@@ -33,6 +33,10 @@ struct BulkCopy {
   std::uint32_t mbarrier = 0;     ///< load, move: offset in those blocks' shared memory
   std::uint32_t group = 0;        ///< store: how many the thread had committed before
   bool landed = false;            ///< it has happened; a store has still to be waited for
+
+  [[nodiscard]] bool goes_to(std::uint64_t rank) const {
+    return rank < 32 && (blocks >> rank & 1U) != 0;
+  }
 };
 
 }  // namespace fatune::emulate

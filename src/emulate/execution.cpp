@@ -159,16 +159,25 @@ std::uint32_t Execution::threads_alive(const Block& block) {
 }
 
 void Execution::complete_cluster_barrier() {
-  std::uint32_t alive = 0;
-  for (const Block& block : blocks) {
-    alive += threads_alive(block);
+  const auto all_arrived = [](const Warp& warp) {
+    return (warp.alive & ~warp.cluster_arrived) == 0;
+  };
+  if (arrived_at_cluster() == 0 || !std::all_of(warps.begin(), warps.end(), all_arrived)) {
+    return;
   }
-  if (cluster_barrier.arrived > 0 && cluster_barrier.arrived >= alive) {
-    cluster_barrier.arrived = 0;
-    ++cluster_barrier.phase;
-    cluster_barrier.completed = std::exchange(cluster_barrier.joined, {});
-    ++progress;
+  for (Warp& warp : warps) {
+    warp.cluster_arrived = 0;
   }
+  cluster_barrier.completed = std::exchange(cluster_barrier.joined, {});
+  ++progress;
+}
+
+std::uint32_t Execution::arrived_at_cluster() const {
+  std::uint32_t count = 0;
+  for (const Warp& warp : warps) {
+    count += static_cast<std::uint32_t>(std::popcount(warp.cluster_arrived));
+  }
+  return count;
 }
 
 bool Execution::any_alive() const {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <random>
 #include <span>
 #include <string>
@@ -30,8 +31,6 @@ inline constexpr std::size_t kBarriers = 16;
 
 /// The barrier of all threads of a cluster.
 struct ClusterBarrier {
-  std::uint64_t phase = 0;    ///< how often it has completed
-  std::uint32_t arrived = 0;  ///< threads
   Knowledge joined;
   Knowledge completed;  ///< what those who wait come to know
 };
@@ -67,7 +66,7 @@ class Execution {
   std::vector<Block> blocks;  ///< by rank
   std::vector<Warp> warps;    ///< of all blocks, one block after another: the agents
   ClusterBarrier cluster_barrier;
-  std::vector<BulkCopy> bulk;
+  std::deque<BulkCopy> bulk;
   StrongLocations strong_locations;
   std::uint64_t clock_reads = 0;  ///< how often %clock and the like were read
   std::mt19937_64 random;
@@ -116,6 +115,8 @@ class Execution {
 
   [[nodiscard]] std::uint32_t threads_alive(const Block& block);
   [[nodiscard]] bool any_alive() const;
+  /// Threads that are at the cluster's barrier, in its current phase.
+  [[nodiscard]] std::uint32_t arrived_at_cluster() const;
   /// When all threads that are alive have arrived.
   void complete_cluster_barrier();
 };

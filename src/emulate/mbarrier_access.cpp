@@ -33,7 +33,7 @@ std::string describe_polling(Execution& x, const Warp& warp, const Instruction& 
                              int lane) {
   if (instruction.waits) {
     return fmt::format("at the cluster's barrier, where {} threads have arrived",
-                       x.cluster_barrier.arrived);
+                       x.arrived_at_cluster());
   }
   const auto address =
       static_cast<std::uint32_t>(shared_part(x.address(warp, instruction.operands + 1, lane)));

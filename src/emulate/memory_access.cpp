@@ -70,7 +70,8 @@ FindingKind kind_of(SharedFault::Kind kind) {
   return FindingKind::race;
 }
 
-/// The space that a generic address is in, and the address there.
+/// The space that a generic address is in, and the address there. Generic addresses reach the
+/// shared memory of all blocks of the cluster.
 Access resolved(Access access) {
   if (access.space != Space::generic) {
     return access;
@@ -79,6 +80,9 @@ Access resolved(Access access) {
   access.space = space_of_generic(access.address);
   if (access.space != Space::global) {
     access.address -= window;
+  }
+  if (access.space == Space::shared) {
+    access.space = Space::shared_cluster;
   }
   return access;
 }

@@ -8,10 +8,14 @@ namespace {
 StrongLocation& location_of(Execution& x, const Warp& warp, const Access& access) {
   const Space space =
       access.space == Space::generic ? space_of_generic(access.address) : access.space;
-  const bool shared = space == Space::shared;
-  const std::uint64_t address =
-      shared && access.space == Space::generic ? access.address - kSharedWindow : access.address;
-  return x.strong_locations[{shared ? static_cast<std::int64_t>(warp.block) : -1, address}];
+  if (space != Space::shared && space != Space::shared_cluster) {
+    return x.strong_locations[{-1, access.address}];
+  }
+  const std::uint64_t address = shared_part(access.address);
+  const std::uint64_t rank = address >> kRankShift;
+  const std::uint64_t block = rank == 0 ? warp.block : rank - 1;
+  return x.strong_locations[{static_cast<std::int64_t>(block),
+                             address & ((std::uint64_t{1} << kRankShift) - 1)}];
 }
 
 }  // namespace

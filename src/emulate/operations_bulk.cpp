@@ -22,6 +22,7 @@ constexpr std::uint32_t kMulticast = 0x100;  ///< of Instruction::variant; below
 constexpr std::uint32_t kTensorMapAlignment = 64;
 constexpr std::uint32_t kBulkUnit = 16;
 constexpr std::int64_t kMostPending = 1 << 20;
+constexpr std::uint64_t kMostBoxBytes = 1 << 20;
 
 BulkCopy new_copy(const Execution& x, const Warp& warp, const Instruction& instruction, int lane,
                   BulkCopy::Kind kind) {
@@ -38,25 +39,37 @@ std::uint32_t word(const Execution& x, const Warp& warp, const Operand& operand,
   return x.lanes<std::uint32_t>(warp, operand)[lane];
 }
 
-/// An address of shared::cluster: the block's rank, and what that block calls it.
+/// An address of shared::cluster: the block's rank, and what that block calls it. Of any other
+/// address: a rank that no block has.
 struct ClusterAddress {
-  std::uint32_t rank = 0;
+  std::uint64_t rank = 0;
   std::uint32_t own = 0;
 };
 
 ClusterAddress cluster_address_of(const Warp& warp, std::uint64_t address) {
-  const auto bits = static_cast<std::uint32_t>(shared_part(address));
-  const std::uint32_t rank = bits >> kRankShift;
-  return {rank == 0 ? static_cast<std::uint32_t>(warp.block) : rank - 1,
-          bits & ((1U << kRankShift) - 1)};
+  const std::uint64_t part = shared_part(address);
+  const std::uint64_t rank = part >> kRankShift;
+  return {rank == 0 ? warp.block : rank - 1,
+          static_cast<std::uint32_t>(part) & ((1U << kRankShift) - 1)};
 }
 
-/// Sets the mbarrier of a copy, for all of its blocks; false, with a finding: one is missing.
+void malformed(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+               const std::string& text) {
+  x.report(FindingKind::out_of_bounds, warp, instruction, lane, [&] { return text; });
+}
+
+/// Sets the mbarrier of a copy, for all of its blocks; false, with a finding: one is missing. With
+/// a multicast only where it is within a block counts; without, its block is the destination's.
 bool set_mbarrier(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
                   std::uint64_t address, BulkCopy& copy) {
-  const std::uint32_t own = cluster_address_of(warp, address).own;
+  const auto [rank, own] = cluster_address_of(warp, address);
+  if ((instruction.variant & kMulticast) == 0 && !copy.goes_to(rank)) {
+    malformed(x, warp, instruction, lane,
+              fmt::format("the mbarrier is of block rank {}, which the copy does not go to", rank));
+    return false;
+  }
   for (const Block& block : x.blocks) {
-    if ((copy.blocks >> block.rank & 1U) == 0) {
+    if (!copy.goes_to(block.rank)) {
       continue;
     }
     const MbarrierPlace at = find_mbarrier(x, warp, instruction, lane,
@@ -69,18 +82,42 @@ bool set_mbarrier(Execution& x, const Warp& warp, const Instruction& instruction
   return copy.blocks != 0;
 }
 
-void malformed(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-               const std::string& text) {
-  x.report(FindingKind::out_of_bounds, warp, instruction, lane, [&] { return text; });
+/// The block that the destination is in.
+bool set_block(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+               std::uint64_t rank, BulkCopy& copy) {
+  if (rank >= x.blocks.size()) {
+    malformed(x, warp, instruction, lane,
+              fmt::format("block rank {} of a cluster of {}", rank, x.blocks.size()));
+    return false;
+  }
+  copy.blocks = 1U << rank;
+  return true;
 }
 
-/// The blocks of a multicast, or of the one that the destination is in.
+/// The blocks of a multicast, whose mask is the operand at `mask`; without, the destination's.
 bool set_blocks(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-                std::uint32_t blocks, BulkCopy& copy) {
-  copy.blocks = blocks;
-  if (blocks == 0 || (std::uint64_t{blocks} >> x.blocks.size()) != 0) {
+                const ClusterAddress& to, std::size_t mask, BulkCopy& copy) {
+  if ((instruction.variant & kMulticast) == 0) {
+    return set_block(x, warp, instruction, lane, to.rank, copy);
+  }
+  copy.blocks = word(x, warp, instruction.operands[mask], lane) & 0xffffU;
+  if (copy.blocks == 0 || (std::uint64_t{copy.blocks} >> x.blocks.size()) != 0) {
     malformed(x, warp, instruction, lane,
-              fmt::format("blocks {:#x} of a cluster of {}", blocks, x.blocks.size()));
+              fmt::format("blocks {:#x} of a cluster of {}", copy.blocks, x.blocks.size()));
+    return false;
+  }
+  return true;
+}
+
+/// What is read in shared memory has to be the block's own; false, with a finding: it is not.
+bool set_source(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                std::uint64_t address, BulkCopy& copy) {
+  const ClusterAddress from = cluster_address_of(warp, address);
+  copy.shared = from.own;
+  if (from.rank != warp.block) {
+    malformed(x, warp, instruction, lane,
+              fmt::format("copies from shared address {:#x}, which is not the block's own",
+                          shared_part(address)));
     return false;
   }
   return true;
@@ -105,7 +142,12 @@ bool read_box(Execution& x, Warp& warp, const Instruction& instruction, int lane
   for (std::size_t i = 0; i < rank; ++i) {
     box.corner[i] = static_cast<std::int32_t>(word(x, warp, instruction.operands[4 + i], lane));
   }
-  copy.bytes = map->box_bytes();
+  if (map->box_bytes() > kMostBoxBytes) {
+    malformed(x, warp, instruction, lane,
+              fmt::format("a box of {} bytes, more than any shared memory has", map->box_bytes()));
+    return false;
+  }
+  copy.bytes = static_cast<std::uint32_t>(map->box_bytes());
   copy.box = box;
   return true;
 }
@@ -117,12 +159,9 @@ void load_box(Execution& x, Warp& warp, const Instruction& instruction, Mask mas
     BulkCopy copy = new_copy(x, warp, instruction, lane, BulkCopy::Kind::load);
     const ClusterAddress to = cluster_address_of(warp, x.address(warp, operands, lane));
     copy.shared = to.own;
-    const std::uint32_t blocks = (instruction.variant & kMulticast) != 0
-                                     ? word(x, warp, operands[6 + rank], lane) & 0xffffU
-                                     : 1U << to.rank;
     const std::uint64_t mbarrier = x.address(warp, operands + 4 + rank, lane);
     if (read_box(x, warp, instruction, lane, copy) &&
-        set_blocks(x, warp, instruction, lane, blocks, copy) &&
+        set_blocks(x, warp, instruction, lane, to, 6 + rank, copy) &&
         set_mbarrier(x, warp, instruction, lane, mbarrier, copy)) {
       issue(x, std::move(copy));
     }
@@ -132,8 +171,9 @@ void load_box(Execution& x, Warp& warp, const Instruction& instruction, Mask mas
 void store_box(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   for_each_lane(mask, [&](int lane) {
     BulkCopy copy = new_copy(x, warp, instruction, lane, BulkCopy::Kind::store);
-    copy.shared = cluster_address_of(warp, x.address(warp, instruction.operands, lane)).own;
-    if (read_box(x, warp, instruction, lane, copy)) {
+    const std::uint64_t from = x.address(warp, instruction.operands, lane);
+    if (set_source(x, warp, instruction, lane, from, copy) &&
+        read_box(x, warp, instruction, lane, copy)) {
       issue(x, std::move(copy));
     }
   });
@@ -161,11 +201,8 @@ void load_bytes(Execution& x, Warp& warp, const Instruction& instruction, Mask m
     const ClusterAddress to = cluster_address_of(warp, x.address(warp, operands, lane));
     copy.shared = to.own;
     copy.global = x.address(warp, operands + 2, lane);
-    const std::uint32_t blocks = (instruction.variant & kMulticast) != 0
-                                     ? word(x, warp, operands[7], lane) & 0xffffU
-                                     : 1U << to.rank;
     if (set_bytes(x, warp, instruction, lane, copy) &&
-        set_blocks(x, warp, instruction, lane, blocks, copy) &&
+        set_blocks(x, warp, instruction, lane, to, 7, copy) &&
         set_mbarrier(x, warp, instruction, lane, x.address(warp, operands + 5, lane), copy)) {
       issue(x, std::move(copy));
     }
@@ -175,9 +212,10 @@ void load_bytes(Execution& x, Warp& warp, const Instruction& instruction, Mask m
 void store_bytes(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   for_each_lane(mask, [&](int lane) {
     BulkCopy copy = new_copy(x, warp, instruction, lane, BulkCopy::Kind::store);
-    copy.shared = cluster_address_of(warp, x.address(warp, instruction.operands, lane)).own;
     copy.global = x.address(warp, instruction.operands + 2, lane);
-    if (set_bytes(x, warp, instruction, lane, copy)) {
+    const std::uint64_t from = x.address(warp, instruction.operands, lane);
+    if (set_source(x, warp, instruction, lane, from, copy) &&
+        set_bytes(x, warp, instruction, lane, copy)) {
       issue(x, std::move(copy));
     }
   });
@@ -188,11 +226,12 @@ void move_bytes(Execution& x, Warp& warp, const Instruction& instruction, Mask m
   const Operand* const operands = instruction.operands;
   for_each_lane(mask, [&](int lane) {
     BulkCopy copy = new_copy(x, warp, instruction, lane, BulkCopy::Kind::move);
-    copy.shared = cluster_address_of(warp, x.address(warp, operands, lane)).own;
+    const std::uint64_t from = x.address(warp, operands, lane);
     const ClusterAddress to = cluster_address_of(warp, x.address(warp, operands + 2, lane));
     copy.destination = to.own;
-    if (set_bytes(x, warp, instruction, lane, copy) &&
-        set_blocks(x, warp, instruction, lane, 1U << to.rank, copy) &&
+    if (set_source(x, warp, instruction, lane, from, copy) &&
+        set_bytes(x, warp, instruction, lane, copy) &&
+        set_block(x, warp, instruction, lane, to.rank, copy) &&
         set_mbarrier(x, warp, instruction, lane, x.address(warp, operands + 5, lane), copy)) {
       issue(x, std::move(copy));
     }

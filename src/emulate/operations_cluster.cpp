@@ -65,8 +65,7 @@ void arrive_at_cluster(Execution& x, Warp& warp, const Instruction& instruction,
     }
   });
   warp.at_cluster_barrier |= mask;
-  warp.cluster_phase = x.cluster_barrier.phase;
-  x.cluster_barrier.arrived += static_cast<std::uint32_t>(std::popcount(mask));
+  warp.cluster_arrived |= mask;
   if (instruction.variant != kRelaxed) {
     x.cluster_barrier.joined.join(warp.clock);
   }
@@ -75,8 +74,8 @@ void arrive_at_cluster(Execution& x, Warp& warp, const Instruction& instruction,
   x.complete_cluster_barrier();
 }
 
-bool cluster_has_arrived(Execution& x, Warp& warp, const Instruction&, Mask mask) {
-  return (mask & ~warp.at_cluster_barrier) != 0 || x.cluster_barrier.phase > warp.cluster_phase;
+bool cluster_has_arrived(Execution&, Warp& warp, const Instruction&, Mask mask) {
+  return (mask & ~warp.at_cluster_barrier) != 0 || (mask & warp.cluster_arrived) == 0;
 }
 
 void wait_for_cluster(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {

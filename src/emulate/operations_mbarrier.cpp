@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <string_view>
 
 #include "emulate/mbarrier_access.hpp"
 #include "emulate/operations.hpp"
@@ -156,12 +157,20 @@ void pending_count(Execution& x, Warp& warp, const Instruction& instruction, Mas
 
 void add_flag(Decoder& d, bool set, Flags flag) { d.result.variant |= set ? flag : 0U; }
 
+/// Only arrivals and transactions may be at another block's mbarrier.
+bool may_be_remote(std::string_view verb) {
+  return verb == "arrive" || verb == "arrive_drop" || verb == "expect_tx" || verb == "complete_tx";
+}
+
 /// Of the address: shared::cta, shared::cluster, or generic.
 void decode_space(Decoder& d) {
   if (d.type() != b64) {
     d.unsupported("only .b64");
   }
-  add_flag(d, d.has("shared::cluster") || !d.has("shared"), kCluster);
+  if (d.has("shared::cluster") && !may_be_remote(d.part(1))) {
+    d.malformed("only of the block's own mbarriers");
+  }
+  add_flag(d, may_be_remote(d.part(1)) && (d.has("shared::cluster") || !d.has("shared")), kCluster);
   add_flag(d, d.has("relaxed"), kRelaxed);
 }
 

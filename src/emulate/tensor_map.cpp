@@ -125,8 +125,8 @@ std::optional<std::uint64_t> row_address(const TensorMap& map, const Coordinates
 
 }  // namespace
 
-std::uint32_t TensorMap::box_bytes() const {
-  std::uint32_t bytes = element_bytes;
+std::uint64_t TensorMap::box_bytes() const {
+  std::uint64_t bytes = element_bytes;
   for (std::size_t i = 0; i < rank; ++i) {
     bytes *= box[i];
   }
@@ -181,7 +181,8 @@ void for_each_piece(const TensorMap& map, const Coordinates& corner, std::uint32
                     const std::function<void(const BoxPiece&)>& work) {
   const std::uint32_t row_bytes = map.box[0] * map.element_bytes;
   std::array<std::uint32_t, kMostDimensions> at{};
-  for (std::uint32_t row = 0, rows = map.box_bytes() / row_bytes; row < rows; ++row) {
+  const auto rows = static_cast<std::uint32_t>(map.box_bytes() / row_bytes);
+  for (std::uint32_t row = 0; row < rows; ++row) {
     Row(map, corner[0], row_address(map, corner, at), shared + row * row_bytes)
         .for_each_piece(work);
     for (std::size_t i = 1; i < map.rank && ++at[i] == map.box[i]; ++i) {

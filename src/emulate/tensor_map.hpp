@@ -32,7 +32,7 @@ struct TensorMap {
   std::array<std::uint32_t, kMostDimensions> box{};      ///< elements
   Swizzle swizzle = Swizzle::none;
 
-  [[nodiscard]] std::uint32_t box_bytes() const;
+  [[nodiscard]] std::uint64_t box_bytes() const;
 };
 
 inline constexpr std::size_t kTensorMapBytes = 128;
@@ -53,7 +53,7 @@ struct BoxPiece {
 };
 
 /// Calls `work` for the pieces of the box whose first element is at `corner` of the tensor, and
-/// whose copy begins at `shared`.
+/// whose copy begins at `shared`. Precondition: the box has less than 4 GiB.
 void for_each_piece(const TensorMap& map, const Coordinates& corner, std::uint32_t shared,
                     const std::function<void(const BoxPiece&)>& work);
 

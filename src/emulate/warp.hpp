@@ -85,7 +85,7 @@ struct Warp {
   std::uint32_t products_committed = 0;
   std::vector<std::uint8_t> watched;                   ///< state of each register that products use
   Mask at_cluster_barrier = 0;                         ///< lanes that have arrived, and not waited
-  std::uint64_t cluster_phase = 0;                     ///< of the cluster's barrier, when they did
+  Mask cluster_arrived = 0;                            ///< lanes that have, in its current phase
   std::array<std::uint32_t, kLanes> committed{};       ///< cp.async groups, by lane
   std::array<std::uint32_t, kLanes> bulk_committed{};  ///< bulk groups, by lane
   std::vector<std::uint8_t> local;                     ///< lane after lane
