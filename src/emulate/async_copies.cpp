@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -106,10 +107,28 @@ bool arrive_next(Execution& x) {
   return false;
 }
 
-void await_copies(Execution& x, Warp& warp, Mask lanes, std::uint32_t pending) {
+namespace {
+
+/// Whether any of these lanes' copies is done. A lane's groups are in order: its first copy
+/// decides.
+template <typename Done>
+bool any_done(const std::vector<AsyncCopy>& copies, Mask lanes, const Done& done) {
+  for (auto copy = copies.begin(); copy != copies.end() && lanes != 0; ++copy) {
+    if (done(*copy)) {
+      return true;
+    }
+    lanes &= ~lane_bit(copy->lane);
+  }
+  return false;
+}
+
+void end_copies(Execution& x, Warp& warp, Mask lanes, std::uint32_t pending) {
   const auto done = [&](const AsyncCopy& copy) {
     return has_lane(lanes, copy.lane) && copy.group + pending < warp.committed[copy.lane];
   };
+  if (!any_done(warp.copies, lanes, done)) {
+    return;
+  }
   for (AsyncCopy& copy : warp.copies) {
     if (!done(copy)) {
       continue;
@@ -123,6 +142,12 @@ void await_copies(Execution& x, Warp& warp, Mask lanes, std::uint32_t pending) {
     }
   }
   std::erase_if(warp.copies, done);
+}
+
+}  // namespace
+
+void await_copies(Execution& x, Warp& warp, Mask lanes, std::uint32_t pending) {
+  end_copies(x, warp, lanes, pending);
   std::erase_if(warp.tracked, [&](const TrackedCopies& copies) {
     const bool waited =
         has_lane(lanes, copies.lane) && copies.group + pending < warp.committed[copies.lane];
