@@ -20,7 +20,8 @@ class NoGpu : public ProgramTest {
     std::filesystem::copy(kToyFolder, folder, std::filesystem::copy_options::recursive);
     std::string source = read("toy_attention/toy_attention.cu");
     const std::string place = "const int lane = threadIdx.x % 32;";
-    source.insert(source.find(place), "asm volatile(\"pmevent 3;\"); ");
+    source.insert(source.find(place),
+                  "asm volatile(\"{ .reg .s32 x; vadd.s32.s32.s32 x, 1, 2; }\"); ");
     write("toy_attention/toy_attention.cu", source);
     return folder.string();
   }
@@ -128,11 +129,11 @@ TEST_F(NoGpu, WhatCannotBeEmulatedIsRankedAndSaysSo) {
       "64",  "--config",     "(FP16, 64, 32): unroll_1"};
   const ProcessResult table = fatune(arguments);
   expect_ok(table);
-  EXPECT_THAT(table.out, AllOf(HasSubstr("1 NOT VERIFIED, among them"), HasSubstr("pmevent")));
+  EXPECT_THAT(table.out, AllOf(HasSubstr("1 NOT VERIFIED, among them"), HasSubstr("vadd")));
   const json report = fatune_json(with(arguments, {"--format", "json"}));
   const json& entry = report["problems"][0]["ranking"][0];
   EXPECT_TRUE(entry["verified"].is_null());
-  EXPECT_THAT(entry["not_verified_because"].get<std::string>(), HasSubstr("pmevent"));
+  EXPECT_THAT(entry["not_verified_because"].get<std::string>(), HasSubstr("vadd"));
 }
 
 TEST_F(NoGpu, CheckEmulatesEveryInputAndSeed) {
