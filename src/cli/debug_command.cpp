@@ -13,7 +13,7 @@ namespace fatune {
 namespace {
 
 constexpr std::int64_t kMostBlocks = 1024;
-constexpr std::int64_t kMostSeqLen = 65536;
+constexpr std::int64_t kMostDebuggedSeqLen = 65536;
 
 std::string init_footer() {
   std::string text = "Kinds of input:\n";
@@ -28,7 +28,7 @@ void add_problem_of_debug(CLI::App& sub, DebugOptions& options) {
               kMostBlocks, options.seq_blocks);
   add_text_option(sub, "--seq", "N", "sequence length, in place of --seq-blocks",
                   [&options](const std::string& text) {
-                    options.seq_len = parse_integer(text, "--seq", 1, kMostSeqLen);
+                    options.seq_len = parse_integer(text, "--seq", 1, kMostDebuggedSeqLen);
                   })
       ->excludes("--seq-blocks");
   sub.add_flag("--causal", options.causal, "a query sees only keys up to its own position");

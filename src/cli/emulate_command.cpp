@@ -14,7 +14,7 @@ namespace fatune {
 namespace {
 
 // The references take batch * heads * seq_len^2 * d_head steps on one core.
-constexpr std::int64_t kMostSeqLen = 4096;
+constexpr std::int64_t kMostEmulatedSeqLen = 4096;
 constexpr std::int64_t kMostHeads = 64;
 constexpr std::int64_t kMostSchedules = 1000;
 constexpr std::int64_t kDefaultSeqLen = 256;
@@ -39,7 +39,7 @@ void add_problem_of_emulate(CLI::App& sub, ProblemOptions& problems) {
   problems.seq_lens = {kDefaultSeqLen};
   problems.batch = 1;
   problems.heads = kDefaultHeads;
-  add_integer(sub, "--seq", "sequence length (default: 256)", 1, kMostSeqLen,
+  add_integer(sub, "--seq", "sequence length (default: 256)", 1, kMostEmulatedSeqLen,
               problems.seq_lens.front());
   add_binding_options(sub, problems);
   sub.add_flag("--causal", problems.causal, "a query sees only keys up to its own position");

@@ -9,7 +9,7 @@
 namespace fatune {
 namespace {
 
-constexpr std::int64_t kMostSeqLen = std::int64_t{1} << 24;
+constexpr std::int64_t kMostSweptSeqLen = std::int64_t{1} << 24;
 constexpr std::int64_t kMostHeadDim = 1024;
 constexpr std::int64_t kMostHeads = 65535;
 constexpr std::int64_t kMostJobs = 1024;
@@ -73,7 +73,7 @@ void add_binding_options(CLI::App& app, ProblemOptions& problems) {
 void add_problem_options(CLI::App& app, ProblemOptions& problems) {
   add_text_option(app, "--seq", "LIST", "sequence lengths (default: 512,1024,2048,4096)",
                   [&](const std::string& text) {
-                    problems.seq_lens = parse_positive_list(text, "--seq", kMostSeqLen);
+                    problems.seq_lens = parse_positive_list(text, "--seq", kMostSweptSeqLen);
                   });
   add_binding_options(app, problems);
   app.add_flag("--causal", problems.causal, "a query sees only keys up to its own position");

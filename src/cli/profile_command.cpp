@@ -13,9 +13,7 @@
 namespace fatune {
 namespace {
 
-using Options = std::shared_ptr<ProfileOptions>;
-
-void read_run(const std::string& text, ProfileOptions& options) {
+void read_profiled_run(const std::string& text, ProfileOptions& options) {
   options.with_run = true;
   if (text != "last") {
     options.run = parse_integer(text, "--run", 1, std::numeric_limits<std::int64_t>::max());
@@ -50,13 +48,13 @@ void read_metrics(const std::string& text, ProfileOptions& options) {
 }
 
 /// What is profiled.
-void add_subject_options(CLI::App& app, const Options& options) {
+void add_subject_options(CLI::App& app, const std::shared_ptr<ProfileOptions>& options) {
   app.add_option("--config", options->configs, "configuration, in place of a space; repeatable")
       ->type_name("CONFIG")
       ->allow_extra_args(false);
   add_kernel_options(app, options->kernels, SpaceOption::yes);
   add_text_option(app, "--run", "N|last", "the first configurations of a stored run's rankings",
-                  [options](const std::string& text) { read_run(text, *options); })
+                  [options](const std::string& text) { read_profiled_run(text, *options); })
       ->excludes("--space")
       ->excludes("--config");
   constexpr std::int64_t kMostRows = 1000000;
@@ -67,7 +65,7 @@ void add_subject_options(CLI::App& app, const Options& options) {
 }
 
 /// How it is profiled.
-void add_counting_options(CLI::App& app, const Options& options) {
+void add_counting_options(CLI::App& app, const std::shared_ptr<ProfileOptions>& options) {
   add_text_option(app, "--metrics", "NAMES",
                   "documented (the default), attention, core, full, figures, or ncu's metrics",
                   [options](const std::string& text) { read_metrics(text, *options); });

@@ -9,9 +9,7 @@
 namespace fatune {
 namespace {
 
-using Options = std::shared_ptr<SassOptions>;
-
-void add_side(CLI::App& app, const Options& options, const char* name, const char* doc) {
+void add_side(CLI::App& app, const SharedSassOptions& options, const char* name, const char* doc) {
   app.add_option_function<std::string>(
          name,
          [options](const std::string& text) {
@@ -24,7 +22,7 @@ void add_side(CLI::App& app, const Options& options, const char* name, const cha
 using Work = ExitCode (*)(const SassOptions&);
 
 /// A command on the code that --config or --cubin names.
-void run_on_source(CLI::App& sub, const Options& options, Command& command, Work work) {
+void run_on_source(CLI::App& sub, const SharedSassOptions& options, Command& command, Work work) {
   sub.callback([options, &command, work] {
     command = [options, work] {
       check_source(*options);
@@ -33,7 +31,7 @@ void run_on_source(CLI::App& sub, const Options& options, Command& command, Work
   });
 }
 
-Options new_options(const CommandDefaults& defaults) {
+SharedSassOptions new_options(const CommandDefaults& defaults) {
   auto options = std::make_shared<SassOptions>();
   options->output = defaults.output;
   return options;
@@ -41,7 +39,7 @@ Options new_options(const CommandDefaults& defaults) {
 
 void add_text_command(CLI::App& parent, const CommandDefaults& defaults, Command& command,
                       const char* name, const char* doc, Work work) {
-  const Options options = new_options(defaults);
+  const SharedSassOptions options = new_options(defaults);
   CLI::App* sub = parent.add_subcommand(name, doc);
   add_compile_options(*sub, *options);
   add_code_options(*sub, options);
@@ -49,7 +47,7 @@ void add_text_command(CLI::App& parent, const CommandDefaults& defaults, Command
 }
 
 void add_graph_command(CLI::App& parent, const CommandDefaults& defaults, Command& command) {
-  const Options options = new_options(defaults);
+  const SharedSassOptions options = new_options(defaults);
   CLI::App* sub = parent.add_subcommand("cfg", "The control-flow graph, drawn or for Graphviz");
   add_compile_options(*sub, *options);
   add_code_options(*sub, options);
@@ -62,7 +60,7 @@ void add_graph_command(CLI::App& parent, const CommandDefaults& defaults, Comman
 }
 
 void add_diff_command(CLI::App& parent, const CommandDefaults& defaults, Command& command) {
-  const Options options = new_options(defaults);
+  const SharedSassOptions options = new_options(defaults);
   CLI::App* sub = parent.add_subcommand("diff", "What changes from one kernel's code to another's");
   add_side(*sub, options, "A", "configuration, or cubin or listing file, or artifact:KEY");
   add_side(*sub, options, "B", "the same, to compare with it");
@@ -103,7 +101,7 @@ void add_why_command(CLI::App& parent, const CommandDefaults& defaults, Command&
 }  // namespace
 
 void add_sass_command(CLI::App& app, const CommandDefaults& defaults, Command& command) {
-  const Options options = new_options(defaults);
+  const SharedSassOptions options = new_options(defaults);
   CLI::App* sub = app.add_subcommand(
       "sass", "Look into the machine code: what it is made of, its main loop, why one is faster");
   sub->require_subcommand(0, 1);

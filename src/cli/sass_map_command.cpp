@@ -12,15 +12,14 @@ namespace {
 constexpr std::int64_t kMostSteps = 1000000;
 constexpr std::int64_t kDefaultSteps = 4;
 
-using Options = std::shared_ptr<SassMapOptions>;
-
-void add_target_option(CLI::App& sub, const Options& options, const char* name, const char* type,
-                       const char* doc, MapTarget (*read)(const std::string&)) {
+void add_target_option(CLI::App& sub, const std::shared_ptr<SassMapOptions>& options,
+                       const char* name, const char* type, const char* doc,
+                       MapTarget (*read)(const std::string&)) {
   add_text_option(sub, name, type, doc,
                   [options, read](const std::string& text) { options->target = read(text); });
 }
 
-void add_map_options(CLI::App& sub, const Options& options) {
+void add_map_options(CLI::App& sub, const std::shared_ptr<SassMapOptions>& options) {
   add_target_option(sub, options, "--source", "FILE:LINE",
                     "a line of the source, as softmax.cuh:40", read_source_target);
   add_target_option(sub, options, "--ptx", "LINE", "a line of the PTX", read_ptx_target);

@@ -10,19 +10,18 @@
 namespace fatune {
 namespace {
 
-using Options = std::shared_ptr<SassOptions>;
 using Kind = CodeSource::Kind;
 
 constexpr std::int64_t kLastRank = 1000000;
 
-CLI::Option* add_source(CLI::App& app, const Options& options, const char* name, const char* type,
-                        const char* doc, Kind kind) {
+CLI::Option* add_source(CLI::App& app, const SharedSassOptions& options, const char* name,
+                        const char* type, const char* doc, Kind kind) {
   return add_text_option(app, name, type, doc, [options, kind](const std::string& text) {
     options->sources.push_back({text, kind, {}});
   });
 }
 
-void add_run_source(CLI::App& app, const Options& options) {
+void add_run_source(CLI::App& app, const SharedSassOptions& options) {
   auto* run =
       add_text_option(app, "--run", "N|last", "a configuration of a stored run, by its rank",
                       [options](const std::string& text) {
@@ -58,13 +57,13 @@ void add_function_option(CLI::App& app, SassOptions& options) {
       ->type_name("NAME");
 }
 
-void add_case_options(CLI::App& app, const Options& options) {
+void add_case_options(CLI::App& app, const SharedSassOptions& options) {
   add_source(app, options, "--config", "CONFIG", "configuration, in short form or as a kernel name",
              Kind::config);
   add_run_source(app, options);
 }
 
-void add_code_options(CLI::App& app, const Options& options) {
+void add_code_options(CLI::App& app, const SharedSassOptions& options) {
   add_case_options(app, options);
   auto* file = add_source(app, options, "--cubin", "FILE",
                           "cubin, a file that embeds some, or what 'nvdisasm -c' printed of one",

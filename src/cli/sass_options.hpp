@@ -13,12 +13,14 @@
 // What the subcommands of `sass` share.
 namespace fatune {
 
+using SharedSassOptions = std::shared_ptr<SassOptions>;
+
 /// How a configuration becomes machine code.
 void add_compile_options(CLI::App& app, SassOptions& options);
 /// --config, or --run and --rank: what is compiled. After add_compile_options.
-void add_case_options(CLI::App& app, const std::shared_ptr<SassOptions>& options);
+void add_case_options(CLI::App& app, const SharedSassOptions& options);
 /// The same, or --cubin, or --artifact: whose machine code it is; --function.
-void add_code_options(CLI::App& app, const std::shared_ptr<SassOptions>& options);
+void add_code_options(CLI::App& app, const SharedSassOptions& options);
 void add_function_option(CLI::App& app, SassOptions& options);
 /// Error(usage) when no source is named.
 void check_source(const SassOptions& options);

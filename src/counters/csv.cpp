@@ -12,7 +12,7 @@
 namespace fatune {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{256} << 20;
+constexpr std::size_t kMostCsvBytes = std::size_t{256} << 20;
 
 /// What libcsv has read so far. Its callbacks are C: an exception waits until they have returned.
 struct Reading {
@@ -71,7 +71,7 @@ class Parser {
 
 std::vector<CsvRow> read_csv(std::string_view text, const std::string& source) {
   Reading reading;
-  if (text.size() > kMostBytes) {
+  if (text.size() > kMostCsvBytes) {
     fail("more than 256 MiB", source, 0);
   }
   if (text.find('\0') != std::string_view::npos) {

@@ -83,8 +83,8 @@ std::string errors_in(std::string_view messages) {
 }
 
 std::string shortened(const std::string& text) {
-  constexpr std::size_t kMostBytes = 2000;
-  return text.size() <= kMostBytes ? text : text.substr(0, kMostBytes) + " ...";
+  constexpr std::size_t kMostMessageBytes = 2000;
+  return text.size() <= kMostMessageBytes ? text : text.substr(0, kMostMessageBytes) + " ...";
 }
 
 }  // namespace

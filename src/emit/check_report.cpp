@@ -12,26 +12,20 @@
 namespace fatune {
 namespace {
 
-using Row = CheckedInput;
-
-FieldValue text_or_none(const std::string& text) {
-  return text.empty() ? FieldValue{} : FieldValue{text};
-}
-
 template <auto kMember>
-FieldValue stat(const Row& row) {
+FieldValue stat(const CheckedInput& row) {
   return row.stats ? FieldValue{(*row.stats).*kMember} : FieldValue{};
 }
 
 /// The greater of both errors, as a part of what it may be; endless when something else is wrong.
-double share_of_limit(const Row& row) {
+double share_of_limit(const CheckedInput& row) {
   if (!is_right(row) || !row.stats || row.stats->limit <= 0.0) {
     return std::numeric_limits<double>::infinity();
   }
   return std::max(row.stats->max_abs_error, row.stats->max_abs_difference) / row.stats->limit;
 }
 
-FieldValue percent_of_limit(const Row& row) {
+FieldValue percent_of_limit(const CheckedInput& row) {
   if (!row.stats || row.stats->limit <= 0.0) {
     return {};
   }
@@ -39,20 +33,20 @@ FieldValue percent_of_limit(const Row& row) {
          row.stats->limit;
 }
 
-bool same_run(const Row& a, const Row& b) {
+bool same_run(const CheckedInput& a, const CheckedInput& b) {
   return a.problem == b.problem && a.config == b.config && a.seed == b.seed && a.tool == b.tool;
 }
 
-FieldValue verified(const Row& row) {
+FieldValue verified(const CheckedInput& row) {
   return !is_right(row)     ? FieldValue{}
          : is_emulated(row) ? FieldValue{std::string("emulated")}
                             : FieldValue{std::string("gpu")};
 }
 
 /// Of neighbours of one run the one that is worst.
-std::vector<Row> worst_rows(const std::vector<Row>& rows) {
-  std::vector<Row> worst;
-  for (const Row& row : rows) {
+std::vector<CheckedInput> worst_rows(const std::vector<CheckedInput>& rows) {
+  std::vector<CheckedInput> worst;
+  for (const CheckedInput& row : rows) {
     if (worst.empty() || !same_run(worst.back(), row)) {
       worst.push_back(row);
     } else if (share_of_limit(row) > share_of_limit(worst.back())) {
@@ -77,7 +71,7 @@ Json json_finding(const SanitizerFinding& finding) {
           {"count", finding.count}};
 }
 
-Json json_check(const Row& row) {
+Json json_check(const CheckedInput& row) {
   Json json = json_object(checked_input_fields(), row);
   json["rows"] = json_checked_rows(row);
   json["findings"] = Json::array();
@@ -87,16 +81,16 @@ Json json_check(const Row& row) {
   return json;
 }
 
-std::string headline(const std::vector<Row>& rows) {
+std::string headline(const std::vector<CheckedInput>& rows) {
   return std::any_of(rows.begin(), rows.end(), is_emulated)
              ? "EMULATED on the CPU, not run on a GPU (docs/emulate.md): problems are small ones "
                "that stand for those asked for\n\n"
              : "";
 }
 
-std::string count_text(const std::vector<Row>& worst) {
-  const auto wrong =
-      std::count_if(worst.begin(), worst.end(), [](const Row& row) { return !is_right(row); });
+std::string count_text(const std::vector<CheckedInput>& worst) {
+  const auto wrong = std::count_if(worst.begin(), worst.end(),
+                                   [](const CheckedInput& row) { return !is_right(row); });
   return wrong == 0 ? fmt::format("all {} right\n", worst.size())
                     : fmt::format("{} of {} WRONG\n", wrong, worst.size());
 }
@@ -108,23 +102,23 @@ bool is_right(const CheckedInput& checked) { return checked.outcome == "right"; 
 bool is_emulated(const CheckedInput& checked) { return checked.tool == kEmulatorTool; }
 
 const std::vector<Field<CheckedInput>>& checked_input_fields() {
-  static const std::vector<Field<Row>> fields{
+  static const std::vector<Field<CheckedInput>> fields{
       {"problem", "problem", "what it was run on", 0, Shown::everywhere,
-       [](const Row& r) { return FieldValue{describe(r.problem)}; }},
+       [](const CheckedInput& r) { return FieldValue{describe(r.problem)}; }},
       {"config", "config", "the configuration's short form", 0, Shown::everywhere,
-       [](const Row& r) { return FieldValue{r.config}; }},
+       [](const CheckedInput& r) { return FieldValue{r.config}; }},
       {"seed", "seed", "of the random inputs", 0, Shown::everywhere,
-       [](const Row& r) { return FieldValue{static_cast<std::int64_t>(r.seed)}; }},
+       [](const CheckedInput& r) { return FieldValue{static_cast<std::int64_t>(r.seed)}; }},
       {"tool", "tool", "tool of compute-sanitizer that it ran under, or emulator", 0,
-       Shown::everywhere, [](const Row& r) { return text_or_none(r.tool); }},
+       Shown::everywhere, [](const CheckedInput& r) { return text_or_none(r.tool); }},
       {"verified", "verified",
        "how it was found right: gpu, or emulated (on the CPU); null: it was not", 0,
        Shown::for_programs, verified},
       {"outcome", "outcome", "right, wrong_result, crashed, ...", 0, Shown::everywhere,
-       [](const Row& r) { return FieldValue{r.outcome}; }},
+       [](const CheckedInput& r) { return FieldValue{r.outcome}; }},
       {"input", "input", "kind of input: normal, large_logits, dominating_key", 0,
        Shown::everywhere,
-       [](const Row& r) { return r.stats ? FieldValue{r.stats->input} : FieldValue{}; }},
+       [](const CheckedInput& r) { return r.stats ? FieldValue{r.stats->input} : FieldValue{}; }},
       {"max_abs_error", "max err", "greatest absolute difference to the fp32 reference", 6,
        Shown::everywhere, stat<&ErrorStats::max_abs_error>},
       {"max_abs_difference", "max diff", "the same to the 16-bit reference", 6, Shown::everywhere,
@@ -137,7 +131,7 @@ const std::vector<Field<CheckedInput>>& checked_input_fields() {
       {"mismatched", "mismatched", "elements beyond atol 1e-5, rtol 1e-3 of the 16-bit reference",
        0, Shown::everywhere, stat<&ErrorStats::mismatched>},
       {"mismatched_percent", "%", "the same in percent", 3, Shown::everywhere,
-       [](const Row& r) {
+       [](const CheckedInput& r) {
          return r.stats ? FieldValue{r.stats->mismatched_percent()} : FieldValue{};
        }},
       {"not_finite", "not finite", "NaN or infinite elements of the whole output", 0,
@@ -145,7 +139,7 @@ const std::vector<Field<CheckedInput>>& checked_input_fields() {
       {"guard_bytes_changed", "stray bytes", "bytes written outside the output", 0,
        Shown::for_programs, stat<&ErrorStats::guard_bytes_changed>},
       {"detail", "detail", "what is wrong", 0, Shown::everywhere,
-       [](const Row& r) { return text_or_none(r.detail); }},
+       [](const CheckedInput& r) { return text_or_none(r.detail); }},
   };
   return fields;
 }
@@ -154,7 +148,7 @@ std::string print_checked_inputs(const std::vector<CheckedInput>& rows, OutputFo
   if (format == OutputFormat::json) {
     Json json = {{"format", "fatune.check"}, {"format_version", 1}, {"measured", false}};
     json["checks"] = Json::array();
-    for (const Row& row : rows) {
+    for (const CheckedInput& row : rows) {
       json["checks"].push_back(json_check(row));
     }
     return json_text(json);
@@ -162,7 +156,7 @@ std::string print_checked_inputs(const std::vector<CheckedInput>& rows, OutputFo
   if (format == OutputFormat::csv) {
     return print_rows(checked_input_fields(), rows, format);
   }
-  const std::vector<Row> worst = worst_rows(rows);
+  const std::vector<CheckedInput> worst = worst_rows(rows);
   return headline(rows) + print_rows(checked_input_fields(), worst, format) + "\n" +
          count_text(worst) + print_rows_for_people(rows, format);
 }

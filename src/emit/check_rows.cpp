@@ -9,22 +9,20 @@
 namespace fatune {
 namespace {
 
-using Row = CheckedRow;
-
 constexpr std::size_t kWorst = 10;
 constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
 template <auto kMember>
-FieldValue finding(const Row& row) {
+FieldValue finding(const CheckedRow& row) {
   return row.found.*kMember;
 }
 
 /// The problem that the input was run on: the probe problem has a batch of its own, so the heads
 /// tell.
-std::int64_t heads_of(const Row& row) { return row.checked->problem.heads; }
+std::int64_t heads_of(const CheckedRow& row) { return row.checked->problem.heads; }
 
-std::vector<Row> rows_of(const CheckedInput& checked, std::size_t most) {
-  std::vector<Row> rows;
+std::vector<CheckedRow> rows_of(const CheckedInput& checked, std::size_t most) {
+  std::vector<CheckedRow> rows;
   for (const RowFinding& found : worst_rows(*checked.rows, most)) {
     rows.push_back({&checked, found});
   }
@@ -33,7 +31,7 @@ std::vector<Row> rows_of(const CheckedInput& checked, std::size_t most) {
 
 Json json_worst(const CheckedInput& checked) {
   Json list = Json::array();
-  for (const Row& row : rows_of(checked, kWorst)) {
+  for (const CheckedRow& row : rows_of(checked, kWorst)) {
     list.push_back({{"batch", row.found.head / heads_of(row)},
                     {"head", row.found.head % heads_of(row)},
                     {"row", row.found.row},
@@ -66,20 +64,19 @@ std::string headline(const CheckedInput& checked, const RowPattern& pattern) {
 }  // namespace
 
 const std::vector<Field<CheckedRow>>& checked_row_fields() {
-  constexpr Shown kForPrograms = Shown::for_programs;
-  static const std::vector<Field<Row>> fields{
+  static const std::vector<Field<CheckedRow>> fields{
       {"problem", "problem", "what it was run on", 0, kForPrograms,
-       [](const Row& r) { return FieldValue{describe(r.checked->problem)}; }},
+       [](const CheckedRow& r) { return FieldValue{describe(r.checked->problem)}; }},
       {"config", "config", "the configuration's short form", 0, kForPrograms,
-       [](const Row& r) { return FieldValue{r.checked->config}; }},
+       [](const CheckedRow& r) { return FieldValue{r.checked->config}; }},
       {"seed", "seed", "of the random inputs", 0, kForPrograms,
-       [](const Row& r) { return FieldValue{static_cast<std::int64_t>(r.checked->seed)}; }},
+       [](const CheckedRow& r) { return FieldValue{static_cast<std::int64_t>(r.checked->seed)}; }},
       {"input", "input", "kind of input", 0, kForPrograms,
-       [](const Row& r) { return FieldValue{r.checked->rows->input}; }},
+       [](const CheckedRow& r) { return FieldValue{r.checked->rows->input}; }},
       {"batch", "batch", "which sequence", 0, Shown::everywhere,
-       [](const Row& r) { return FieldValue{r.found.head / heads_of(r)}; }},
+       [](const CheckedRow& r) { return FieldValue{r.found.head / heads_of(r)}; }},
       {"head", "head", "which attention head", 0, Shown::everywhere,
-       [](const Row& r) { return FieldValue{r.found.head % heads_of(r)}; }},
+       [](const CheckedRow& r) { return FieldValue{r.found.head % heads_of(r)}; }},
       {"row", "row", "position in the sequence", 0, Shown::everywhere, finding<&RowFinding::row>},
       {"mismatched", "mismatched", "its elements beyond atol 1e-5, rtol 1e-3", 0, Shown::everywhere,
        finding<&RowFinding::mismatched>},
@@ -109,10 +106,10 @@ Json json_checked_rows(const CheckedInput& checked) {
 }
 
 std::string print_rows_csv(const std::vector<CheckedInput>& checks) {
-  std::vector<Row> rows;
+  std::vector<CheckedRow> rows;
   for (const CheckedInput& checked : checks) {
     if (checked.rows) {
-      const std::vector<Row> more = rows_of(checked, kAll);
+      const std::vector<CheckedRow> more = rows_of(checked, kAll);
       rows.insert(rows.end(), more.begin(), more.end());
     }
   }

@@ -10,32 +10,27 @@
 namespace fatune {
 namespace {
 
-using Row = CompiledConfig;
-
-constexpr Shown kEverywhere = Shown::everywhere;
-constexpr Shown kForPrograms = Shown::for_programs;
-
 template <auto kMember>
-FieldValue fact(const Row& row) {
+FieldValue fact(const CompiledConfig& row) {
   return row.facts ? FieldValue{std::int64_t{(*row.facts).*kMember}} : FieldValue{};
 }
 
 template <auto kMember>
-FieldValue integer(const Row& row) {
+FieldValue integer(const CompiledConfig& row) {
   return row.facts ? FieldValue{std::int64_t{row.*kMember}} : FieldValue{};
 }
 
-template <std::string Row::*kMember>
-FieldValue text(const Row& row) {
+template <std::string CompiledConfig::*kMember>
+FieldValue text(const CompiledConfig& row) {
   return (row.*kMember).empty() ? FieldValue{} : FieldValue{row.*kMember};
 }
 
-const std::vector<Field<Row>>& compile_fields() {
-  static const std::vector<Field<Row>> fields{
+const std::vector<Field<CompiledConfig>>& compile_fields() {
+  static const std::vector<Field<CompiledConfig>> fields{
       {"config", "config", "the configuration's short form", 0, kEverywhere,
-       text<&Row::short_form>},
+       text<&CompiledConfig::short_form>},
       {"status", "status", "compiled, invalid, unlaunchable or compile_failed", 0, kEverywhere,
-       text<&Row::status>},
+       text<&CompiledConfig::status>},
       {"registers_per_thread", "regs", "registers per thread", 0, kEverywhere,
        fact<&ResourceFacts::registers_per_thread>},
       {"spill_store_bytes", "spill st", "bytes of spill stores per thread (static count)", 0,
@@ -47,25 +42,25 @@ const std::vector<Field<Row>>& compile_fields() {
       {"static_smem_bytes", "static smem", "static shared memory per block in bytes", 0,
        kForPrograms, fact<&ResourceFacts::static_smem_bytes>},
       {"dynamic_smem_bytes", "smem", "dynamic shared memory per block in bytes", 0, kEverywhere,
-       integer<&Row::dynamic_smem_bytes>},
+       integer<&CompiledConfig::dynamic_smem_bytes>},
       {"threads_per_block", "threads", "threads per block", 0, kEverywhere,
-       integer<&Row::threads_per_block>},
+       integer<&CompiledConfig::threads_per_block>},
       {"blocks_per_sm", "blk/SM", "blocks that fit one SM at a time; 0: cannot launch", 0,
-       kEverywhere, integer<&Row::blocks_per_sm>},
+       kEverywhere, integer<&CompiledConfig::blocks_per_sm>},
       {"code_bytes", "code", "machine code in bytes", 0, kEverywhere,
        fact<&ResourceFacts::code_bytes>},
       {"compile_ms", "ms", "time of the compilation, also when it came from the cache", 0,
        kForPrograms,
-       [](const Row& r) { return r.facts ? FieldValue{r.compile_ms} : FieldValue{}; }},
+       [](const CompiledConfig& r) { return r.facts ? FieldValue{r.compile_ms} : FieldValue{}; }},
       {"from_cache", "cached", "whether the machine code came from the cache", 0, kForPrograms,
-       [](const Row& r) { return r.facts ? FieldValue{r.from_cache} : FieldValue{}; }},
+       [](const CompiledConfig& r) { return r.facts ? FieldValue{r.from_cache} : FieldValue{}; }},
       {"cubin_file", "cubin", "the machine code as written", 0, kForPrograms,
-       text<&Row::cubin_file>},
-      {"ptx_file", "ptx", "the PTX as written", 0, kForPrograms, text<&Row::ptx_file>},
+       text<&CompiledConfig::cubin_file>},
+      {"ptx_file", "ptx", "the PTX as written", 0, kForPrograms, text<&CompiledConfig::ptx_file>},
       {"artifact_key", "key", "content address of the machine code", 0, kForPrograms,
-       text<&Row::artifact_key>},
+       text<&CompiledConfig::artifact_key>},
       {"detail", "detail", "why it was not compiled; null when it was", 0, kEverywhere,
-       text<&Row::detail>},
+       text<&CompiledConfig::detail>},
   };
   return fields;
 }
@@ -88,7 +83,7 @@ std::string print_json(const CompileReport& report) {
                {"toolchain", json_toolchain(report.toolchain)},
                {"wall_s", json_value(report.wall_s)}};
   json["configs"] = Json::array();
-  for (const Row& row : report.configs) {
+  for (const CompiledConfig& row : report.configs) {
     Json config = json_object(compile_fields(), row);
     config["symbol"] = row.facts ? Json(row.symbol) : Json();
     config["grid"] = row.facts ? Json(row.geometry.grid) : Json();
@@ -105,9 +100,9 @@ std::string summary_line(const CompileReport& report) {
   };
   return fmt::format("{} {} for {}: {} compiled ({} from the cache), {} not; {:.2f} s\n",
                      report.family, report.space, arch_name(report.device.arch),
-                     count([](const Row& r) { return r.facts.has_value(); }),
-                     count([](const Row& r) { return r.facts && r.from_cache; }),
-                     count([](const Row& r) { return !r.facts; }), report.wall_s);
+                     count([](const CompiledConfig& r) { return r.facts.has_value(); }),
+                     count([](const CompiledConfig& r) { return r.facts && r.from_cache; }),
+                     count([](const CompiledConfig& r) { return !r.facts; }), report.wall_s);
 }
 
 }  // namespace

@@ -36,7 +36,6 @@ FieldValue cell(const StepRow& row) {
 }
 
 const std::vector<Field<StepRow>>& step_row_fields() {
-  constexpr Shown kEverywhere = Shown::everywhere;
   static const std::vector<Field<StepRow>> fields{
       {"step", "step", "", 0, kEverywhere, [](const StepRow& r) { return FieldValue{r.step}; }},
       {"S", "S", "", 0, kEverywhere, cell<0>},
@@ -199,7 +198,6 @@ bool is_right(const DebugReport& report) { return std::string_view(verdict_of(re
 
 const std::vector<Field<StepCheck>>& step_check_fields() {
   using C = StepCheck;
-  constexpr Shown kEverywhere = Shown::everywhere;
   static const std::vector<Field<C>> fields{
       {"step", "step", "of the block, from 0; null: the output", 0, kEverywhere,
        [](const C& c) { return optional_value(c.step); }},

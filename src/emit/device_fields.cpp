@@ -5,46 +5,42 @@
 namespace fatune {
 namespace {
 
-using Row = DeviceLimits;
-
 template <auto kMember>
-FieldValue integer(const Row& row) {
+FieldValue integer(const DeviceLimits& row) {
   return std::int64_t{row.*kMember};
 }
-
-constexpr Shown kEverywhere = Shown::everywhere;
-constexpr Shown kForPrograms = Shown::for_programs;
 
 }  // namespace
 
 const std::vector<Field<DeviceLimits>>& device_fields() {
-  static const std::vector<Field<Row>> fields{
+  static const std::vector<Field<DeviceLimits>> fields{
       {"name", "name", "the driver's name for the GPU", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.name}; }},
+       [](const DeviceLimits& r) { return FieldValue{r.name}; }},
       {"uuid", "uuid", "GPU-...; empty for an architecture without a GPU", 0, kForPrograms,
-       [](const Row& r) { return FieldValue{r.uuid}; }},
+       [](const DeviceLimits& r) { return FieldValue{r.uuid}; }},
       {"arch", "arch", "architecture that kernels are compiled for", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{arch_name(r.arch)}; }},
-      {"sm_count", "SMs", "streaming multiprocessors", 0, kEverywhere, integer<&Row::sm_count>},
+       [](const DeviceLimits& r) { return FieldValue{arch_name(r.arch)}; }},
+      {"sm_count", "SMs", "streaming multiprocessors", 0, kEverywhere,
+       integer<&DeviceLimits::sm_count>},
       {"clock_khz", "clock kHz", "greatest SM clock in kHz", 0, kForPrograms,
-       integer<&Row::clock_khz>},
+       integer<&DeviceLimits::clock_khz>},
       {"memory_gbps", "GB/s", "peak device-memory bandwidth in 10^9 bytes per second", 0,
-       kEverywhere, [](const Row& r) { return FieldValue{r.memory_gbps}; }},
+       kEverywhere, [](const DeviceLimits& r) { return FieldValue{r.memory_gbps}; }},
       {"total_memory_bytes", "memory B", "device memory in bytes", 0, kEverywhere,
-       integer<&Row::total_memory_bytes>},
-      {"l2_bytes", "L2 B", "L2 cache in bytes", 0, kEverywhere, integer<&Row::l2_bytes>},
+       integer<&DeviceLimits::total_memory_bytes>},
+      {"l2_bytes", "L2 B", "L2 cache in bytes", 0, kEverywhere, integer<&DeviceLimits::l2_bytes>},
       {"smem_per_block_optin_bytes", "smem/block", "most shared memory of a block in bytes", 0,
-       kEverywhere, integer<&Row::smem_per_block_optin_bytes>},
+       kEverywhere, integer<&DeviceLimits::smem_per_block_optin_bytes>},
       {"smem_per_sm_bytes", "smem/SM", "shared memory of an SM in bytes", 0, kForPrograms,
-       integer<&Row::smem_per_sm_bytes>},
+       integer<&DeviceLimits::smem_per_sm_bytes>},
       {"registers_per_sm", "regs/SM", "32-bit registers of an SM", 0, kEverywhere,
-       integer<&Row::registers_per_sm>},
+       integer<&DeviceLimits::registers_per_sm>},
       {"max_threads_per_sm", "threads/SM", "most resident threads of an SM", 0, kEverywhere,
-       integer<&Row::max_threads_per_sm>},
+       integer<&DeviceLimits::max_threads_per_sm>},
       {"max_threads_per_block", "threads/block", "most threads of a block", 0, kForPrograms,
-       integer<&Row::max_threads_per_block>},
+       integer<&DeviceLimits::max_threads_per_block>},
       {"max_blocks_per_sm", "blocks/SM", "most resident blocks of an SM", 0, kForPrograms,
-       integer<&Row::max_blocks_per_sm>},
+       integer<&DeviceLimits::max_blocks_per_sm>},
   };
   return fields;
 }

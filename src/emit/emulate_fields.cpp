@@ -5,13 +5,6 @@
 namespace fatune {
 namespace {
 
-constexpr Shown kEverywhere = Shown::everywhere;
-constexpr Shown kForPrograms = Shown::for_programs;
-
-FieldValue text_or_none(const std::string& text) {
-  return text.empty() ? FieldValue{} : FieldValue{text};
-}
-
 template <auto kMember>
 FieldValue stat(const EmulatedConfig& row) {
   return row.stats ? FieldValue{(*row.stats).*kMember} : FieldValue{};

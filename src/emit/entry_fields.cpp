@@ -11,38 +11,33 @@
 namespace fatune {
 namespace {
 
-using Row = EntryRow;
-using Fields = std::vector<Field<Row>>;
-
-FieldValue text_or_none(const std::string& text) {
-  return text.empty() ? FieldValue{} : FieldValue{text};
-}
+using Fields = std::vector<Field<EntryRow>>;
 
 FieldValue rank_or_none(int rank) {
   return rank == 0 ? FieldValue{} : FieldValue{std::int64_t{rank}};
 }
 
-FieldValue time_us(const Row& row) {
+FieldValue time_us(const EntryRow& row) {
   return is_ranked(row.entry->outcome) ? FieldValue{ranked_us(row.entry->outcome)} : FieldValue{};
 }
 
-FieldValue tflops(const Row& row, double flop) {
+FieldValue tflops(const EntryRow& row, double flop) {
   constexpr double kFlopPerUsToTflops = 1e-6;
   const double us = is_ranked(row.entry->outcome) ? ranked_us(row.entry->outcome) : 0.0;
   return us > 0.0 ? FieldValue{flop / us * kFlopPerUsToTflops} : FieldValue{};
 }
 
-FieldValue total_tflops(const Row& row) {
+FieldValue total_tflops(const EntryRow& row) {
   return row.entry->total_flop ? tflops(row, *row.entry->total_flop) : FieldValue{};
 }
 
 template <double Timing::*kMember>
-FieldValue timing(const Row& row) {
+FieldValue timing(const EntryRow& row) {
   const auto* measured = std::get_if<Measured>(&row.entry->outcome);
   return measured == nullptr ? FieldValue{} : FieldValue{measured->timing.*kMember};
 }
 
-FieldValue sample_count(const Row& row) {
+FieldValue sample_count(const EntryRow& row) {
   const auto* measured = std::get_if<Measured>(&row.entry->outcome);
   return measured == nullptr
              ? FieldValue{}
@@ -50,16 +45,16 @@ FieldValue sample_count(const Row& row) {
 }
 
 template <auto kMember>
-FieldValue fact(const Row& row) {
+FieldValue fact(const EntryRow& row) {
   return row.entry->facts ? FieldValue{std::int64_t{(*row.entry->facts).*kMember}} : FieldValue{};
 }
 
-FieldValue if_compiled(const Row& row, FieldValue value) {
+FieldValue if_compiled(const EntryRow& row, FieldValue value) {
   return row.entry->facts ? std::move(value) : FieldValue{};
 }
 
 /// The input that came closest to its limit, or furthest beyond it.
-const ErrorStats* tightest_input(const Row& row) {
+const ErrorStats* tightest_input(const EntryRow& row) {
   const Verification* verification = verification_of(row.entry->outcome);
   if (verification == nullptr) {
     return nullptr;
@@ -73,57 +68,54 @@ const ErrorStats* tightest_input(const Row& row) {
 }
 
 template <double ErrorStats::*kMember>
-FieldValue error_stat(const Row& row) {
+FieldValue error_stat(const EntryRow& row) {
   const ErrorStats* stats = tightest_input(row);
   return stats == nullptr ? FieldValue{} : FieldValue{stats->*kMember};
 }
 
-FieldValue mismatched_percent(const Row& row) {
+FieldValue mismatched_percent(const EntryRow& row) {
   const ErrorStats* stats = tightest_input(row);
   return stats == nullptr ? FieldValue{} : FieldValue{stats->mismatched_percent()};
 }
 
-FieldValue not_verified_because(const Row& row) {
+FieldValue not_verified_because(const EntryRow& row) {
   const auto* estimated = std::get_if<Estimated>(&row.entry->outcome);
   return estimated == nullptr ? FieldValue{} : text_or_none(estimated->not_verified_because);
 }
 
-FieldValue detail(const Row& row) {
+FieldValue detail(const EntryRow& row) {
   return is_ranked(row.entry->outcome) ? FieldValue{}
                                        : FieldValue{outcome_summary(row.entry->outcome)};
 }
-
-constexpr Shown kEverywhere = Shown::everywhere;
-constexpr Shown kInRanking = Shown::in_ranking;
-constexpr Shown kInFailures = Shown::in_failures;
-constexpr Shown kForPrograms = Shown::for_programs;
 
 /// Place, configuration, and how it ended.
 Fields outcome_fields() {
   return {
       {"rank", "rank", "1 is the fastest; null: not ranked", 0, kInRanking,
-       [](const Row& r) { return rank_or_none(r.entry->rank); }},
+       [](const EntryRow& r) { return rank_or_none(r.entry->rank); }},
       {"tie_group", "tie", "entries with the same number cannot be told apart by their times", 0,
-       kInRanking, [](const Row& r) { return rank_or_none(r.entry->tie_group); }},
+       kInRanking, [](const EntryRow& r) { return rank_or_none(r.entry->tie_group); }},
       {"config", "config", "the configuration's short form", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.entry->short_form}; }},
+       [](const EntryRow& r) { return FieldValue{r.entry->short_form}; }},
       {"outcome", "outcome", "how it ended: measured, estimated, wrong_result, ...", 0, kInFailures,
-       [](const Row& r) { return FieldValue{std::string(outcome_name(r.entry->outcome))}; }},
+       [](const EntryRow& r) { return FieldValue{std::string(outcome_name(r.entry->outcome))}; }},
       {"measured", "measured", "false: nothing was timed for this entry", 0, kForPrograms,
-       [](const Row& r) { return FieldValue{std::holds_alternative<Measured>(r.entry->outcome)}; }},
+       [](const EntryRow& r) {
+         return FieldValue{std::holds_alternative<Measured>(r.entry->outcome)};
+       }},
       {"verified", "verified",
        "how the output was found right: gpu, or emulated (on the CPU, on a small problem); null: "
        "it "
        "was not",
        0, kForPrograms,
-       [](const Row& r) { return text_or_none(std::string(verified_by(r.entry->outcome))); }},
+       [](const EntryRow& r) { return text_or_none(std::string(verified_by(r.entry->outcome))); }},
       {"reused", "reused", "true: an earlier run found this out, not this one (docs/store.md)", 0,
-       kForPrograms, [](const Row& r) { return FieldValue{r.entry->reused}; }},
+       kForPrograms, [](const EntryRow& r) { return FieldValue{r.entry->reused}; }},
       {"same_code_as", "same code as",
        "configuration with the same machine code and launch, whose outcome this is", 0, kEverywhere,
-       [](const Row& r) { return text_or_none(r.entry->same_code_as); }},
+       [](const EntryRow& r) { return text_or_none(r.entry->same_code_as); }},
       {"pruned_by", "pruned by", "rule that dropped it: it was tried for an audit", 0, kEverywhere,
-       [](const Row& r) { return text_or_none(r.entry->pruned_by); }},
+       [](const EntryRow& r) { return text_or_none(r.entry->pruned_by); }},
   };
 }
 
@@ -143,7 +135,7 @@ Fields timing_fields() {
        timing<&Timing::median_high_us>},
       {"samples", "n", "how many samples were timed", 0, kInRanking, sample_count},
       {"relative_percent", "rel %", "100 * baseline time / this time", 1, kInRanking,
-       [](const Row& r) {
+       [](const EntryRow& r) {
          return r.entry->rank == 0 ? FieldValue{} : FieldValue{r.entry->relative_percent};
        }},
   };
@@ -155,10 +147,12 @@ Fields throughput_fields() {
       {"literature_tflops", "TFLOP/s",
        "10^12 FLOP per second by the literature's convention: 4*s^2*d*batch*heads, half when "
        "causal",
-       1, kInRanking, [](const Row& r) { return tflops(r, literature_flop(r.problem->problem)); }},
+       1, kInRanking,
+       [](const EntryRow& r) { return tflops(r, literature_flop(r.problem->problem)); }},
       {"attention_tflops", "attn",
        "10^12 FLOP per second by the attention count: batch*heads*(4*s^2*d + 6*s^2)", 1,
-       kForPrograms, [](const Row& r) { return tflops(r, attention_flop(r.problem->problem)); }},
+       kForPrograms,
+       [](const EntryRow& r) { return tflops(r, attention_flop(r.problem->problem)); }},
       {"total_tflops", "total",
        "10^12 FLOP per second by the configuration's own count, softmax and rescaling included", 1,
        kForPrograms, total_tflops},
@@ -179,21 +173,22 @@ Fields resource_fields() {
       {"static_smem_bytes", "static smem", "static shared memory per block in bytes", 0,
        kForPrograms, fact<&ResourceFacts::static_smem_bytes>},
       {"dynamic_smem_bytes", "smem", "dynamic shared memory per block in bytes", 0, kInRanking,
-       [](const Row& r) { return if_compiled(r, FieldValue{r.entry->dynamic_smem_bytes}); }},
+       [](const EntryRow& r) { return if_compiled(r, FieldValue{r.entry->dynamic_smem_bytes}); }},
       {"threads_per_block", "threads", "threads per block", 0, kForPrograms,
-       [](const Row& r) {
+       [](const EntryRow& r) {
          return if_compiled(r, FieldValue{std::int64_t{r.entry->threads_per_block}});
        }},
       {"blocks_per_sm", "blk/SM", "blocks that fit one SM at a time", 0, kInRanking,
-       [](const Row& r) {
+       [](const EntryRow& r) {
          return if_compiled(r, FieldValue{std::int64_t{r.entry->blocks_per_sm}});
        }},
       {"code_bytes", "code", "machine code in bytes", 0, kForPrograms,
        fact<&ResourceFacts::code_bytes>},
       {"compile_ms", "compile ms", "time of the compilation, also when it came from the cache", 0,
-       kForPrograms, [](const Row& r) { return if_compiled(r, FieldValue{r.entry->compile_ms}); }},
+       kForPrograms,
+       [](const EntryRow& r) { return if_compiled(r, FieldValue{r.entry->compile_ms}); }},
       {"from_cache", "cached", "whether the machine code came from the cache", 0, kForPrograms,
-       [](const Row& r) { return if_compiled(r, FieldValue{r.entry->from_cache}); }},
+       [](const EntryRow& r) { return if_compiled(r, FieldValue{r.entry->from_cache}); }},
   };
 }
 
@@ -213,9 +208,9 @@ Fields record_fields() {
        "why emulation could say nothing; null when it could, or was not asked to", 0, kForPrograms,
        not_verified_because},
       {"kernel_name", "kernel", "the kernel's name as profilers print it", 0, kForPrograms,
-       [](const Row& r) { return text_or_none(r.entry->kernel_name); }},
+       [](const EntryRow& r) { return text_or_none(r.entry->kernel_name); }},
       {"artifact_key", "key", "content address of the machine code", 0, kForPrograms,
-       [](const Row& r) { return text_or_none(r.entry->artifact_key); }},
+       [](const EntryRow& r) { return text_or_none(r.entry->artifact_key); }},
       {"detail", "detail", "why it has no rank; null when it has one", 0, kInFailures, detail},
   };
 }
@@ -231,21 +226,23 @@ Fields concatenated(std::initializer_list<Fields> groups) {
 }  // namespace
 
 const std::vector<Field<EntryRow>>& problem_fields() {
-  static const std::vector<Field<Row>> fields{
+  static const std::vector<Field<EntryRow>> fields{
       {"dtype", "dtype", "element type of Q, K, V and O", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{std::string(dtype_name(r.problem->problem.dtype))}; }},
+       [](const EntryRow& r) {
+         return FieldValue{std::string(dtype_name(r.problem->problem.dtype))};
+       }},
       {"batch", "batch", "sequences per launch", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.problem->problem.batch}; }},
+       [](const EntryRow& r) { return FieldValue{r.problem->problem.batch}; }},
       {"seq_len", "seq", "query rows, and key/value rows, of a sequence", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.problem->problem.seq_len}; }},
+       [](const EntryRow& r) { return FieldValue{r.problem->problem.seq_len}; }},
       {"heads", "heads", "attention heads", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.problem->problem.heads}; }},
+       [](const EntryRow& r) { return FieldValue{r.problem->problem.heads}; }},
       {"d_head", "d_head", "head dimension", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.problem->problem.d_head}; }},
+       [](const EntryRow& r) { return FieldValue{r.problem->problem.d_head}; }},
       {"causal", "causal", "whether a query sees only keys up to its own position", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.problem->problem.causal}; }},
+       [](const EntryRow& r) { return FieldValue{r.problem->problem.causal}; }},
       {"run", "run", "which repetition of the whole measurement, from 1", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{std::int64_t{r.problem->run}}; }},
+       [](const EntryRow& r) { return FieldValue{std::int64_t{r.problem->run}}; }},
   };
   return fields;
 }

@@ -43,4 +43,8 @@ bool is_number(const FieldValue& value) {
 
 bool has_value(const FieldValue& value) { return cell_text(value, 0) != "-"; }
 
+FieldValue text_or_none(const std::string& text) {
+  return text.empty() ? FieldValue{} : FieldValue{text};
+}
+
 }  // namespace fatune

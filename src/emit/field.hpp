@@ -17,6 +17,10 @@ enum class Shown {
   in_failures,   ///< in tables of what has none
   for_programs,  ///< CSV and JSON only
 };
+inline constexpr Shown kEverywhere = Shown::everywhere;
+inline constexpr Shown kInRanking = Shown::in_ranking;
+inline constexpr Shown kInFailures = Shown::in_failures;
+inline constexpr Shown kForPrograms = Shown::for_programs;
 
 /// One column of one kind of row. A list of these is the only description of an output: JSON,
 /// CSV, Markdown and the terminal table are all printed from it.
@@ -37,5 +41,6 @@ struct Field {
 [[nodiscard]] std::string csv_text(const FieldValue& value);
 [[nodiscard]] bool is_number(const FieldValue& value);
 [[nodiscard]] bool has_value(const FieldValue& value);
+[[nodiscard]] FieldValue text_or_none(const std::string& text);  ///< no value when it is empty
 
 }  // namespace fatune

@@ -7,8 +7,6 @@
 namespace fatune {
 namespace {
 
-constexpr Shown kEverywhere = Shown::everywhere;
-
 /// CSV's row: kept or dropped, one per configuration.
 struct ListRow {
   std::string status;

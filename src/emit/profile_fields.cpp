@@ -3,22 +3,16 @@
 namespace fatune {
 namespace {
 
-using Row = ProfiledConfig;
-
-FieldValue text_or_none(const std::string& text) {
-  return text.empty() ? FieldValue{} : FieldValue{text};
-}
-
 FieldValue or_none(const std::optional<double>& value) {
   return value ? FieldValue{*value} : FieldValue{};
 }
 
 template <auto kMember>
-FieldValue of_problem(const Row& row) {
+FieldValue of_problem(const ProfiledConfig& row) {
   return row.problem ? FieldValue{(*row.problem).*kMember} : FieldValue{};
 }
 
-FieldValue tflops(const Row& row, double flop) {
+FieldValue tflops(const ProfiledConfig& row, double flop) {
   constexpr double kFlopPerUsToTflops = 1e-6;
   const double us = row.duration_us.value_or(0.0);
   return us > 0.0 ? FieldValue{flop / us * kFlopPerUsToTflops} : FieldValue{};
@@ -26,11 +20,11 @@ FieldValue tflops(const Row& row, double flop) {
 
 /// Of the problem's work by one of the conventions.
 template <double (*kFlop)(const Problem&)>
-FieldValue problem_tflops(const Row& row) {
+FieldValue problem_tflops(const ProfiledConfig& row) {
   return row.problem ? tflops(row, kFlop(*row.problem)) : FieldValue{};
 }
 
-FieldValue sweep_difference(const Row& row) {
+FieldValue sweep_difference(const ProfiledConfig& row) {
   const double us = row.duration_us.value_or(0.0);
   return row.sweep_us && us > 0.0 ? FieldValue{100.0 * (us / *row.sweep_us - 1.0)} : FieldValue{};
 }
@@ -38,9 +32,9 @@ FieldValue sweep_difference(const Row& row) {
 }  // namespace
 
 const std::vector<Field<ProfiledConfig>>& profiled_config_fields() {
-  static const std::vector<Field<Row>> fields{
+  static const std::vector<Field<ProfiledConfig>> fields{
       {"dtype", "dtype", "element type of Q, K, V and O", 0, Shown::for_programs,
-       [](const Row& r) {
+       [](const ProfiledConfig& r) {
          return r.problem ? FieldValue{std::string(dtype_name(r.problem->dtype))} : FieldValue{};
        }},
       {"d_head", "d_head", "head dimension", 0, Shown::for_programs, of_problem<&Problem::d_head>},
@@ -52,13 +46,13 @@ const std::vector<Field<ProfiledConfig>>& profiled_config_fields() {
       {"causal", "causal", "whether a query sees only keys up to its own position", 0,
        Shown::for_programs, of_problem<&Problem::causal>},
       {"config", "config", "the configuration's short form", 0, Shown::everywhere,
-       [](const Row& r) { return FieldValue{r.config}; }},
+       [](const ProfiledConfig& r) { return FieldValue{r.config}; }},
       {"outcome", "outcome", "profiled, or how it ended instead: wrong_result, crashed, ...", 0,
-       Shown::for_programs, [](const Row& r) { return FieldValue{r.outcome}; }},
+       Shown::for_programs, [](const ProfiledConfig& r) { return FieldValue{r.outcome}; }},
       {"runs", "runs", "launches that were counted; the figures are their averages", 0,
-       Shown::for_programs, [](const Row& r) { return FieldValue{r.runs}; }},
+       Shown::for_programs, [](const ProfiledConfig& r) { return FieldValue{r.runs}; }},
       {"relative_percent", "rel %", "100 * baseline's duration / this one's", 1, Shown::everywhere,
-       [](const Row& r) { return or_none(r.relative_percent); }},
+       [](const ProfiledConfig& r) { return or_none(r.relative_percent); }},
       {"literature_tflops", "TFLOP/s",
        "10^12 FLOP per second of the duration, by the literature's convention: "
        "4*s^2*d*batch*heads, half when causal",
@@ -68,15 +62,17 @@ const std::vector<Field<ProfiledConfig>>& profiled_config_fields() {
       {"total_tflops", "total",
        "the same by the configuration's own count, softmax and rescaling included", 1,
        Shown::everywhere,
-       [](const Row& r) { return r.total_flop ? tflops(r, *r.total_flop) : FieldValue{}; }},
+       [](const ProfiledConfig& r) {
+         return r.total_flop ? tflops(r, *r.total_flop) : FieldValue{};
+       }},
       {"sweep_us", "sweep us", "the median that the stored run measured", 1, Shown::everywhere,
-       [](const Row& r) { return or_none(r.sweep_us); }},
+       [](const ProfiledConfig& r) { return or_none(r.sweep_us); }},
       {"sweep_difference_percent", "diff %", "by how much the duration is longer than that median",
        1, Shown::everywhere, sweep_difference},
       {"kernel_name", "kernel", "the kernel's name as profilers print it", 0, Shown::for_programs,
-       [](const Row& r) { return text_or_none(r.kernel_name); }},
+       [](const ProfiledConfig& r) { return text_or_none(r.kernel_name); }},
       {"detail", "detail", "what went wrong; null: nothing", 0, Shown::everywhere,
-       [](const Row& r) { return text_or_none(r.detail); }},
+       [](const ProfiledConfig& r) { return text_or_none(r.detail); }},
   };
   return fields;
 }

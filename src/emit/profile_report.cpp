@@ -12,21 +12,20 @@
 namespace fatune {
 namespace {
 
-using Row = ProfiledConfig;
-
 /// Of the table with a row for each configuration; the registers are the last that fit.
 constexpr std::size_t kMostColumns = 9;
 constexpr std::size_t kFirstColumns = 4;
 
-FieldValue counter(const Row& row, const std::string& name) {
+FieldValue counter(const ProfiledConfig& row, const std::string& name) {
   const auto found = std::find_if(row.counters.begin(), row.counters.end(),
                                   [&](const auto& one) { return one.first == name; });
   return found == row.counters.end() ? FieldValue{} : FieldValue{found->second};
 }
 
 /// Column number `at`, before those that the table has: one for each of these figures.
-void insert_counters(const std::vector<CounterField>& fields, const std::vector<Row>& rows,
-                     std::size_t at, bool for_people, TextTable& table) {
+void insert_counters(const std::vector<CounterField>& fields,
+                     const std::vector<ProfiledConfig>& rows, std::size_t at, bool for_people,
+                     TextTable& table) {
   for (const CounterField& field : fields) {
     const auto to = static_cast<std::ptrdiff_t>(at++);
     table.columns.insert(table.columns.begin() + to,
@@ -56,12 +55,14 @@ std::string draw(const TextTable& table, OutputFormat format) {
   return format == OutputFormat::markdown ? draw_markdown(table) : draw_plain(table);
 }
 
-std::string problem_name(const Row& row) { return row.problem ? describe(*row.problem) : ""; }
+std::string problem_name(const ProfiledConfig& row) {
+  return row.problem ? describe(*row.problem) : "";
+}
 
 /// The configurations of each problem, in order.
-std::vector<std::vector<Row>> by_problem(const std::vector<Row>& rows) {
-  std::vector<std::vector<Row>> groups;
-  for (const Row& row : rows) {
+std::vector<std::vector<ProfiledConfig>> by_problem(const std::vector<ProfiledConfig>& rows) {
+  std::vector<std::vector<ProfiledConfig>> groups;
+  for (const ProfiledConfig& row : rows) {
     if (groups.empty() || groups.back().front().problem != row.problem) {
       groups.emplace_back();
     }
@@ -71,7 +72,8 @@ std::vector<std::vector<Row>> by_problem(const std::vector<Row>& rows) {
 }
 
 /// A row for each figure, a column for each configuration.
-TextTable figures_of(const std::vector<CounterField>& fields, const std::vector<Row>& rows) {
+TextTable figures_of(const std::vector<CounterField>& fields,
+                     const std::vector<ProfiledConfig>& rows) {
   TextTable table{{{"figure", false}, {"unit", false}}, {}};
   for (std::size_t i = 0; i < rows.size(); ++i) {
     table.columns.push_back({fmt::format("#{}", i + 1), true});
@@ -79,14 +81,14 @@ TextTable figures_of(const std::vector<CounterField>& fields, const std::vector<
   for (const CounterField& field : fields) {
     std::vector<std::string>& cells = table.rows.emplace_back();
     cells = {field.name, field.unit};
-    for (const Row& row : rows) {
+    for (const ProfiledConfig& row : rows) {
       cells.push_back(cell_text(counter(row, field.name), field.decimals));
     }
   }
   return table;
 }
 
-TextTable ranking_of(const ProfileReport& report, const std::vector<Row>& rows) {
+TextTable ranking_of(const ProfileReport& report, const std::vector<ProfiledConfig>& rows) {
   TextTable table = table_for_people(profiled_config_fields(), rows);
   insert_counters(first_fields(report.fields), rows, column_after(table, "config"), true, table);
   table.columns.insert(table.columns.begin(), {"#", true});
@@ -100,7 +102,7 @@ std::string text_for_people(const ProfileReport& report, OutputFormat format) {
   std::string text = report.device.empty() ? "" : report.device + " | ";
   text += fmt::format("{} | {}{}\n", report.read_by, report.family,
                       report.source.empty() ? "" : ", " + report.source);
-  for (const std::vector<Row>& rows : by_problem(report.rows)) {
+  for (const std::vector<ProfiledConfig>& rows : by_problem(report.rows)) {
     const std::string name = problem_name(rows.front());
     text += fmt::format("\n{}{}", name, name.empty() ? "" : ":\n");
     text += format == OutputFormat::markdown ? "\n" : "";
@@ -112,7 +114,7 @@ std::string text_for_people(const ProfileReport& report, OutputFormat format) {
   return text;
 }
 
-Json json_counters(const Row& row) {
+Json json_counters(const ProfiledConfig& row) {
   Json counters = Json::object();
   for (const auto& [name, value] : row.counters) {
     counters[name] = value;
@@ -139,7 +141,7 @@ std::string text_for_programs(const ProfileReport& report) {
                {"read_by", report.read_by},  {"source", report.source}};
   json["figures"] = json_fields(report.fields);
   json["configs"] = Json::array();
-  for (const Row& row : report.rows) {
+  for (const ProfiledConfig& row : report.rows) {
     Json object = json_object(profiled_config_fields(), row);
     object["counters"] = json_counters(row);
     json["configs"].push_back(std::move(object));

@@ -9,8 +9,6 @@
 namespace fatune {
 namespace {
 
-constexpr Shown kEverywhere = Shown::everywhere;
-
 FieldValue known(std::string text) { return text.empty() ? FieldValue{} : FieldValue{text}; }
 
 std::string main_loop_classes(const MapLineRow& row) {

@@ -8,8 +8,6 @@
 namespace fatune {
 namespace {
 
-constexpr Shown kEverywhere = Shown::everywhere;
-
 double share(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }

@@ -7,8 +7,6 @@
 namespace fatune {
 namespace {
 
-constexpr Shown kEverywhere = Shown::everywhere;
-
 using Sample = SassWhyReport::Sample;
 
 /// One count of one configuration: CSV's row.

@@ -9,10 +9,6 @@ FieldValue number_or_none(const std::optional<double>& value) {
   return value ? FieldValue{*value} : FieldValue{};
 }
 
-FieldValue text_or_none(const std::string& text) {
-  return text.empty() ? FieldValue{} : FieldValue{text};
-}
-
 FieldValue behind_percent(const WinnerCheck& check) {
   return check.winner_us && check.fastest_us
              ? FieldValue{100.0 * (*check.winner_us / *check.fastest_us - 1.0)}

@@ -9,8 +9,6 @@ namespace {
 
 constexpr std::uint32_t kBanks = 32;
 constexpr std::uint32_t kBankBytes = 4;
-constexpr std::uint32_t kSectorBytes = 32;
-
 std::uint32_t lanes_per_part(std::uint32_t bytes) {
   return std::min<std::uint32_t>(kLanes, kBanks * kBankBytes / std::max(bytes, kBankBytes));
 }

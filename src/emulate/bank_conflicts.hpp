@@ -15,7 +15,8 @@ namespace fatune::emulate {
                                               Mask mask, std::uint32_t bytes);
 /// The same without conflicts: one for each part that has an active lane.
 [[nodiscard]] std::uint32_t ideal_wavefronts(Mask mask, std::uint32_t bytes);
-/// Different sectors of 32 bytes.
+inline constexpr std::uint32_t kSectorBytes = 32;  ///< of global memory
+/// Different sectors.
 [[nodiscard]] std::uint32_t global_sectors(const std::array<std::uint64_t, kLanes>& addresses,
                                            Mask mask, std::uint32_t bytes);
 

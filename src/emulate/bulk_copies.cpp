@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "emulate/async_copies.hpp"
+#include "emulate/bank_conflicts.hpp"
 #include "emulate/memory_access.hpp"
 
 namespace fatune::emulate {
@@ -17,7 +18,6 @@ namespace {
 
 constexpr std::uint32_t kTensorAlignment = 128;
 constexpr std::uint32_t kAlignment = 16;
-constexpr std::uint64_t kSectorBytes = 32;
 
 const Instruction& instruction_of(const Execution& x, const BulkCopy& copy) {
   return x.program.instructions[copy.instruction];

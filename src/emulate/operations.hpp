@@ -7,6 +7,9 @@
 
 namespace fatune::emulate {
 
+/// The handler of what changes nothing that a program could see.
+void do_nothing(Execution& x, Warp& warp, const Instruction& instruction, Mask mask);
+
 /// The operation of an opcode's first part ("add"); null: not covered.
 [[nodiscard]] Operation find_operation(std::string_view name);
 

@@ -17,7 +17,7 @@ namespace {
 
 using enum ScalarType;
 
-constexpr std::uint32_t kMostBytes = 16;  ///< of a vector
+constexpr std::uint32_t kMostVectorBytes = 16;  ///< of a vector
 
 enum class Update : std::uint32_t {
   add,
@@ -172,7 +172,7 @@ void update_memory(Execution& x, Warp& warp, const Instruction& instruction, Mas
     const std::uint64_t address = start + static_cast<std::uint64_t>(instruction.offset);
     const Access access{shape.space, address, bytes * shape.count, bytes * shape.count};
     const Space space = shape.space == Space::generic ? space_of_generic(address) : shape.space;
-    std::array<std::uint8_t, kMostBytes> memory{};
+    std::array<std::uint8_t, kMostVectorBytes> memory{};
     StrongAccess strong(x, warp, access, shape.order);
     read_memory(x, warp, instruction, lane, access, memory.data());
     strong.reads();
@@ -230,7 +230,7 @@ AtomicShape shape_of(const Decoder& d) {
   shape.returns = d.name() == "atom";
   const bool vector = shape.count > 1;
   if (d.has("shared::cluster") || (vector && (!is_float(type) || type == f64)) ||
-      shape.element_bytes() * shape.count > kMostBytes) {
+      shape.element_bytes() * shape.count > kMostVectorBytes) {
     d.unsupported("this form");
   }
   return shape;

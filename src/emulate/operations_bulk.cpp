@@ -248,8 +248,6 @@ void wait_bulk_group(Execution& x, Warp& warp, const Instruction& instruction, M
   await_bulk_groups(x, warp, mask, instruction.variant);
 }
 
-void nothing(Execution&, Warp&, const Instruction&, Mask) {}
-
 std::uint32_t box_rank(const Decoder& d) {
   const auto rank = d.one_of({"1d", "2d", "3d", "4d", "5d"});
   if (!rank || d.one_of({"im2col", "im2col_no_offs", "im2col::w", "im2col::w::128", "im2col_at",
@@ -316,7 +314,7 @@ void decode_bulk(Decoder& d) {
     d.unsupported();
   }
   if (d.has("prefetch")) {
-    d.result.handler = &nothing;
+    d.result.handler = &do_nothing;
   } else if (d.has("commit_group")) {
     d.result.handler = &commit_bulk_group;
   } else if (d.has("wait_group")) {

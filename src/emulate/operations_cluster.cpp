@@ -99,8 +99,6 @@ void elect(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) 
   });
 }
 
-void nothing(Execution&, Warp&, const Instruction&, Mask) {}
-
 }  // namespace
 
 void decode_mapa(Decoder& d) {
@@ -155,7 +153,7 @@ void decode_setmaxnreg(Decoder& d) {
   if (registers < kLeast || registers > kMost || registers % kUnit != 0) {
     d.malformed("a multiple of 8 registers from 24 to 256");
   }
-  d.result.handler = &nothing;
+  d.result.handler = &do_nothing;
   d.result.flow = Flow::gather;
   d.result.all_members = true;
 }

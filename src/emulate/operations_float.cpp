@@ -112,7 +112,7 @@ void use_rounded(Decoder& d, Handler plain, FloatOperation operation, std::size_
 }
 
 template <typename F>
-void use_extremum(Decoder& d) {
+void use_float_extremum(Decoder& d) {
   const ScalarType t = d.type();
   if (d.one_of({"relu"}) || (t == f64 && d.one_of({"NaN", "xorsign"})) || d.operand_count() != 3) {
     d.unsupported("this form");
@@ -153,8 +153,8 @@ void decode_sqrt(Decoder& d) {
   use_rounded(d, unary<SquareRoot>(d), FloatOperation::sqrt, 1);
 }
 
-void decode_float_min(Decoder& d) { use_extremum<FloatMinimum>(d); }
-void decode_float_max(Decoder& d) { use_extremum<FloatMaximum>(d); }
+void decode_float_min(Decoder& d) { use_float_extremum<FloatMinimum>(d); }
+void decode_float_max(Decoder& d) { use_float_extremum<FloatMaximum>(d); }
 void decode_float_neg(Decoder& d) { use_unary<FloatNegate>(d); }
 void decode_float_abs(Decoder& d) { use_unary<FloatAbsolute>(d); }
 

@@ -111,7 +111,7 @@ void use_halves(Decoder& d) {
 }
 
 template <typename F>
-void use_extremum(Decoder& d) {
+void use_half_extremum(Decoder& d) {
   if (d.has("xorsign")) {
     return d.has("NaN") ? use_halves<XorSign<NanFirst<F>>, 2>(d) : use_halves<XorSign<F>, 2>(d);
   }
@@ -126,8 +126,8 @@ void decode_half_mul(Decoder& d) { use_halves<FloatMul, 2>(d); }
 void decode_half_fma(Decoder& d) { use_halves<FusedOf, 3>(d); }
 void decode_half_neg(Decoder& d) { use_halves<FloatNegate, 1>(d); }
 void decode_half_abs(Decoder& d) { use_halves<FloatAbsolute, 1>(d); }
-void decode_half_min(Decoder& d) { use_extremum<FloatMinimum>(d); }
-void decode_half_max(Decoder& d) { use_extremum<FloatMaximum>(d); }
+void decode_half_min(Decoder& d) { use_half_extremum<FloatMinimum>(d); }
+void decode_half_max(Decoder& d) { use_half_extremum<FloatMaximum>(d); }
 
 void decode_half_approximation(Decoder& d) {
   return d.name() == "ex2" ? use_halves<Exp2Of, 1>(d) : use_halves<TanhOf, 1>(d);

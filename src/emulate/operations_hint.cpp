@@ -12,8 +12,6 @@ namespace {
 
 using enum ScalarType;
 
-void nothing(Execution&, Warp&, const Instruction&, Mask) {}
-
 /// A policy that nobody looks into.
 void make_policy(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   constexpr std::uint64_t kPolicy = std::uint64_t{1} << 60U;
@@ -57,7 +55,9 @@ bool decode_clock(Decoder& d) {
   return true;
 }
 
-void decode_hint(Decoder& d) { d.result.handler = &nothing; }
+void do_nothing(Execution&, Warp&, const Instruction&, Mask) {}
+
+void decode_hint(Decoder& d) { d.result.handler = &do_nothing; }
 
 void decode_createpolicy(Decoder& d) {
   d.add(d.destination(0, b64));

@@ -54,7 +54,7 @@ struct Rectified {
 };
 
 template <typename F>
-void use_extremum(Decoder& d) {
+void use_integer_extremum(Decoder& d) {
   if (!d.has("relu")) {
     return use_packed<F>(d) ? void() : use_binary<F>(d);
   }
@@ -253,8 +253,8 @@ void decode_integer_mad(Decoder& d) {
 
 void decode_integer_div(Decoder& d) { use_binary<Divide>(d); }
 void decode_rem(Decoder& d) { use_binary<Remainder>(d); }
-void decode_integer_min(Decoder& d) { use_extremum<Minimum>(d); }
-void decode_integer_max(Decoder& d) { use_extremum<Maximum>(d); }
+void decode_integer_min(Decoder& d) { use_integer_extremum<Minimum>(d); }
+void decode_integer_max(Decoder& d) { use_integer_extremum<Maximum>(d); }
 void decode_sad(Decoder& d) { use_ternary<AddDifference>(d); }
 
 void decode_integer_neg(Decoder& d) { use_unary_signed<Negate>(d); }

@@ -36,7 +36,7 @@ struct Shape {
   [[nodiscard]] std::uint32_t bytes() const { return element_bytes * count; }
 };
 
-constexpr std::uint32_t kMostBytes = 32;
+constexpr std::uint32_t kMostLaneBytes = 32;
 constexpr std::uint32_t kMatrixRowBytes = 16;
 constexpr std::size_t kMatrixBytes = std::size_t{8} * kMatrixRowBytes;
 
@@ -117,7 +117,7 @@ void load(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   if (shape.space == Space::shared && all_in_shared(x, warp, addresses, mask, shape.bytes())) {
     return read_shared_lanes(x, warp, instruction, addresses, mask, shape.bytes(), take);
   }
-  std::array<std::uint8_t, kMostBytes> bytes{};
+  std::array<std::uint8_t, kMostLaneBytes> bytes{};
   for_each_lane(mask, [&](int lane) {
     read_memory(x, warp, instruction, lane,
                 access_of(shape, addresses[static_cast<std::size_t>(lane)]), bytes.data());
@@ -141,7 +141,7 @@ void store(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) 
   if (shape.space == Space::shared && all_in_shared(x, warp, addresses, mask, shape.bytes())) {
     return write_shared_lanes(x, warp, instruction, addresses, mask, shape.bytes(), put);
   }
-  std::array<std::uint8_t, kMostBytes> bytes{};
+  std::array<std::uint8_t, kMostLaneBytes> bytes{};
   for_each_lane(mask, [&](int lane) {
     put(lane, bytes.data());
     write_memory(x, warp, instruction, lane,

@@ -119,8 +119,6 @@ void active_mask(Execution& x, Warp& warp, const Instruction& instruction, Mask 
 
 void warp_sync(Execution&, Warp& warp, const Instruction&, Mask) { warp.advance(); }
 
-void nothing(Execution&, Warp&, const Instruction&, Mask) {}
-
 /// fence.proxy.async: what these lanes know of, the async proxy sees from now on. What other lanes
 /// of the warp did since its last synchronisation they do not know of.
 void fence_proxy(Execution&, Warp& warp, const Instruction&, Mask mask) {
@@ -171,7 +169,7 @@ void decode_cta_barrier(Decoder& d, std::size_t verb) {
   }
   std::size_t first = 0;
   BarrierShape shape = vote_of(d, verb, first);
-  d.result.handler = &nothing;
+  d.result.handler = &do_nothing;
   d.result.flow = Flow::barrier;
   d.result.waits = action != "arrive";
   d.result.all_members = d.name() == "bar" || d.has("aligned");
@@ -248,21 +246,21 @@ void decode_bar(Decoder& d) {
 /// difference.
 void decode_fence(Decoder& d) {
   if (d.has("proxy")) {
-    d.result.handler = d.has("async") && !d.has("global") ? &fence_proxy : &nothing;
+    d.result.handler = d.has("async") && !d.has("global") ? &fence_proxy : &do_nothing;
   } else {
-    d.result.handler = d.has("mbarrier_init") ? &nothing : &order;
+    d.result.handler = d.has("mbarrier_init") ? &do_nothing : &order;
   }
 }
 
 void decode_branch(Decoder& d) {
   d.result.flow = Flow::branch;
-  d.result.handler = &nothing;
+  d.result.handler = &do_nothing;
   d.branch_target(0);
 }
 
 void decode_exit(Decoder& d) {
   d.result.flow = Flow::exit;
-  d.result.handler = &nothing;
+  d.result.handler = &do_nothing;
 }
 
 void decode_trap(Decoder& d) { d.result.handler = &trap; }

@@ -9,7 +9,7 @@ namespace fatune {
 namespace {
 
 // Short: what has been compiled meanwhile waits for it.
-constexpr std::chrono::milliseconds kPatience{5};
+constexpr std::chrono::milliseconds kVerifierPatience{5};
 
 Outcome with_verdict(Estimated estimated, const EmulationVerdict& verdict) {
   if (verdict.failure) {
@@ -52,7 +52,7 @@ bool EstimatingEvaluator::work() {
   if (open_.empty()) {
     return false;
   }
-  verifier_->wait(kPatience);
+  verifier_->wait(kVerifierPatience);
   collect();
   return true;
 }

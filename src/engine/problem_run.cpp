@@ -18,7 +18,7 @@ namespace {
 using std::chrono::milliseconds;
 
 // Long enough not to spin, short enough to notice Ctrl-C.
-constexpr milliseconds kPatience{50};
+constexpr milliseconds kFeedPatience{50};
 constexpr milliseconds kNoWait{0};
 
 std::string launch_text(const LaunchGeometry& launch) {
@@ -112,7 +112,7 @@ bool ProblemRun::collect(const std::set<std::size_t>& trials) {
     if (InterruptWatch::interrupted()) {
       return false;
     }
-    if (auto ready = parts_.feed.take(index_, kPatience)) {
+    if (auto ready = parts_.feed.take(index_, kFeedPatience)) {
       missing -= trials.count(ready->trial);
       add_code(*ready);
       waiting_.push_back(*std::move(ready));
@@ -180,7 +180,7 @@ bool ProblemRun::race() {
 
 std::optional<ReadyTrial> ProblemRun::next_ready(bool wait) {
   if (waiting_.empty()) {
-    return parts_.feed.take(index_, wait ? kPatience : kNoWait);
+    return parts_.feed.take(index_, wait ? kFeedPatience : kNoWait);
   }
   ReadyTrial ready = std::move(waiting_.front());
   waiting_.pop_front();

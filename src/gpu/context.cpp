@@ -1,12 +1,10 @@
 #include "gpu/context.hpp"
 
 #include "gpu/cuda_api.hpp"
+#include "gpu/raw_handles.hpp"
 
 namespace fatune::gpu {
 namespace {
-
-CUstream raw(const Stream& stream) { return static_cast<CUstream>(stream.get()); }
-CUevent raw(const Event& event) { return static_cast<CUevent>(event.get()); }
 
 void* retain_primary_context(int device) {
   CUcontext context = nullptr;

@@ -65,7 +65,7 @@ std::vector<fs::path> cupti_candidates(const fs::path& nvrtc_folder) {
 #if FATUNE_HAS_RANGE_PROFILER
 namespace {
 
-constexpr const char* kLibraryVariable = "FATUNE_CUPTI";
+constexpr const char* kCuptiVariable = "FATUNE_CUPTI";
 constexpr const char* kRemedy =
     "install CUPTI of CUDA 12.6 or newer (a CUDA toolkit has it, and so has the PyPI package "
     "nvidia-cuda-cupti), or let FATUNE_CUPTI name its libcupti.so";
@@ -103,7 +103,7 @@ void* open_chosen(const std::string& file) {
   if (library == nullptr) {
     throw Error(ExitCode::gpu_failure,
                 fmt::format("CUPTI cannot be loaded from '{}': {}", file, loader_says()),
-                kLibraryVariable, "let it name a libcupti.so, or unset it");
+                kCuptiVariable, "let it name a libcupti.so, or unset it");
   }
   return library;
 }
@@ -148,7 +148,7 @@ std::string remedy_of(CUptiResult result) {
 CuptiApi load_cupti() {
   CuptiApi api;
   // Set, if at all, by whoever started the process.
-  const char* const chosen = std::getenv(kLibraryVariable);  // NOLINT(concurrency-mt-unsafe)
+  const char* const chosen = std::getenv(kCuptiVariable);  // NOLINT(concurrency-mt-unsafe)
   const bool by_user = chosen != nullptr && *chosen != '\0';
   api.library = by_user ? chosen : "";
   void* const library = by_user ? open_chosen(api.library) : open_first(api.library);

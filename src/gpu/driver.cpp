@@ -14,7 +14,7 @@ namespace fatune::gpu {
 namespace {
 
 constexpr const char* kDefaultLibrary = "libcuda.so.1";
-constexpr const char* kLibraryVariable = "FATUNE_LIBCUDA";
+constexpr const char* kDriverVariable = "FATUNE_LIBCUDA";
 
 struct Driver {
   DriverApi api;
@@ -33,13 +33,13 @@ void fail(DriverStatus& status, DriverState state, std::string problem, std::str
 
 std::string library_remedy(bool chosen_by_user) {
   return chosen_by_user
-             ? fmt::format("let {} name the driver's libcuda.so.1, or unset it", kLibraryVariable)
+             ? fmt::format("let {} name the driver's libcuda.so.1, or unset it", kDriverVariable)
              : "install the NVIDIA driver (in a container: start it with the NVIDIA runtime, "
                "--gpus all); planning and compiling work without it";
 }
 
 void* open_library(DriverStatus& status) {
-  const char* chosen = std::getenv(kLibraryVariable);
+  const char* chosen = std::getenv(kDriverVariable);
   const bool by_user = chosen != nullptr && *chosen != '\0';
   status.library = by_user ? chosen : kDefaultLibrary;
   void* library = dlopen(status.library.c_str(), RTLD_NOW | RTLD_LOCAL);

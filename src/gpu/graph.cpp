@@ -3,6 +3,7 @@
 #include "gpu/cuda_api.hpp"
 #include "gpu/driver.hpp"
 #include "gpu/narrow.hpp"
+#include "gpu/raw_handles.hpp"
 
 namespace fatune::gpu {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 CUDA_KERNEL_NODE_PARAMS node_params(const Function& function, const LaunchGeometry& geometry,
                                     std::span<void*> arguments) {
   CUDA_KERNEL_NODE_PARAMS params{};
-  params.func = static_cast<CUfunction>(function.get());
+  params.func = raw(function);
   params.gridDimX = narrow(geometry.grid[0], "grid.x");
   params.gridDimY = narrow(geometry.grid[1], "grid.y");
   params.gridDimZ = narrow(geometry.grid[2], "grid.z");
@@ -59,8 +60,7 @@ KernelGraph::KernelGraph(const Function& function, const LaunchGeometry& geometr
 }
 
 void KernelGraph::launch(const Stream& stream) const {
-  check(api().cuGraphLaunch(static_cast<CUgraphExec>(executable_.get()),
-                            static_cast<CUstream>(stream.get())),
+  check(api().cuGraphLaunch(static_cast<CUgraphExec>(executable_.get()), raw(stream)),
         "cuGraphLaunch");
 }
 

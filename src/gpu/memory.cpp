@@ -6,6 +6,7 @@
 
 #include "gpu/cuda_api.hpp"
 #include "gpu/driver.hpp"
+#include "gpu/raw_handles.hpp"
 
 namespace fatune::gpu {
 namespace {
@@ -38,8 +39,6 @@ DevicePtr mapped_address(void* host) {
   check(api().cuMemHostGetDevicePointer(&address, host, 0), "cuMemHostGetDevicePointer");
   return address;
 }
-
-CUstream raw(const Stream& stream) { return static_cast<CUstream>(stream.get()); }
 
 }  // namespace
 

@@ -7,11 +7,10 @@
 #include "gpu/cuda_api.hpp"
 #include "gpu/driver.hpp"
 #include "gpu/narrow.hpp"
+#include "gpu/raw_handles.hpp"
 
 namespace fatune::gpu {
 namespace {
-
-CUfunction raw(const Function& function) { return static_cast<CUfunction>(function.get()); }
 
 void* load_module(std::span<const char> cubin) {
   CUmodule module = nullptr;
@@ -101,7 +100,7 @@ void launch(const Function& function, const LaunchGeometry& geometry, const Stre
                              narrow(grid[2], "grid.z"), narrow(block[0], "block.x"),
                              narrow(block[1], "block.y"), narrow(block[2], "block.z"),
                              narrow(geometry.dynamic_smem_bytes, "bytes of dynamic shared memory:"),
-                             static_cast<CUstream>(stream.get()), arguments.data(), nullptr),
+                             raw(stream), arguments.data(), nullptr),
         "cuLaunchKernel");
 }
 

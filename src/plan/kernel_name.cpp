@@ -40,9 +40,9 @@ void skip_cast(TextCursor& cursor) {
   }
 }
 
-class Reader {
+class NameReader {
  public:
-  Reader(const Family& family, std::string_view text)
+  NameReader(const Family& family, std::string_view text)
       : family_(family), form_(*family.kernel_name), cursor_(text, name_usage(family)) {}
 
   Config read() {
@@ -138,7 +138,7 @@ Config parse_kernel_name(const Family& family, std::string_view text) {
                 fmt::format("the kernel names of {} do not carry a configuration", family.name), {},
                 "give the configuration in its short form");
   }
-  return Reader(family, text).read();
+  return NameReader(family, text).read();
 }
 
 }  // namespace fatune

@@ -67,9 +67,9 @@ std::optional<std::vector<std::string_view>> match(const ShortFormItem& item,
   return word.empty() ? std::optional(values) : std::nullopt;
 }
 
-class Reader {
+class ShortFormReader {
  public:
-  Reader(const Family& family, std::string_view text)
+  ShortFormReader(const Family& family, std::string_view text)
       : family_(family),
         cursor_(text, short_form_usage(family)),
         config_{family.name, std::vector<ParamValue>(family.parameters.size(), 0)} {}
@@ -179,7 +179,7 @@ std::string short_form(const Family& family, const Config& config) {
 }
 
 Config parse_short_form(const Family& family, std::string_view text) {
-  return Reader(family, text).read();
+  return ShortFormReader(family, text).read();
 }
 
 std::string short_form_usage(const Family& family) {

@@ -31,9 +31,9 @@ ParamValue read_axis_value(const Parameter& parameter, const JsonNode& node) {
   }
 }
 
-class Reader {
+class SpaceReader {
  public:
-  Reader(const FileTree& tree, const Family& family, int nesting)
+  SpaceReader(const FileTree& tree, const Family& family, int nesting)
       : tree_(tree), family_(family), nesting_(nesting) {}
 
   SpaceFile read(const std::string& key, const JsonNode& root) {
@@ -84,7 +84,7 @@ class Reader {
       node.fail("spaces name one another too deeply", "is there a cycle?");
     }
     const JsonFile file = load_json(tree_, path, "space");
-    SpaceFile other = Reader(tree_, family_, nesting_ + 1).read(key, file.root());
+    SpaceFile other = SpaceReader(tree_, family_, nesting_ + 1).read(key, file.root());
     std::move(other.space.parts.begin(), other.space.parts.end(), std::back_inserter(parts));
   }
 
@@ -200,7 +200,7 @@ std::string space_path(const FileTree& tree, const Family& family, const std::st
 
 SpaceFile read_space_file(const FileTree& tree, const Family& family, const std::string& key,
                           const JsonFile& file) {
-  return Reader(tree, family, 0).read(key, file.root());
+  return SpaceReader(tree, family, 0).read(key, file.root());
 }
 
 }  // namespace fatune

@@ -17,7 +17,7 @@ namespace fatune {
 namespace {
 
 // Of the result. Calls that call others more than once each grow without bounds.
-constexpr std::size_t kMostStatements = 2'000'000;
+constexpr std::size_t kMostInlined = 2'000'000;
 constexpr std::size_t kMostRegisters = 2'000'000;
 constexpr std::size_t kMostCopies = 100'000;
 constexpr std::size_t kDeepest = 200;
@@ -279,7 +279,7 @@ class Inliner {
   }
 
   void push(PtxStatement statement) {
-    require(result_.statements.size() < kMostStatements);
+    require(result_.statements.size() < kMostInlined);
     statement.labels.insert(statement.labels.begin(), labels_.begin(), labels_.end());
     labels_.clear();
     result_.function.statements.push_back(std::move(statement));

@@ -37,7 +37,7 @@ TEST(Recorder, ProblemsStandInTheirOrderWhicheverIsDoneFirst) {
 }
 
 TEST(Recorder, TheFilesFollowTheRun) {
-  const testing::TempFolder folder;
+  const fixtures::TempFolder folder;
   const auto read = [&] {
     return nlohmann::json::parse(std::ifstream(folder.path() / "results.json"));
   };
@@ -56,7 +56,7 @@ TEST(Recorder, TheFilesFollowTheRun) {
 }
 
 TEST(Recorder, FilesThatCannotBeWrittenAreTriedAgain) {
-  const testing::TempFolder folder;
+  const fixtures::TempFolder folder;
   std::ofstream(folder.path() / "out") << "in the folder's place";
   Recorder recorder({}, {folder.path() / "out", {}});
   recorder.add(0, problem_of(128));

@@ -34,14 +34,14 @@ TEST(Arch, RefusesWhatIsNoArchitecture) {
   for (const std::string& text :
        {std::string(), std::string("sm90"), std::string("sm_90b"), std::string("compute_90"),
         std::string("sm_"), std::string(" sm_90"), std::string("hopper"), long_text}) {
-    testing::expect_error([&] { (void)parse_arch(text); }, ExitCode::usage,
-                          {"is not a GPU architecture", "sm_90a"});
+    fixtures::expect_error([&] { (void)parse_arch(text); }, ExitCode::usage,
+                           {"is not a GPU architecture", "sm_90a"});
   }
 }
 
 TEST(Arch, RefusesOldArchitectures) {
-  testing::expect_error([] { (void)parse_arch("sm_75"); }, ExitCode::usage,
-                        {"sm_75 is older than sm_80", "8.0 or newer"});
+  fixtures::expect_error([] { (void)parse_arch("sm_75"); }, ExitCode::usage,
+                         {"sm_75 is older than sm_80", "8.0 or newer"});
 }
 
 }  // namespace

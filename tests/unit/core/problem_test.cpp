@@ -42,8 +42,8 @@ TEST(Problem, RefusesExtentsThatAreNotPositive) {
     for (const std::int64_t value : {std::int64_t{0}, std::int64_t{-1}, std::int64_t{1} << 40}) {
       Problem bad = good;
       bad.*member = value;
-      testing::expect_error([&] { check_problem(bad); }, ExitCode::usage,
-                            {std::to_string(value), "it must be an integer from 1"});
+      fixtures::expect_error([&] { check_problem(bad); }, ExitCode::usage,
+                             {std::to_string(value), "it must be an integer from 1"});
     }
   }
 }
@@ -52,7 +52,7 @@ TEST(Problem, DtypesAreReadInAnyCase) {
   EXPECT_EQ(parse_dtype("fp16"), DType::fp16);
   EXPECT_EQ(parse_dtype("Bf16"), DType::bf16);
   EXPECT_EQ(dtype_name(DType::fp16), "FP16");
-  testing::expect_error([] { (void)parse_dtype("fp8"); }, ExitCode::usage, {"'fp8'", "bf16"});
+  fixtures::expect_error([] { (void)parse_dtype("fp8"); }, ExitCode::usage, {"'fp8'", "bf16"});
 }
 
 TEST(Problem, DescriptionIsStable) {

@@ -17,7 +17,7 @@ std::vector<ProfiledLaunch> read(const std::string& name) {
   return read_ncu_csv(recorded(name), name);
 }
 
-void expect_refused(const std::string& text, const std::string& part) {
+void expect_ncu_refused(const std::string& text, const std::string& part) {
   try {
     (void)read_ncu_csv(text, "t.csv");
     ADD_FAILURE() << text;
@@ -102,25 +102,25 @@ TEST(NcuReport, LaunchesAreInTheOrderOfTheirNumbers) {
 TEST(NcuReport, AStyleThatIsKnownIsNotGuessed) {
   const std::string text =
       "\"ID\",\"Kernel Name\",\"a__b.sum\",\"c__d.sum\"\n,,,\n0,k,\"1,234\",\"5.678\"\n";
-  expect_refused(text, "5.678");
+  expect_ncu_refused(text, "5.678");
   EXPECT_EQ(read_ncu_csv(text, "t.csv", NumberStyle{'.'}).at(0).counters.at("c__d.sum"), 5.678);
 }
 
 TEST(NcuReport, WhatIsNoTableIsRefused) {
-  expect_refused("", "no table");
-  expect_refused(recorded("messages_no_match.txt"), "no table");
-  expect_refused(std::string("\"ID\",\0", 6), "NUL");
-  expect_refused("\"ID\",\"Metric Name\"\n", "'Kernel Name'");
-  expect_refused("\"ID\",\"Kernel Name\",\"a__b\"\n", "units");
-  expect_refused("\"ID\",\"Kernel Name\",\"Metric Name\"\n0,k,m\n", "'Metric Unit'");
-  expect_refused("\"ID\",\"Kernel Name\",\"a__b\"\n,,\nx,k,1\n", "'x'");
+  expect_ncu_refused("", "no table");
+  expect_ncu_refused(recorded("messages_no_match.txt"), "no table");
+  expect_ncu_refused(std::string("\"ID\",\0", 6), "NUL");
+  expect_ncu_refused("\"ID\",\"Metric Name\"\n", "'Kernel Name'");
+  expect_ncu_refused("\"ID\",\"Kernel Name\",\"a__b\"\n", "units");
+  expect_ncu_refused("\"ID\",\"Kernel Name\",\"Metric Name\"\n0,k,m\n", "'Metric Unit'");
+  expect_ncu_refused("\"ID\",\"Kernel Name\",\"a__b\"\n,,\nx,k,1\n", "'x'");
 }
 
 TEST(NcuReport, RowsThatAreCutShortAreRefused) {
   std::string text = recorded("raw_base.csv");
-  expect_refused(text.substr(0, text.size() - 60), "t.csv");
+  expect_ncu_refused(text.substr(0, text.size() - 60), "t.csv");
   text = recorded("details_base.csv");
-  expect_refused(text.substr(0, text.size() - 30), "t.csv");
+  expect_ncu_refused(text.substr(0, text.size() - 30), "t.csv");
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ using testing::SizeIs;
 constexpr const char* kHeader =
     "Time (%),Total Time (ns),Instances,Avg (ns),Med (ns),Min (ns),Max (ns),StdDev (ns),Name\n";
 
-void expect_refused(const std::string& text, const std::string& part) {
+void expect_nsys_refused(const std::string& text, const std::string& part) {
   try {
     (void)read_nsys_summary(text, "t.nsys-rep");
     ADD_FAILURE() << text;
@@ -65,13 +65,14 @@ TEST(NsysSummary, OlderVersionsNameColumnsOtherwise) {
 }
 
 TEST(NsysSummary, DamagedTablesAreRefused) {
-  expect_refused(std::string(kHeader) + "99.8,1,2\n", "3 cells under 9 headings");
-  expect_refused(std::string(kHeader) + "1,x,2,3,4,5,6,7,k\n", "'x' in column 'Total Time (ns)'");
-  expect_refused(std::string(kHeader) + "1,1,nan,3,4,5,6,7,k\n", "is no number");
-  expect_refused("Total Time (ns),Instances,Name\n1,2,k\n", "no column 'Avg (ns)'");
-  expect_refused("Total Time (ns),Instances\n1,2\n", "no column 'Name'");
+  expect_nsys_refused(std::string(kHeader) + "99.8,1,2\n", "3 cells under 9 headings");
+  expect_nsys_refused(std::string(kHeader) + "1,x,2,3,4,5,6,7,k\n",
+                      "'x' in column 'Total Time (ns)'");
+  expect_nsys_refused(std::string(kHeader) + "1,1,nan,3,4,5,6,7,k\n", "is no number");
+  expect_nsys_refused("Total Time (ns),Instances,Name\n1,2,k\n", "no column 'Avg (ns)'");
+  expect_nsys_refused("Total Time (ns),Instances\n1,2\n", "no column 'Name'");
   const std::string whole = recorded_nsys("cuda_gpu_kern_sum.csv");
-  expect_refused(whole.substr(0, whole.rfind(',')), "8 cells under 9 headings");
+  expect_nsys_refused(whole.substr(0, whole.rfind(',')), "8 cells under 9 headings");
 }
 
 }  // namespace

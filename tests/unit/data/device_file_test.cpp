@@ -39,7 +39,7 @@ TEST(DeviceFile, HopperAsItsProgrammingGuideSays) {
 }
 
 TEST(DeviceFile, AnUnknownArchitectureNamesTheKnown) {
-  testing::expect_error(
+  fixtures::expect_error(
       [] {
         (void)load_device_limits(FileTree{}, Arch{87, '\0'});
       },

@@ -27,12 +27,12 @@ TEST(FileTree, AMissingFileIsAnError) {
   const FileTree tree;
   EXPECT_FALSE(tree.contains("kernels/none"));
   EXPECT_FALSE(tree.contains(""));
-  testing::expect_error([&] { (void)tree.read("kernels/../CMakeLists.txt"); }, ExitCode::bad_file,
-                        {"kernels/../CMakeLists.txt", "no such file"});
+  fixtures::expect_error([&] { (void)tree.read("kernels/../CMakeLists.txt"); }, ExitCode::bad_file,
+                         {"kernels/../CMakeLists.txt", "no such file"});
 }
 
 TEST(FileTree, AFamilyFolderGoesUnderItsOwnName) {
-  const testing::TempFolder folder;
+  const fixtures::TempFolder folder;
   folder.write("family.json", kOwnFamily);
   folder.write("sub/tile.cuh", "// tile");
   FileTree tree;
@@ -43,7 +43,7 @@ TEST(FileTree, AFamilyFolderGoesUnderItsOwnName) {
 }
 
 TEST(FileTree, AFolderOfFamiliesAddsAll) {
-  const testing::TempFolder folder;
+  const fixtures::TempFolder folder;
   folder.write("a/family.json", R"({"name": "first"})");
   folder.write("b/family.json", R"({"name": "second"})");
   folder.write("common/attention_args.h", "// theirs");
@@ -55,7 +55,7 @@ TEST(FileTree, AFolderOfFamiliesAddsAll) {
 }
 
 TEST(FileTree, AFamilyIsReplacedAsAWhole) {
-  const testing::TempFolder folder;
+  const fixtures::TempFolder folder;
   folder.write("family.json", R"({"name": "flash_sm80"})");
   FileTree tree;
   tree.overlay_kernels(folder.path());
@@ -64,7 +64,7 @@ TEST(FileTree, AFamilyIsReplacedAsAWhole) {
 }
 
 TEST(FileTree, AFileIsReadWhenItIsAskedFor) {
-  const testing::TempFolder folder;
+  const fixtures::TempFolder folder;
   folder.write("family.json", kOwnFamily);
   folder.write("kernel.cu", "old");
   FileTree tree;
@@ -74,36 +74,36 @@ TEST(FileTree, AFileIsReadWhenItIsAskedFor) {
 }
 
 TEST(FileTree, RefusesWhatIsNoKernelFolder) {
-  const testing::TempFolder empty;
+  const fixtures::TempFolder empty;
   FileTree tree;
-  testing::expect_error([&] { tree.overlay_kernels(empty.path()); }, ExitCode::bad_file,
-                        {empty.path().string(), "holds no kernel family", "family.json"});
-  testing::expect_error([&] { tree.overlay_kernels("/no/such/folder"); }, ExitCode::bad_file,
-                        {"/no/such/folder", "is not a folder"});
+  fixtures::expect_error([&] { tree.overlay_kernels(empty.path()); }, ExitCode::bad_file,
+                         {empty.path().string(), "holds no kernel family", "family.json"});
+  fixtures::expect_error([&] { tree.overlay_kernels("/no/such/folder"); }, ExitCode::bad_file,
+                         {"/no/such/folder", "is not a folder"});
 }
 
 TEST(FileTree, RefusesAFamilyWhoseNameIsAPath) {
-  const testing::TempFolder folder;
+  const fixtures::TempFolder folder;
   const std::string file = folder.write("family.json", R"({"name": "../common"})").string();
   FileTree tree;
-  testing::expect_error([&] { tree.overlay_kernels(folder.path()); }, ExitCode::bad_file,
-                        {file, "/name", "cannot be a family's name"});
+  fixtures::expect_error([&] { tree.overlay_kernels(folder.path()); }, ExitCode::bad_file,
+                         {file, "/name", "cannot be a family's name"});
 }
 
 TEST(DiskFile, SaysWhyItCannotBeRead) {
-  const testing::TempFolder folder;
-  testing::expect_error([&] { (void)read_disk_file(folder.path()); }, ExitCode::bad_file,
-                        {"is a folder"});
-  testing::expect_error([&] { (void)read_disk_file(folder.path() / "none"); }, ExitCode::bad_file,
-                        {"none", "cannot be opened"});
+  const fixtures::TempFolder folder;
+  fixtures::expect_error([&] { (void)read_disk_file(folder.path()); }, ExitCode::bad_file,
+                         {"is a folder"});
+  fixtures::expect_error([&] { (void)read_disk_file(folder.path() / "none"); }, ExitCode::bad_file,
+                         {"none", "cannot be opened"});
   const auto large = folder.write("large", std::string(5000, 'x'));
   EXPECT_EQ(read_disk_file(large, 5000).size(), 5000U);
-  testing::expect_error([&] { (void)read_disk_file(large, 4999); }, ExitCode::bad_file,
-                        {"is larger than 4999 bytes"});
+  fixtures::expect_error([&] { (void)read_disk_file(large, 4999); }, ExitCode::bad_file,
+                         {"is larger than 4999 bytes"});
 }
 
 TEST(DiskFile, KeepsEveryByte) {
-  const testing::TempFolder folder;
+  const fixtures::TempFolder folder;
   const std::string bytes{'\0', '\r', '\n', '\x1a', '\xff'};
   EXPECT_EQ(read_disk_file(folder.write("bytes", bytes)), bytes);
 }

@@ -11,7 +11,7 @@ namespace {
 using ::testing::HasSubstr;
 
 void expect_bad(const std::string& text, const std::vector<std::string>& parts) {
-  testing::expect_error([&] { (void)parse_json(text, "f.json"); }, ExitCode::bad_file, parts);
+  fixtures::expect_error([&] { (void)parse_json(text, "f.json"); }, ExitCode::bad_file, parts);
 }
 
 TEST(ParseJson, NamesLineAndColumn) {
@@ -48,8 +48,8 @@ nlohmann::json good_device() {
 }
 
 void expect_schema_error(const nlohmann::json& value, const std::vector<std::string>& parts) {
-  testing::expect_error([&] { check_schema(value, FileTree{}, "device", "dev.json"); },
-                        ExitCode::bad_file, parts);
+  fixtures::expect_error([&] { check_schema(value, FileTree{}, "device", "dev.json"); },
+                         ExitCode::bad_file, parts);
 }
 
 TEST(CheckSchema, AcceptsWhatIsRight) {
@@ -81,9 +81,9 @@ TEST(CheckSchema, NamesAWrongTypeAndAWrongValue) {
 TEST(CheckSchema, PointsIntoNestedValues) {
   const nlohmann::json space = {
       {"family", "f"}, {"summary", "s"}, {"configs", {{{"axes", {{"a/b", {1, 2.5}}}}}}}};
-  testing::expect_error([&] { check_schema(space, FileTree{}, "space", "s.json"); },
-                        ExitCode::bad_file,
-                        {"s.json: /configs/0/axes/a~1b/1", "2.5", "an integer"});
+  fixtures::expect_error([&] { check_schema(space, FileTree{}, "space", "s.json"); },
+                         ExitCode::bad_file,
+                         {"s.json: /configs/0/axes/a~1b/1", "2.5", "an integer"});
 }
 
 TEST(CheckSchema, EverySchemaDescribesEveryProperty) {
@@ -125,7 +125,7 @@ TEST(JsonNode, EveryAccessorSaysWhereAndWhat) {
   EXPECT_EQ(items[4].integer(), -1);
   EXPECT_FALSE(root.find("b"));
   const auto expect = [](auto&& action, const std::vector<std::string>& parts) {
-    testing::expect_error(action, ExitCode::bad_file, parts);
+    fixtures::expect_error(action, ExitCode::bad_file, parts);
   };
   expect([&] { (void)root.at("b"); }, {"f.json: /", "no member 'b'"});
   expect([&] { (void)items[1].integer(); }, {"f.json: /a/1", "not a (64-bit) integer"});
@@ -140,12 +140,12 @@ TEST(JsonNode, EveryAccessorSaysWhereAndWhat) {
 
 TEST(JsonNode, RefusesIntegersBeyond64Bits) {
   const nlohmann::json value = 18446744073709551615ULL;
-  testing::expect_error([&] { (void)JsonNode(value, "f").integer(); }, ExitCode::bad_file,
-                        {"18446744073709551615"});
+  fixtures::expect_error([&] { (void)JsonNode(value, "f").integer(); }, ExitCode::bad_file,
+                         {"18446744073709551615"});
 }
 
 TEST(LoadJson, ReadsFromDisk) {
-  const testing::TempFolder folder;
+  const fixtures::TempFolder folder;
   const auto path = folder.write("d.json", good_device().dump());
   const JsonFile file = load_json_from_disk(FileTree{}, path, "device");
   EXPECT_EQ(file.root().at("sm_count").integer(), 132);

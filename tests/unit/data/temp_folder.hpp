@@ -5,7 +5,7 @@
 #include <random>
 #include <string>
 
-namespace fatune::testing {
+namespace fatune::fixtures {
 
 /// A folder of a test's own, removed with everything in it.
 class TempFolder {
@@ -39,4 +39,4 @@ class TempFolder {
   std::filesystem::path path_;
 };
 
-}  // namespace fatune::testing
+}  // namespace fatune::fixtures

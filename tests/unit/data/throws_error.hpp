@@ -7,7 +7,7 @@
 
 #include "core/error.hpp"
 
-namespace fatune::testing {
+namespace fatune::fixtures {
 
 /// Expects `action` to throw an Error with that code whose message has every one of `parts`.
 template <class Action>
@@ -23,4 +23,4 @@ void expect_error(Action&& action, ExitCode code, const std::vector<std::string>
   }
 }
 
-}  // namespace fatune::testing
+}  // namespace fatune::fixtures

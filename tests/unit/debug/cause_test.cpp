@@ -7,13 +7,13 @@
 namespace fatune {
 namespace {
 
-using testing::Fault;
+using fixtures::Fault;
 using ::testing::HasSubstr;
 
 std::string cause_of(Fault fault, InitKind kind, bool causal = false, bool has_steps = true) {
   const HeadProblem head{64, 64, DType::fp16, causal, {32, 16, StepOrder::last_to_first, 0.0}};
   const HeadInputs inputs = make_head_inputs(head, kind, 3);
-  KernelValues kernel = testing::simulate_kernel(head, inputs, fault);
+  KernelValues kernel = fixtures::simulate_kernel(head, inputs, fault);
   kernel.has_steps = has_steps;
   const Comparison comparison = compare_steps(head, inputs, kernel);
   return likely_cause(head, inputs, kernel.values, comparison, *first_wrong(comparison.checks));

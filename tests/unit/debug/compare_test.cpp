@@ -13,8 +13,8 @@
 namespace fatune {
 namespace {
 
-using testing::Fault;
-using testing::simulate_kernel;
+using fixtures::Fault;
+using fixtures::simulate_kernel;
 
 // Two blocks of 32 queries, tiles of 16 keys.
 HeadProblem small_head(bool causal = false, double slack = 0.0, DType dtype = DType::fp16) {

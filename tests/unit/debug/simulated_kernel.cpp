@@ -6,7 +6,7 @@
 
 #include "measure/cpu_reference.hpp"
 
-namespace fatune::testing {
+namespace fatune::fixtures {
 namespace {
 
 constexpr float kMinusInfinity = -std::numeric_limits<float>::infinity();
@@ -137,4 +137,4 @@ KernelValues simulate_kernel(const HeadProblem& head, const HeadInputs& inputs, 
   return Simulation(head, inputs, fault).run();
 }
 
-}  // namespace fatune::testing
+}  // namespace fatune::fixtures

@@ -4,7 +4,7 @@
 #include "debug/head_inputs.hpp"
 #include "debug/head_problem.hpp"
 
-namespace fatune::testing {
+namespace fatune::fixtures {
 
 /// What can be wrong with it.
 enum class Fault {
@@ -25,4 +25,4 @@ enum class Fault {
 [[nodiscard]] KernelValues simulate_kernel(const HeadProblem& head, const HeadInputs& inputs,
                                            Fault fault = Fault::none);
 
-}  // namespace fatune::testing
+}  // namespace fatune::fixtures

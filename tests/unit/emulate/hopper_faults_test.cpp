@@ -23,7 +23,7 @@ struct Fault {
   bool alone = true;  ///< no other kind may be found: nothing else goes wrong by it
 };
 
-const std::string kTile =
+const std::string kCopiedTile =
     ".shared .align 128 .b8 tile[4096]; .shared .align 8 .b8 bars[64];\n"
     "mov.u32 %r1, tile;\nmov.u32 %r2, bars;\nsetp.eq.u32 %p1, %r0, 0;\n"
     "shl.b32 %r3, %r0, 4;\nadd.u32 %r4, %r1, %r3;\n";
@@ -58,7 +58,7 @@ std::string load(int bytes) {
 
 std::string bulk_load(const std::string& sync, int bytes, bool waits, const char* mark_wait,
                       const char* mark_read) {
-  return kernel_text(kTile + init(1) + sync + load(bytes) +
+  return kernel_text(kCopiedTile + init(1) + sync + load(bytes) +
                      (waits ? fmt::format(fmt::runtime(kWait), mark_wait) : "") +
                      fmt::format(fmt::runtime(kRead), mark_read) +
                      (waits ? "" : fmt::format(fmt::runtime(kWait), "")));
@@ -68,7 +68,7 @@ std::string bulk_load(const std::string& sync, int bytes, bool waits, const char
 /// empty ones at 16 and 24. `first_parity`: of the producer's first waits for empty stages.
 std::string ring(int first_parity, const char* mark) {
   return kernel_text(
-      kTile +
+      kCopiedTile +
       "@%p1 mbarrier.init.shared.b64 [%r2], 1;\n@%p1 mbarrier.init.shared.b64 [%r2+8], 1;\n"
       "@%p1 mbarrier.init.shared.b64 [%r2+16], 32;\n@%p1 mbarrier.init.shared.b64 [%r2+24], 32;\n"
       "bar.sync 0;\nmov.u32 %r6, 0;\nsetp.lt.u32 %p3, %r0, 32;\n@%p3 bra CONSUME;\n"
@@ -101,7 +101,7 @@ std::string named_barrier(int trips, const char* mark) {
 
 /// All threads write 16 bytes each, and one stores them all to global memory.
 std::string bulk_store(const std::string& fence, const std::string& wait, const std::string& then) {
-  return kernel_text(kTile + "st.shared.v4.u32 [%r4], {%r0, %r0, %r0, %r0};\n" + fence +
+  return kernel_text(kCopiedTile + "st.shared.v4.u32 [%r4], {%r0, %r0, %r0, %r0};\n" + fence +
                      "bar.sync 0;\n@!%p1 bra DONE;\n"
                      "cp.async.bulk.global.shared::cta.bulk_group [%w1], [%r1], 1024;{here}\n"
                      "cp.async.bulk.commit_group;\n" +
@@ -118,7 +118,7 @@ const std::string kReadWait = "cp.async.bulk.wait_group.read 0;\n";
 /// Block 0 reads what block 1 of the cluster writes into its own shared memory.
 std::string remote_read(const std::string& sync, const char* mark) {
   return kernel_text(
-      kTile + "st.shared.u32 [%r4], %r0;\n" + sync +
+      kCopiedTile + "st.shared.u32 [%r4], %r0;\n" + sync +
       fmt::format("mapa.shared::cluster.u32 %r6, %r4, 1;\nmov.u32 %r7, %cluster_ctarank;\n"
                   "setp.ne.u32 %p2, %r7, 0;\n@%p2 bra DONE;\n"
                   "ld.shared::cluster.u32 %r5, [%r6];{}\nst.global.u32 [%w2], %r5;\n"
@@ -172,21 +172,22 @@ std::vector<Fault> copy_faults() {
        "asynchronous copy",
        {.threads = 64},
        false},
-      {"NoMbarrierThere", kernel_text(kTile + "mbarrier.arrive.shared.b64 _, [%r2]; // here\n"),
-       kernel_text(kTile + init(64) + "bar.sync 0;\nmbarrier.arrive.shared.b64 _, [%r2];\n"),
+      {"NoMbarrierThere",
+       kernel_text(kCopiedTile + "mbarrier.arrive.shared.b64 _, [%r2]; // here\n"),
+       kernel_text(kCopiedTile + init(64) + "bar.sync 0;\nmbarrier.arrive.shared.b64 _, [%r2];\n"),
        "barrier_misuse", "there is no mbarrier at shared memory + 4096"},
       {"TooManyArrivals",
-       kernel_text(kTile + init(32) + load(16) + "bar.sync 0;\n" +
+       kernel_text(kCopiedTile + init(32) + load(16) + "bar.sync 0;\n" +
                    "mbarrier.arrive.shared.b64 _, [%r2];\n"),
-       kernel_text(kTile + init(64) + "bar.sync 0;\nmbarrier.arrive.shared.b64 _, [%r2];\n"),
+       kernel_text(kCopiedTile + init(64) + "bar.sync 0;\nmbarrier.arrive.shared.b64 _, [%r2];\n"),
        "barrier_misuse",
        "arrivals, where the mbarrier's phase 0 waits for",
        {.threads = 64},
        false},
       {"MbarrierOverwritten",
-       kernel_text(kTile + init(1) + "bar.sync 0;\nst.shared.u32 [%r2+4], %r0; // here\n"),
-       kernel_text(kTile + init(1) + "bar.sync 0;\nst.shared.u32 [%r4], %r0;\n"), "barrier_misuse",
-       "where an mbarrier is"},
+       kernel_text(kCopiedTile + init(1) + "bar.sync 0;\nst.shared.u32 [%r2+4], %r0; // here\n"),
+       kernel_text(kCopiedTile + init(1) + "bar.sync 0;\nst.shared.u32 [%r4], %r0;\n"),
+       "barrier_misuse", "where an mbarrier is"},
       {"NamedBarrierTrips", named_barrier(2, " // here"), named_barrier(3, ""), "deadlock",
        "at barrier 1, where 32 of 64 threads have arrived"},
       {"MissingProxyFence", at_copy(bulk_store("", kReadWait, ""), true),
@@ -265,8 +266,8 @@ TEST_P(HopperKernels, IsNotSeenWhereItIsNot) {
 
 /// Whether the second warp finds no mbarrier, or one that it must not rely on, is chance.
 TEST(HopperFaults, AnInitialisationThatIsNotSynchronisedIsFound) {
-  const std::string text =
-      kernel_text(kTile + init(64) + "bar.warp.sync -1;\nmbarrier.arrive.shared.b64 _, [%r2];\n");
+  const std::string text = kernel_text(kCopiedTile + init(64) +
+                                       "bar.warp.sync -1;\nmbarrier.arrive.shared.b64 _, [%r2];\n");
   for (const Schedule& schedule : all_schedules()) {
     const Emulated done = emulate(text, {.threads = 64, .schedule = schedule});
     EXPECT_THAT(done.findings(),

@@ -9,7 +9,7 @@
 namespace fatune::emulate {
 namespace {
 
-constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr double kInfiniteDouble = std::numeric_limits<double>::infinity();
 
 TEST(Rounding, OfAValueBetweenTwoNumbers) {
   constexpr double kBetween = 1.0 + 0x1.8p-11;  // three quarters of the way from 1 to the next half
@@ -37,7 +37,7 @@ TEST(Rounding, BeyondTheGreatestNumber) {
   EXPECT_EQ(narrowed(1e300, kHalfFormat, Rounding::down), 0x7bffU);
   EXPECT_EQ(narrowed(-1e300, kHalfFormat, Rounding::down), 0xfc00U);
   EXPECT_EQ(narrowed(-1e300, kHalfFormat, Rounding::up), 0xfbffU);
-  EXPECT_EQ(narrowed(kInfinite, kHalfFormat, Rounding::zero), 0x7c00U);
+  EXPECT_EQ(narrowed(kInfiniteDouble, kHalfFormat, Rounding::zero), 0x7c00U);
   EXPECT_EQ(narrowed(std::nan(""), kBfloatFormat, Rounding::nearest), 0x7fffU);
 }
 
@@ -65,7 +65,7 @@ TEST(Rounding, OfASumThatIsRoundedTwice) {
   EXPECT_EQ(narrowed(odd_sum(kTie, -0x1p-70), kHalfFormat, Rounding::nearest), 0x3c00U);
   EXPECT_EQ(narrowed(odd_sum(-kTie, -0x1p-70), kHalfFormat, Rounding::nearest), 0xbc01U);
   EXPECT_EQ(odd_sum(1.0, 2.0), 3.0);
-  EXPECT_EQ(odd_sum(kInfinite, 1.0), kInfinite);
+  EXPECT_EQ(odd_sum(kInfiniteDouble, 1.0), kInfiniteDouble);
 }
 
 TEST(Rounding, OfIntegersThatADoubleCannotHold) {

@@ -14,7 +14,7 @@
 namespace fatune::gpu {
 namespace {
 
-const std::vector<char>& cubin() {
+const std::vector<char>& launched_cubin() {
   static const std::vector<char> bytes = [] {
     Program program(
         {{"k.cu", "extern \"C\" __global__ void twice(float* x, int n) { x[n] *= 2.0f; }"}, {}});
@@ -44,7 +44,7 @@ void remember(const char* kernel, void** arguments) {
 TEST_F(Launch, PassesTheKernelItsArguments) {
   const Context context(0);
   const Stream stream;
-  const Module module(cubin());
+  const Module module(launched_cubin());
   const DeviceBuffer x(64);
   FakeDriver::on_launch(remember);
   launch_with(module.function("twice"), {{2, 1, 1}, {128, 1, 1}, 0}, stream, x.as<float>(), 3);
@@ -58,7 +58,7 @@ TEST_F(Launch, TakesTheTimeBetweenEvents) {
   const ScopedVariable duration("FATUNE_FAKE_KERNEL_US", "250");
   const Context context(0);
   const Stream stream;
-  const Module module(cubin());
+  const Module module(launched_cubin());
   const Event start;
   const Event stop;
   start.record(stream);
@@ -73,7 +73,7 @@ TEST_F(Launch, NeedsAnImageAndAKernelThatExist) {
   const Context context(0);
   const std::vector<char> text(100, 'x');
   EXPECT_THROW(Module{text}, DriverError);
-  const Module module(cubin());
+  const Module module(launched_cubin());
   EXPECT_THROW(static_cast<void>(module.function("thrice")), DriverError);
   EXPECT_THROW(static_cast<void>(module.function("twic")), DriverError);
 }
@@ -81,7 +81,7 @@ TEST_F(Launch, NeedsAnImageAndAKernelThatExist) {
 TEST_F(Launch, NeedsItsSharedMemoryAllowed) {
   const Context context(0);
   const Stream stream;
-  const Module module(cubin());
+  const Module module(launched_cubin());
   const Function function = module.function("twice");
   const LaunchGeometry geometry{{1, 1, 1}, {128, 1, 1}, 100'000};
   EXPECT_THROW(launch(function, geometry, stream, {}), DriverError);
@@ -95,7 +95,7 @@ TEST_F(Launch, NeedsItsSharedMemoryAllowed) {
 TEST_F(Launch, RefusesExtentsBeyond32Bits) {
   const Context context(0);
   const Stream stream;
-  const Module module(cubin());
+  const Module module(launched_cubin());
   const Function function = module.function("twice");
   for (const std::int64_t extent : {std::int64_t{1} << 31, std::int64_t{-1}}) {
     try {
@@ -113,7 +113,7 @@ TEST_F(Launch, ThatCrashesShowsAtTheNextSynchronisationAndIsSticky) {
   const ScopedVariable crash("FATUNE_FAKE_KERNEL_ERROR", "700@2");
   const Context context(0);
   const Stream stream;
-  const Module module(cubin());
+  const Module module(launched_cubin());
   const Function function = module.function("twice");
   launch(function, {}, stream, {});
   EXPECT_NO_THROW(stream.synchronize());
@@ -133,7 +133,7 @@ TEST_F(Launch, OfAKernelByNameMayCrash) {
   const ScopedVariable crash("FATUNE_FAKE_KERNEL_ERROR", "700@name:wic");
   const Context context(0);
   const Stream stream;
-  const Module module(cubin());
+  const Module module(launched_cubin());
   launch(module.function("twice"), {}, stream, {});
   EXPECT_THROW(stream.synchronize(), DriverError);
   FakeDriver::reset();

@@ -18,13 +18,13 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-const FileTree& tree() {
+const FileTree& dump_tree() {
   static const FileTree files;
   return files;
 }
 
-const Family& family() {
-  static const Family loaded = load_family(tree(), "flash_sm80");
+const Family& dumped_family() {
+  static const Family loaded = load_family(dump_tree(), "flash_sm80");
   return loaded;
 }
 
@@ -39,11 +39,11 @@ struct DumpCase {
 
 Artifact compile_case(const DumpCase& c, bool dump) {
   const auto make_request = dump ? dump_request : compile_request;
-  const DeviceLimits limits = load_device_limits(tree(), c.arch);
+  const DeviceLimits limits = load_device_limits(dump_tree(), c.arch);
   const Problem problem{1, c.seq_len, 1, c.d_head, c.dtype, c.causal};
-  auto result =
-      compile(make_request(family(), parse_config(family(), c.config), problem, c.arch, limits),
-              nullptr, true);
+  auto result = compile(make_request(dumped_family(), parse_config(dumped_family(), c.config),
+                                     problem, c.arch, limits),
+                        nullptr, true);
   const auto* failed = std::get_if<CompileFailed>(&result);
   EXPECT_EQ(failed, nullptr) << failed->log;
   return failed == nullptr ? std::get<Artifact>(std::move(result)) : Artifact{};
@@ -75,10 +75,11 @@ TEST(FlashSm80DumpOff, NothingOfItIsLeft) {
 
 // family.json cannot see the kernel's constant.
 TEST(FlashSm80DumpOff, TheSlackOfMIsTheKernels) {
-  const Config config =
-      parse_config(family(), "(FP16,64,64,64,4): async+swizzled+load_2_2_2_tiles+opt_softmax");
-  EXPECT_THAT(tree().read("kernels/flash_sm80/softmax.cuh"), HasSubstr("kLazyRescaleLog2 = 8.0f;"));
-  EXPECT_EQ(block_tiles(family(), config)->reference_slack_log2, 8.0);
+  const Config config = parse_config(
+      dumped_family(), "(FP16,64,64,64,4): async+swizzled+load_2_2_2_tiles+opt_softmax");
+  EXPECT_THAT(dump_tree().read("kernels/flash_sm80/softmax.cuh"),
+              HasSubstr("kLazyRescaleLog2 = 8.0f;"));
+  EXPECT_EQ(block_tiles(dumped_family(), config)->reference_slack_log2, 8.0);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-const Problem kProblem{1, 20, 2, 64, DType::fp16, false};
+const Problem kMeasuredProblem{1, 20, 2, 64, DType::fp16, false};
 constexpr int kWarmup = 3;
 constexpr int kRepeats = 8;
 constexpr int kInputs = 3;
@@ -45,7 +45,9 @@ class GpuMeasurerTest : public gpu::FakeDriverTest {
     gpu_.attach();
   }
 
-  Outcome measure(const Problem& problem = kProblem) { return measure_all(problem, 1).front(); }
+  Outcome measure(const Problem& problem = kMeasuredProblem) {
+    return measure_all(problem, 1).front();
+  }
 
   std::vector<Outcome> measure_all(const Problem& problem, int times) {
     const gpu::Context context(0);
@@ -77,7 +79,7 @@ class GpuMeasurerTest : public gpu::FakeDriverTest {
   }
 
   MeasurePolicy policy_ = small_policy();
-  HostGpu gpu_{host_kernels_fp16_d64(), kProblem};
+  HostGpu gpu_{host_kernels_fp16_d64(), kMeasuredProblem};
   Candidate candidate_ = HostGpu::make_candidate();
   bool context_lost_ = false;
 };
@@ -100,7 +102,7 @@ TEST_F(GpuMeasurerTest, TheRunThatIsVerifiedIsASample) {
   const gpu::ScopedVariable duration("FATUNE_FAKE_KERNEL_US", "250");
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_);
-  measurer.begin_problem(kProblem, HostGpu::measurement_kernels());
+  measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
   const Admission admission = measurer.admit(1, candidate_);
   EXPECT_FALSE(admission.failure);
   EXPECT_EQ(admission.first_us, 250.0);
@@ -118,7 +120,7 @@ TEST_F(GpuMeasurerTest, ReadingsOfTheGpuGoWithTheSamples) {
       std::chrono::milliseconds(1));
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_, &monitor);
-  measurer.begin_problem(kProblem, HostGpu::measurement_kernels());
+  measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
   ASSERT_FALSE(measurer.admit(1, candidate_).failure);  // long enough for many
   const Samples samples = measurer.sample(1, 2);
   ASSERT_THAT(samples.readings, SizeIs(2));
@@ -136,7 +138,7 @@ TEST_F(GpuMeasurerTest, RowsAreCountedWhenAskedFor) {
       output[row_5_head_1 + 63] = 0x7e00;  // NaN
     });
     GpuMeasurer measurer(context, HostGpu::limits(), policy_, nullptr, asked);
-    measurer.begin_problem(kProblem, HostGpu::measurement_kernels());
+    measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
     const Admission admission = measurer.admit(1, candidate_);
     const auto& wrong = std::get<WrongResult>(admission.failure.value());
     if (!asked) {
@@ -206,7 +208,7 @@ TEST_F(GpuMeasurerTest, VerificationSaysWhatWasCompared) {
   EXPECT_EQ(verification.inputs[1].input, "large_logits");
   EXPECT_EQ(verification.inputs[2].input, "dominating_key");
   for (const ErrorStats& stats : verification.inputs) {
-    EXPECT_EQ(stats.elements, tensor_elements(kProblem)) << stats.input;
+    EXPECT_EQ(stats.elements, tensor_elements(kMeasuredProblem)) << stats.input;
     EXPECT_GT(stats.max_abs_error, 0.0) << stats.input;
     EXPECT_GE(stats.limit, 2 * stats.max_abs_reference_error) << stats.input;
     EXPECT_LE(stats.max_abs_error, stats.limit) << stats.input;
@@ -308,7 +310,7 @@ TEST_F(GpuMeasurerTest, NothingWrittenAtAllIsAWrongResult) {
 }
 
 TEST_F(GpuMeasurerTest, AWriteBehindTheOutputIsAWrongResult) {
-  spoil([](std::uint16_t* output) { output[tensor_elements(kProblem)] = 0; });
+  spoil([](std::uint16_t* output) { output[tensor_elements(kMeasuredProblem)] = 0; });
   expect_wrong("wrote 2 bytes outside");
 }
 
@@ -360,7 +362,7 @@ TEST_F(GpuMeasurerTest, OneCandidatesDamageDoesNotReachTheNext) {
   });
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_);
-  measurer.begin_problem(kProblem, HostGpu::measurement_kernels());
+  measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
   EXPECT_TRUE(std::holds_alternative<WrongResult>(measurer.measure(candidate_)));
   first = false;
   const Outcome second = measurer.measure(candidate_);
@@ -374,12 +376,12 @@ TEST_F(GpuMeasurerTest, DamageByASampleIsNotHeldAgainstTheNextCandidate) {
     gpu_.compute_attention(args);
     if (++launches == kProbes + 2) {  // the first sample after the admission
       auto* v = static_cast<std::uint16_t*>(const_cast<void*>(args.v));
-      v[tensor_elements(kProblem) - 1] ^= 1U;
+      v[tensor_elements(kMeasuredProblem) - 1] ^= 1U;
     }
   };
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_);
-  measurer.begin_problem(kProblem, HostGpu::measurement_kernels());
+  measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
   ASSERT_FALSE(measurer.admit(1, candidate_).failure);
   EXPECT_FALSE(measurer.sample(1, 1).failure);
   const Admission next = measurer.admit(2, candidate_);
@@ -397,7 +399,7 @@ TEST_F(GpuMeasurerTest, NorAgainstTheOneThatIsRechecked) {
   };
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_);
-  measurer.begin_problem(kProblem, HostGpu::measurement_kernels());
+  measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
   ASSERT_FALSE(measurer.admit(1, candidate_).failure);
   ASSERT_FALSE(measurer.admit(2, candidate_).failure);
   stray = true;
@@ -477,7 +479,7 @@ TEST_F(GpuMeasurerTest, TooLargeAGridIsUnlaunchable) {
 TEST_F(GpuMeasurerTest, ALaunchThatTheDriverRefusesIsUnlaunchable) {
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_);
-  measurer.begin_problem(kProblem, HostGpu::measurement_kernels());
+  measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
   const gpu::ScopedVariable refuse("FATUNE_FAKE_FAIL", "cuLaunchKernel=701");
   const Outcome outcome = measurer.measure(candidate_);
   ASSERT_TRUE(std::holds_alternative<Unlaunchable>(outcome)) << outcome_name(outcome);
@@ -488,7 +490,7 @@ TEST_F(GpuMeasurerTest, ALaunchThatTheDriverRefusesIsUnlaunchable) {
 TEST_F(GpuMeasurerTest, ACrashIsAnOutcomeAndTheContextIsLost) {
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_);
-  measurer.begin_problem(kProblem, HostGpu::measurement_kernels());
+  measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
   const std::string next_but_one = std::to_string(gpu::FakeDriver::launches() + 2);
   const gpu::ScopedVariable crash("FATUNE_FAKE_KERNEL_ERROR", "700@" + next_but_one);
   const Outcome outcome = measurer.measure(candidate_);
@@ -522,9 +524,9 @@ TEST_F(GpuMeasurerTest, AProblemThatDoesNotFitIsRefusedBeforeAnythingIsAllocated
 TEST_F(GpuMeasurerTest, TheNextProblemReplacesTheLast) {
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_);
-  measurer.begin_problem(kProblem, HostGpu::measurement_kernels());
+  measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
   const std::int64_t free_bytes = context.memory().free_bytes;
-  measurer.begin_problem(kProblem, HostGpu::measurement_kernels());
+  measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
   EXPECT_EQ(context.memory().free_bytes, free_bytes);
   EXPECT_TRUE(std::holds_alternative<Measured>(measurer.measure(candidate_)));
 }
@@ -541,7 +543,7 @@ class NothingRuns : public gpu::FakeDriverTest {
   static Outcome measure() {
     const gpu::Context context(0);
     GpuMeasurer measurer(context, HostGpu::limits(), small_policy());
-    measurer.begin_problem(kProblem, HostGpu::measurement_kernels());
+    measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
     return measurer.measure(HostGpu::make_candidate());
   }
 };

@@ -15,7 +15,7 @@ using testing::Each;
 using testing::HasSubstr;
 using testing::SizeIs;
 
-const Problem kProblem{1, 128, 1, 64, DType::fp16, false};
+const Problem kRemoteProblem{1, 128, 1, 64, DType::fp16, false};
 
 Candidate candidate(const std::string& label) {
   auto artifact = std::make_shared<Artifact>();
@@ -40,7 +40,7 @@ class RemoteMeasurerTest : public testing::Test {
     settings.deadlines.floor = std::chrono::milliseconds(1000);
     measurer_.reset();
     measurer_ = std::make_unique<RemoteMeasurer>(settings, policy);
-    measurer_->begin_problem(kProblem, {});
+    measurer_->begin_problem(kRemoteProblem, {});
     return *measurer_;
   }
   static double median_us(const Outcome& outcome) {

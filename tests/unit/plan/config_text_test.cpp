@@ -11,7 +11,7 @@
 namespace fatune {
 namespace {
 
-using testing::flash;
+using fixtures::flash;
 
 std::string typed_form(const Config& config) {
   std::string text = "FlashForwardKernelConfig{";
@@ -46,7 +46,7 @@ TEST(ConfigText, EveryConfigurationOfEverySpaceRoundTrips) {
 }
 
 TEST(ConfigText, JsonNamesValuesInOrder) {
-  const Config config = testing::flash_config("(BF16, 64, 128, 32, 8): async+load_0_2_2_tiles");
+  const Config config = fixtures::flash_config("(BF16, 64, 128, 32, 8): async+load_0_2_2_tiles");
   EXPECT_EQ(config_to_json(flash(), config).dump(),
             R"({"dtype":"BF16","d_head":64,"B_r":128,"B_c":32,"n_warps":8,"async_copy":true,)"
             R"("eager_load_blocks":false,"swizzled":false,"Q_mma_load_K_tiles":0,)"
@@ -55,10 +55,10 @@ TEST(ConfigText, JsonNamesValuesInOrder) {
 }
 
 TEST(ConfigText, JsonErrorsNameTheMember) {
-  const Config config = testing::flash_config("(BF16, 64, 128, 32, 8): load_0_2_2_tiles");
+  const Config config = fixtures::flash_config("(BF16, 64, 128, 32, 8): load_0_2_2_tiles");
   const nlohmann::json good = config_to_json(flash(), config);
   const auto expect_bad = [](const nlohmann::json& value, const std::vector<std::string>& parts) {
-    testing::expect_error([&] { (void)config_from_json(flash(), value); }, ExitCode::usage, parts);
+    fixtures::expect_error([&] { (void)config_from_json(flash(), value); }, ExitCode::usage, parts);
   };
   nlohmann::json bad = good;
   bad.erase("B_r");
@@ -85,7 +85,7 @@ TEST(ConfigText, JsonErrorsNameTheMember) {
 }
 
 TEST(ConfigText, NamedValuesAreTexts) {
-  const Config config = testing::flash_config("(BF16, 64, 128, 32, 8): async+load_0_2_2_tiles");
+  const Config config = fixtures::flash_config("(BF16, 64, 128, 32, 8): async+load_0_2_2_tiles");
   const std::vector<NamedValue> values = named_values(flash(), config);
   ASSERT_EQ(values.size(), 13U);
   EXPECT_EQ(values[0].name, "dtype");
@@ -95,11 +95,11 @@ TEST(ConfigText, NamedValuesAreTexts) {
 }
 
 TEST(ConfigText, ABrokenKernelNameIsAnsweredAsAKernelName) {
-  testing::expect_error(
+  fixtures::expect_error(
       [] { (void)parse_config(flash(), "flash_forward_kernel<FlashForwardKernelConfig{5}>"); },
       ExitCode::usage, {"flash_forward_kernel<FlashForwardKernelConfig{dtype, d_head"});
-  testing::expect_error([] { (void)parse_config(flash(), "(FP16"); }, ExitCode::usage,
-                        {"(dtype, d_head, B_r, B_c, n_warps): async"});
+  fixtures::expect_error([] { (void)parse_config(flash(), "(FP16"); }, ExitCode::usage,
+                         {"(dtype, d_head, B_r, B_c, n_warps): async"});
 }
 
 }  // namespace

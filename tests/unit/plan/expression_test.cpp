@@ -11,7 +11,7 @@
 namespace fatune {
 namespace {
 
-using testing::expect_error;
+using fixtures::expect_error;
 
 class ExpressionTest : public ::testing::Test {
  protected:

@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 
 TEST(Family, FlashHasTheThirteenFieldsInOrder) {
   std::vector<std::string> names;
-  for (const Parameter& parameter : testing::flash().parameters) {
+  for (const Parameter& parameter : fixtures::flash().parameters) {
     names.push_back(parameter.name);
   }
   EXPECT_THAT(names, ElementsAre("dtype", "d_head", "B_r", "B_c", "n_warps", "async_copy",
@@ -24,7 +24,7 @@ TEST(Family, FlashHasTheThirteenFieldsInOrder) {
 }
 
 TEST(Family, SourcesAreNamedAsIncludeFindsThem) {
-  const SourceBundle& sources = *testing::flash().sources;
+  const SourceBundle& sources = *fixtures::flash().sources;
   EXPECT_EQ(sources.main.name, "flash_sm80/flash_forward.cu");
   EXPECT_THAT(sources.main.text, ::testing::HasSubstr("flash_forward_kernel"));
   std::vector<std::string> names;
@@ -38,28 +38,28 @@ TEST(Family, SourcesAreNamedAsIncludeFindsThem) {
 
 TEST(Family, AnUnknownNameIsAnsweredWithTheKnown) {
   for (const char* name : {"flash", "", "../configs", "flash_sm80/"}) {
-    testing::expect_error([&] { (void)load_family(FileTree{}, name); }, ExitCode::usage,
-                          {"no kernel family '" + std::string(name) + "'", "flash_sm80"});
+    fixtures::expect_error([&] { (void)load_family(FileTree{}, name); }, ExitCode::usage,
+                           {"no kernel family '" + std::string(name) + "'", "flash_sm80"});
   }
 }
 
 TEST(Family, FindsParametersByName) {
-  EXPECT_EQ(find_parameter(testing::flash(), "B_r"), 2U);
-  EXPECT_FALSE(find_parameter(testing::flash(), "b_r"));
+  EXPECT_EQ(find_parameter(fixtures::flash(), "B_r"), 2U);
+  EXPECT_FALSE(find_parameter(fixtures::flash(), "b_r"));
 }
 
 TEST(Family, AMissingTranslationUnitIsNamed) {
-  const testing::TempFolder folder;
-  const std::string file = folder.write("family.json", testing::toy_json().dump()).string();
+  const fixtures::TempFolder folder;
+  const std::string file = folder.write("family.json", fixtures::toy_json().dump()).string();
   FileTree tree;
   tree.overlay_kernels(folder.path());
-  testing::expect_error([&] { (void)load_family(tree, "toy_attention"); }, ExitCode::bad_file,
-                        {file + ": /source", "no file 'toy_attention.cu'"});
+  fixtures::expect_error([&] { (void)load_family(tree, "toy_attention"); }, ExitCode::bad_file,
+                         {file + ": /source", "no file 'toy_attention.cu'"});
 }
 
 TEST(Family, IncludesTheCodeOfOthers) {
-  const testing::TempFolder folder;
-  json family = testing::toy_json();
+  const fixtures::TempFolder folder;
+  json family = fixtures::toy_json();
   family["includes"] = {"flash_sm80"};
   const std::string file = folder.write("family.json", family.dump()).string();
   (void)folder.write("toy_attention.cu", "");
@@ -76,19 +76,19 @@ TEST(Family, IncludesTheCodeOfOthers) {
 
   family["includes"] = {"flash_sm80", "../configs"};
   (void)folder.write("family.json", family.dump());
-  testing::expect_error([&] { (void)load_family(tree, "toy_attention"); }, ExitCode::bad_file,
-                        {file + ": /includes/1", "no kernel code of a family '../configs'"});
+  fixtures::expect_error([&] { (void)load_family(tree, "toy_attention"); }, ExitCode::bad_file,
+                         {file + ": /includes/1", "no kernel code of a family '../configs'"});
 }
 
 TEST(Family, AFamilyMayShowItsIntermediates) {
-  const Config config = testing::flash_config(
+  const Config config = fixtures::flash_config(
       "(FP16, 128, 64, 32, 4): async+eager+swizzled+load_2_2_2_tiles+opt_softmax");
-  const BlockTiles tiles = block_tiles(testing::flash(), config).value();
+  const BlockTiles tiles = block_tiles(fixtures::flash(), config).value();
   EXPECT_EQ(tiles.query_rows, 64);
   EXPECT_EQ(tiles.keys_per_step, 32);
   EXPECT_EQ(tiles.order, StepOrder::last_to_first);
   EXPECT_EQ(tiles.reference_slack_log2, 8.0);
-  const Family toy = load_family(testing::toy_tree(), "toy_attention");
+  const Family toy = load_family(fixtures::toy_tree(), "toy_attention");
   EXPECT_FALSE(toy.debug);
   EXPECT_FALSE(block_tiles(toy, {"toy_attention", {5, 64, 32, 1}}));
 }
@@ -102,12 +102,12 @@ json toy_debug(const std::string& rows, const std::string& slack) {
 }
 
 TEST(Family, TheDumpIsADefineMore) {
-  json file = testing::toy_json();
+  json file = fixtures::toy_json();
   file["debug"] = toy_debug("BLOCK_ROWS", "0");
-  const Family family = testing::load_changed(file);
+  const Family family = fixtures::load_changed(file);
   const Config config{"toy_attention", {5, 64, 32, 1}};
   const Problem problem{1, 64, 1, 64, DType::fp16, false};
-  const DeviceLimits& limits = testing::h200();
+  const DeviceLimits& limits = fixtures::h200();
   const CompileRequest plain = compile_request(family, config, problem, limits.arch, limits);
   const CompileRequest dump = dump_request(family, config, problem, limits.arch, limits);
   EXPECT_EQ(dump.defines.size(), plain.defines.size() + 1);
@@ -116,21 +116,21 @@ TEST(Family, TheDumpIsADefineMore) {
 }
 
 TEST(Family, ImpossibleTilesOfADumpAreNamed) {
-  json file = testing::toy_json();
+  json file = fixtures::toy_json();
   const Config config{"toy_attention", {5, 64, 32, 1}};
   file["debug"] = toy_debug("BLOCK_ROWS - 32", "0");
-  testing::expect_error([&] { (void)block_tiles(testing::load_changed(file), config); },
-                        ExitCode::bad_file, {"/debug/query_rows", "gives 0"});
+  fixtures::expect_error([&] { (void)block_tiles(fixtures::load_changed(file), config); },
+                         ExitCode::bad_file, {"/debug/query_rows", "gives 0"});
   file["debug"] = toy_debug("BLOCK_ROWS", "-1");
-  testing::expect_error([&] { (void)block_tiles(testing::load_changed(file), config); },
-                        ExitCode::bad_file, {"/debug/reference_slack_log2", "never exceeds"});
+  fixtures::expect_error([&] { (void)block_tiles(fixtures::load_changed(file), config); },
+                         ExitCode::bad_file, {"/debug/reference_slack_log2", "never exceeds"});
   file["debug"] = toy_debug("seq_len", "0");
-  testing::expect_error([&] { (void)testing::load_changed(file); }, ExitCode::bad_file,
-                        {": /debug/query_rows", "seq_len"});
+  fixtures::expect_error([&] { (void)fixtures::load_changed(file); }, ExitCode::bad_file,
+                         {": /debug/query_rows", "seq_len"});
   file["debug"] = toy_debug("BLOCK_ROWS", "0");
   file["debug"]["define"] = "A B";
-  testing::expect_error([&] { (void)testing::load_changed(file); }, ExitCode::bad_file,
-                        {": /debug/define", "not an identifier"});
+  fixtures::expect_error([&] { (void)fixtures::load_changed(file); }, ExitCode::bad_file,
+                         {": /debug/define", "not an identifier"});
 }
 
 /// One change of a good family file, where the error must point, and what it must say.
@@ -214,7 +214,7 @@ std::vector<BadFamily> bad_families() {
 TEST(Family, EveryMistakeIsAnsweredWithPointerAndRemedy) {
   for (const BadFamily& bad : bad_families()) {
     SCOPED_TRACE(std::string(bad.pointer) + " = " + bad.value.dump());
-    json family = testing::toy_json();
+    json family = fixtures::toy_json();
     const json::json_pointer at(bad.pointer);
     if (bad.value.is_null()) {
       family.at(at.parent_pointer()).erase(at.back());
@@ -223,18 +223,19 @@ TEST(Family, EveryMistakeIsAnsweredWithPointerAndRemedy) {
     }
     std::vector<std::string> parts = bad.parts;
     parts.emplace_back("family.json" + std::string(bad.where));
-    testing::expect_error([&] { (void)testing::load_changed(family); }, ExitCode::bad_file, parts);
+    fixtures::expect_error([&] { (void)fixtures::load_changed(family); }, ExitCode::bad_file,
+                           parts);
   }
 }
 
 TEST(Family, TwoFlagsWithOneTextAreAmbiguous) {
-  json family = testing::toy_json();
+  json family = fixtures::toy_json();
   for (const char* name : {"FIRST", "SECOND"}) {
     family["parameters"].push_back({{"name", name}, {"type", "bool"}, {"doc", "a switch"}});
     family["short_form"]["flags"].push_back({{"text", "same"}, {"parameter", name}});
   }
-  testing::expect_error([&] { (void)testing::load_changed(family); }, ExitCode::bad_file,
-                        {"/short_form/flags/2/text", "another flag has the same text"});
+  fixtures::expect_error([&] { (void)fixtures::load_changed(family); }, ExitCode::bad_file,
+                         {"/short_form/flags/2/text", "another flag has the same text"});
 }
 
 TEST(Family, EveryBuiltInFamilyLoads) {

@@ -7,15 +7,15 @@
 namespace fatune {
 namespace {
 
-using testing::flash;
+using fixtures::flash;
 
 const Config& documented() {
   static const Config config{"flash_sm80", {5, 128, 64, 64, 4, 1, 1, 1, 0, 2, 0, 1, 1}};
   return config;
 }
 
-void expect_bad(const std::string& text, const std::vector<std::string>& parts) {
-  testing::expect_error([&] { (void)parse_kernel_name(flash(), text); }, ExitCode::usage, parts);
+void expect_bad_name(const std::string& text, const std::vector<std::string>& parts) {
+  fixtures::expect_error([&] { (void)parse_kernel_name(flash(), text); }, ExitCode::usage, parts);
 }
 
 TEST(KernelName, PrintsAsDocumented) {
@@ -48,25 +48,26 @@ TEST(KernelName, ReadsWhatProfilersPrint) {
 }
 
 TEST(KernelName, NamesWhatItCannotRead) {
-  expect_bad("FlashForwardKernelConfig", {"expected '{'", "it ends there"});
-  expect_bad("FlashForwardKernelConfig{5, 128", {"expected ','", "it ends there"});
-  expect_bad("FlashForwardKernelConfig{5, 128, 64, 64, 4, 1, 1, 1, 0, 2, 0, 1}", {"expected ','"});
-  expect_bad("FlashForwardKernelConfig{5, 128, 64, 64, 4, 1, 1, 1, 0, 2, 0, 1, 1, 1}",
-             {"expected '}'"});
-  expect_bad("FlashForwardKernelConfig{6, 128, 64, 64, 4, 1, 1, 1, 0, 2, 0, 1, 1}",
-             {"'6' is not a value of dtype", "position 26"});
-  expect_bad("FlashForwardKernelConfig{5, 128, 64, 64, 4, 2, 1, 1, 0, 2, 0, 1, 1}",
-             {"'2' is not a value of async_copy"});
-  expect_bad("FlashForwardKernelConfig{5, (int 128", {"expected ')'"});
-  expect_bad("other<FlashForwardKernelConfig{5}>", {"expected 'flash_forward_kernel'"});
-  expect_bad("flash_forward_kernel<Other{5}>", {"expected 'FlashForwardKernelConfig'"});
-  expect_bad(
+  expect_bad_name("FlashForwardKernelConfig", {"expected '{'", "it ends there"});
+  expect_bad_name("FlashForwardKernelConfig{5, 128", {"expected ','", "it ends there"});
+  expect_bad_name("FlashForwardKernelConfig{5, 128, 64, 64, 4, 1, 1, 1, 0, 2, 0, 1}",
+                  {"expected ','"});
+  expect_bad_name("FlashForwardKernelConfig{5, 128, 64, 64, 4, 1, 1, 1, 0, 2, 0, 1, 1, 1}",
+                  {"expected '}'"});
+  expect_bad_name("FlashForwardKernelConfig{6, 128, 64, 64, 4, 1, 1, 1, 0, 2, 0, 1, 1}",
+                  {"'6' is not a value of dtype", "position 26"});
+  expect_bad_name("FlashForwardKernelConfig{5, 128, 64, 64, 4, 2, 1, 1, 0, 2, 0, 1, 1}",
+                  {"'2' is not a value of async_copy"});
+  expect_bad_name("FlashForwardKernelConfig{5, (int 128", {"expected ')'"});
+  expect_bad_name("other<FlashForwardKernelConfig{5}>", {"expected 'flash_forward_kernel'"});
+  expect_bad_name("flash_forward_kernel<Other{5}>", {"expected 'FlashForwardKernelConfig'"});
+  expect_bad_name(
       "flash_forward_kernel<FlashForwardKernelConfig{5, 128, 64, 64, 4, 1, 1, 1, 0, 2, 0, 1, 1}",
       {"expected '>'"});
-  expect_bad(
+  expect_bad_name(
       "flash_forward_kernel<FlashForwardKernelConfig{5, 128, 64, 64, 4, 1, 1, 1, 0, 2, 0, 1, 1}>(",
       {"no ')'"});
-  expect_bad(
+  expect_bad_name(
       "flash_forward_kernel<FlashForwardKernelConfig{5, 128, 64, 64, 4, 1, 1, 1, 0, 2, 0, 1, 1}>() "
       "x",
       {"expected the end"});
@@ -79,11 +80,11 @@ TEST(KernelName, IsToldFromAShortForm) {
 }
 
 TEST(KernelName, AFamilyMayHaveNone) {
-  const Family toy = load_family(testing::toy_tree(), "toy_attention");
+  const Family toy = load_family(fixtures::toy_tree(), "toy_attention");
   EXPECT_EQ(kernel_name(toy, {"toy_attention", {5, 128, 32, 1}}), "");
   EXPECT_FALSE(looks_like_kernel_name(toy, "toy_attention"));
-  testing::expect_error([&] { (void)parse_kernel_name(toy, "toy_attention"); }, ExitCode::usage,
-                        {"do not carry a configuration", "short form"});
+  fixtures::expect_error([&] { (void)parse_kernel_name(toy, "toy_attention"); }, ExitCode::usage,
+                         {"do not carry a configuration", "short form"});
 }
 
 }  // namespace

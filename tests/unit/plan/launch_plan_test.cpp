@@ -6,10 +6,10 @@
 namespace fatune {
 namespace {
 
+using fixtures::flash;
+using fixtures::flash_config;
+using fixtures::h200;
 using ::testing::Contains;
-using testing::flash;
-using testing::flash_config;
-using testing::h200;
 using ::testing::Pair;
 
 constexpr const char* kBig = "(FP16, 128, 128, 64, 4): async+eager+swizzled+load_2_2_2_tiles";
@@ -77,17 +77,19 @@ TEST(LaunchGeometry, CoversTheProblem) {
 }
 
 TEST(LaunchGeometry, AnImpossibleGridIsTheFamilysMistake) {
-  nlohmann::json json = testing::toy_json();
-  json["launch"]["grid"][1] = "heads * 100000";
-  const Family family = testing::load_changed(json);
+  nlohmann::json changed = fixtures::toy_json();
+  changed["launch"]["grid"][1] = "heads * 100000";
+  const Family family = fixtures::load_changed(changed);
   const Config config{"toy_attention", {5, 128, 32, 1}};
-  testing::expect_error([&] { (void)launch_geometry(family, config, problem_of(64), h200()); },
-                        ExitCode::bad_file,
-                        {"/launch/grid/1", "\"heads * 100000\" gives 1600000", "1 to 65535"});
-  json = testing::toy_json();
-  json["launch"]["block"][0] = "seq_len / 3";
-  testing::expect_error(
-      [&] { (void)launch_geometry(testing::load_changed(json), config, problem_of(64), h200()); },
+  fixtures::expect_error([&] { (void)launch_geometry(family, config, problem_of(64), h200()); },
+                         ExitCode::bad_file,
+                         {"/launch/grid/1", "\"heads * 100000\" gives 1600000", "1 to 65535"});
+  changed = fixtures::toy_json();
+  changed["launch"]["block"][0] = "seq_len / 3";
+  fixtures::expect_error(
+      [&] {
+        (void)launch_geometry(fixtures::load_changed(changed), config, problem_of(64), h200());
+      },
       ExitCode::bad_file, {"/launch/block/0", "is not a whole number", "seq_len = 64"});
 }
 
@@ -109,9 +111,9 @@ TEST(Limits, NameTheLimitAndTheFigures) {
 }
 
 TEST(Limits, ASuffixedArchitectureIsThatOneAlone) {
-  nlohmann::json json = testing::toy_json();
-  json["min_arch"] = "sm_90a";
-  const Family family = testing::load_changed(json);
+  nlohmann::json changed = fixtures::toy_json();
+  changed["min_arch"] = "sm_90a";
+  const Family family = fixtures::load_changed(changed);
   const Config config{"toy_attention", {5, 128, 32, 1}};
   EXPECT_FALSE(check_limits(family, config, problem_of(64), h200()));
   DeviceLimits newer = h200();
@@ -162,8 +164,8 @@ TEST(Quantities, CausalStepsAreThoseOnOrBelowTheDiagonal) {
 TEST(Quantities, WhatTheFamilyDoesNotDeclareIsSaid) {
   const Config big = flash_config(kBig);
   EXPECT_FALSE(find_quantity(flash(), big, problem_of(64), h200(), "tma_boxes"));
-  testing::expect_error([&] { (void)quantity(flash(), big, problem_of(64), h200(), "tma_boxes"); },
-                        ExitCode::bad_file, {"'tma_boxes'", "/derived", "total_flop"});
+  fixtures::expect_error([&] { (void)quantity(flash(), big, problem_of(64), h200(), "tma_boxes"); },
+                         ExitCode::bad_file, {"'tma_boxes'", "/derived", "total_flop"});
 }
 
 TEST(Quantities, BankConflictsCountAsTraffic) {

@@ -8,7 +8,7 @@ namespace fatune {
 namespace {
 
 const Parameter& parameter(std::string_view name) {
-  return testing::flash().parameters.at(find_parameter(testing::flash(), name).value());
+  return fixtures::flash().parameters.at(find_parameter(fixtures::flash(), name).value());
 }
 
 TEST(Parameter, EnumeratorsReadInAnyCaseAndByCode) {
@@ -18,8 +18,8 @@ TEST(Parameter, EnumeratorsReadInAnyCaseAndByCode) {
   EXPECT_EQ(parse_value(dtype, "15"), 15);
   EXPECT_EQ(value_text(dtype, 5), "FP16");
   EXPECT_EQ(value_text(dtype, 7), "7");
-  testing::expect_error([&] { (void)parse_value(dtype, "6"); }, ExitCode::usage,
-                        {"'6' is not a value of dtype", "FP16, BF16"});
+  fixtures::expect_error([&] { (void)parse_value(dtype, "6"); }, ExitCode::usage,
+                         {"'6' is not a value of dtype", "FP16, BF16"});
 }
 
 TEST(Parameter, BooleansReadAsWordsAndDigits) {
@@ -27,7 +27,7 @@ TEST(Parameter, BooleansReadAsWordsAndDigits) {
   EXPECT_EQ(parse_value(flag, "true"), 1);
   EXPECT_EQ(parse_value(flag, "0"), 0);
   EXPECT_EQ(value_text(flag, 1), "true");
-  testing::expect_error([&] { (void)parse_value(flag, "2"); }, ExitCode::usage, {"false, true"});
+  fixtures::expect_error([&] { (void)parse_value(flag, "2"); }, ExitCode::usage, {"false, true"});
 }
 
 TEST(Parameter, IntegersNeedNotBeUnderstood) {
@@ -36,8 +36,8 @@ TEST(Parameter, IntegersNeedNotBeUnderstood) {
   EXPECT_EQ(parse_value(rows, "2147483647"), 2147483647);
   for (const char* text :
        {"", "-1", "+1", "1.5", "64x", " 64", "0x40", "2147483648", "99999999999999999999"}) {
-    testing::expect_error([&] { (void)parse_value(rows, text); }, ExitCode::usage,
-                          {"is not a value of B_r", "64, 128, 256"});
+    fixtures::expect_error([&] { (void)parse_value(rows, text); }, ExitCode::usage,
+                           {"is not a value of B_r", "64, 128, 256"});
   }
 }
 

@@ -7,7 +7,7 @@
 #include "plan/config_text.hpp"
 #include "unit/data/temp_folder.hpp"
 
-namespace fatune::testing {
+namespace fatune::fixtures {
 
 const Family& flash() {
   static const Family family = load_family(FileTree{}, "flash_sm80");
@@ -51,4 +51,4 @@ std::vector<std::string> golden_lines(const std::string& name) {
   return lines;
 }
 
-}  // namespace fatune::testing
+}  // namespace fatune::fixtures

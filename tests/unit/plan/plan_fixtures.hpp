@@ -9,7 +9,7 @@
 #include "plan/family.hpp"
 #include "unit/data/throws_error.hpp"
 
-namespace fatune::testing {
+namespace fatune::fixtures {
 
 /// The family that is built in, read once.
 [[nodiscard]] const Family& flash();
@@ -30,4 +30,4 @@ namespace fatune::testing {
 /// Lines of tests/golden/<name>.
 [[nodiscard]] std::vector<std::string> golden_lines(const std::string& name);
 
-}  // namespace fatune::testing
+}  // namespace fatune::fixtures

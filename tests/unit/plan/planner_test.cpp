@@ -12,9 +12,9 @@
 namespace fatune {
 namespace {
 
+using fixtures::flash;
+using fixtures::flash_config;
 using ::testing::ElementsAreArray;
-using testing::flash;
-using testing::flash_config;
 
 Plan plan_of(const std::string& space, const Binding& binding = {}) {
   return make_plan(flash(), load_space(FileTree{}, flash(), space), binding);
@@ -43,12 +43,12 @@ std::map<std::string, int> count_rules(const Plan& plan) {
 }
 
 TEST(Plan, TuneKeepsEightyInTheDocumentedOrder) {
-  EXPECT_THAT(lines(plan_of("tune")), ElementsAreArray(testing::golden_lines("list_tune.txt")));
+  EXPECT_THAT(lines(plan_of("tune")), ElementsAreArray(fixtures::golden_lines("list_tune.txt")));
 }
 
 TEST(Plan, ProgallKeepsFiftySix) {
   EXPECT_THAT(lines(plan_of("progall")),
-              ElementsAreArray(testing::golden_lines("list_progall.txt")));
+              ElementsAreArray(fixtures::golden_lines("list_progall.txt")));
 }
 
 TEST(Plan, TheRulesOfTuneDropWhatTheContractSays) {
@@ -215,17 +215,18 @@ TEST(Validity, AConfigurationOfAnotherFamilyIsSaidToBe) {
 }
 
 TEST(Validity, RulesThatNeedAProblemWaitForIt) {
-  nlohmann::json json = testing::toy_json();
-  json["validity"] = {{{"id", "short"}, {"must_hold", "seq_len <= 100"}, {"reason", "{seq_len}"}},
-                      {{"id", "wide"}, {"must_hold", "sm_count > 200"}, {"reason", "{sm_count}"}}};
-  const Family family = testing::load_changed(json);
+  nlohmann::json changed = fixtures::toy_json();
+  changed["validity"] = {
+      {{"id", "short"}, {"must_hold", "seq_len <= 100"}, {"reason", "{seq_len}"}},
+      {{"id", "wide"}, {"must_hold", "sm_count > 200"}, {"reason", "{sm_count}"}}};
+  const Family family = fixtures::load_changed(changed);
   const Config config{"toy_attention", {5, 128, 32, 1}};
   const Problem problem{1, 101, 1, 128, DType::fp16};
   const Problem small{1, 100, 1, 128, DType::fp16};
   EXPECT_FALSE(check_valid(family, config));
   EXPECT_EQ(check_valid(family, config, &problem)->reason, "101");
   EXPECT_FALSE(check_valid(family, config, &small));
-  EXPECT_EQ(check_valid(family, config, &small, &testing::h200())->reason, "132");
+  EXPECT_EQ(check_valid(family, config, &small, &fixtures::h200())->reason, "132");
 }
 
 }  // namespace

@@ -9,11 +9,11 @@ namespace fatune {
 namespace {
 
 std::string render(const std::string& text) {
-  const Family& family = testing::flash();
-  const Config config = testing::flash_config("(BF16, 128, 64, 32, 4): async+load_0_2_2_tiles");
+  const Family& family = fixtures::flash();
+  const Config config = fixtures::flash_config("(BF16, 128, 64, 32, 4): async+load_0_2_2_tiles");
   const Problem problem{16, 1000, 16, 128, DType::bf16};
   return Reason(text, family.symbols, "f.json: /r")
-      .render(make_scope(family, config, &problem, &testing::h200()), family.parameters);
+      .render(make_scope(family, config, &problem, &fixtures::h200()), family.parameters);
 }
 
 TEST(Reason, PutsValuesInAsUsersWriteThem) {
@@ -25,11 +25,11 @@ TEST(Reason, PutsValuesInAsUsersWriteThem) {
 }
 
 TEST(Reason, RefusesUnknownNamesAndOpenBraces) {
-  testing::expect_error([] { (void)render("a {b_r}"); }, ExitCode::bad_file,
-                        {"f.json: /r", "unknown name 'b_r'", "B_r"});
-  testing::expect_error([] { (void)render("a {B_r"); }, ExitCode::bad_file, {"no '}'"});
-  testing::expect_error(
-      [] { Reason("{seq_len}", testing::flash().symbols, "f.json: /r", Needs{}); },
+  fixtures::expect_error([] { (void)render("a {b_r}"); }, ExitCode::bad_file,
+                         {"f.json: /r", "unknown name 'b_r'", "B_r"});
+  fixtures::expect_error([] { (void)render("a {B_r"); }, ExitCode::bad_file, {"no '}'"});
+  fixtures::expect_error(
+      [] { Reason("{seq_len}", fixtures::flash().symbols, "f.json: /r", Needs{}); },
       ExitCode::bad_file, {"unknown name 'seq_len'"});
 }
 

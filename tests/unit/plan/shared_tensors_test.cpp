@@ -13,14 +13,14 @@ const Problem kProblem{1, 256, 2, 64, DType::fp16, false};
 
 /// The toy family with one shared tensor.
 Family with_tensor(const json& tensor) {
-  json family = testing::toy_json();
+  json family = fixtures::toy_json();
   family["shared_tensors"] = json::array({tensor});
-  return testing::load_changed(family);
+  return fixtures::load_changed(family);
 }
 
 SharedTensor tensor_of(const Family& family) {
   const Config config{family.name, {5, 64, 32, 1}};
-  return shared_tensors(family, config, kProblem, testing::h200()).at(0);
+  return shared_tensors(family, config, kProblem, fixtures::h200()).at(0);
 }
 
 json tile(const json& more = json::object()) {
@@ -34,9 +34,9 @@ json tile(const json& more = json::object()) {
 }
 
 TEST(SharedTensors, AreEmptyWhereAFamilyDeclaresNone) {
-  const Family family = testing::load_changed(testing::toy_json());
+  const Family family = fixtures::load_changed(fixtures::toy_json());
   EXPECT_TRUE(
-      shared_tensors(family, {family.name, {5, 64, 32, 1}}, kProblem, testing::h200()).empty());
+      shared_tensors(family, {family.name, {5, 64, 32, 1}}, kProblem, fixtures::h200()).empty());
 }
 
 TEST(SharedTensors, WhatIsLeftOutIsPlainRows) {
@@ -80,18 +80,18 @@ TEST(SharedTensors, WhatMakesNoSenseIsTheFamilysMistake) {
       {{{"stage_bytes", "4000"}}, "less than a stage has"}};
   for (const Mistake& mistake : mistakes) {
     const Family family = with_tensor(tile(mistake.change));
-    testing::expect_error([&] { (void)tensor_of(family); }, ExitCode::bad_file,
-                          {"/shared_tensors/0", mistake.said});
+    fixtures::expect_error([&] { (void)tensor_of(family); }, ExitCode::bad_file,
+                           {"/shared_tensors/0", mistake.said});
   }
 }
 
 TEST(SharedTensors, AMisspeltMemberOrNameIsAnError) {
-  testing::expect_error(
+  fixtures::expect_error(
       [] {
         (void)with_tensor(tile({{"swizle", "128"}}));
       },
       ExitCode::bad_file, {"swizle"});
-  testing::expect_error(
+  fixtures::expect_error(
       [] {
         (void)with_tensor(tile({{"rows", "B_x"}}));
       },

@@ -7,13 +7,13 @@
 namespace fatune {
 namespace {
 
-using testing::flash;
+using fixtures::flash;
 
 constexpr const char* kCanonical =
     "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+buffer+opt_softmax";
 
 void expect_bad(const std::string& text, const std::vector<std::string>& parts) {
-  testing::expect_error([&] { (void)parse_short_form(flash(), text); }, ExitCode::usage, parts);
+  fixtures::expect_error([&] { (void)parse_short_form(flash(), text); }, ExitCode::usage, parts);
 }
 
 TEST(ShortForm, PrintsAsDocumented) {

@@ -10,10 +10,10 @@
 namespace fatune {
 namespace {
 
+using fixtures::flash;
+using fixtures::TempFolder;
 using nlohmann::json;
 using ::testing::ElementsAre;
-using testing::flash;
-using testing::TempFolder;
 
 Space load(const std::string& key) { return load_space(FileTree{}, flash(), key); }
 
@@ -82,8 +82,8 @@ TEST(Space, ASliceIsThePartOfTune) {
 TEST(Space, AnUnknownKeyIsAnsweredWithTheValid) {
   for (const char* key : {"tuna", "", "256,32", "64", "64,32,4", "64,", ",", "-1,2", "..",
                           "99999999999999999999,1", "\x1b[31m"}) {
-    testing::expect_error([&] { (void)load(key); }, ExitCode::usage,
-                          {"has no space '", "all, prog, progall, tune, 64,32", ".json"});
+    fixtures::expect_error([&] { (void)load(key); }, ExitCode::usage,
+                           {"has no space '", "all, prog, progall, tune, 64,32", ".json"});
   }
 }
 
@@ -92,8 +92,8 @@ TEST(Space, AFileIsReadFromDisk) {
   EXPECT_EQ(space.summary, "two");
   EXPECT_EQ(space.parts.at(0).configs.size(), 2U);
   EXPECT_TRUE(space.parts[0].rules.empty());
-  testing::expect_error([] { (void)load("./none.json"); }, ExitCode::bad_file,
-                        {"./none.json", "cannot be opened"});
+  fixtures::expect_error([] { (void)load("./none.json"); }, ExitCode::bad_file,
+                         {"./none.json", "cannot be opened"});
 }
 
 TEST(Space, AFileMayNameAnotherSpace) {
@@ -161,7 +161,7 @@ TEST(Space, EveryMistakeIsAnsweredWithPointerAndRemedy) {
     space[json::json_pointer(bad.pointer)] = bad.value;
     std::vector<std::string> parts = bad.parts;
     parts.emplace_back("s.json");
-    testing::expect_error([&] { (void)load_text(space.dump()); }, ExitCode::bad_file, parts);
+    fixtures::expect_error([&] { (void)load_text(space.dump()); }, ExitCode::bad_file, parts);
   }
 }
 
@@ -172,21 +172,22 @@ TEST(Space, AnExplosionIsRefusedBeforeItHappens) {
   }
   json space = good_space();
   space["configs"][0]["overlay"] = {{"B_r", many}, {"B_c", many}, {"n_warps", many}};
-  testing::expect_error([&] { (void)load_text(space.dump()); }, ExitCode::bad_file,
-                        {": /configs/0/overlay", "more than 262144 configurations"});
+  fixtures::expect_error([&] { (void)load_text(space.dump()); }, ExitCode::bad_file,
+                         {": /configs/0/overlay", "more than 262144 configurations"});
 }
 
 TEST(Space, ARuleThatDividesByZeroIsTheFilesMistake) {
   json space = good_space();
   space["rules"] = {{{"id", "r"}, {"drops_when", "1 / Q_mma_load_K_tiles"}, {"reason", "x"}}};
   const Space loaded = load_text(space.dump());
-  testing::expect_error([&] { (void)make_plan(flash(), loaded); }, ExitCode::bad_file,
-                        {": /rules/0/drops_when", "not a finite number", "Q_mma_load_K_tiles = 0"});
+  fixtures::expect_error(
+      [&] { (void)make_plan(flash(), loaded); }, ExitCode::bad_file,
+      {": /rules/0/drops_when", "not a finite number", "Q_mma_load_K_tiles = 0"});
 }
 
 TEST(Space, ACycleIsFound) {
   const TempFolder folder;
-  folder.write("family.json", testing::toy_json().dump());
+  folder.write("family.json", fixtures::toy_json().dump());
   folder.write("toy_attention.cu", "");
   const json ring = {
       {"family", "toy_attention"}, {"summary", "s"}, {"configs", {{{"space", "ring"}}}}};
@@ -194,8 +195,8 @@ TEST(Space, ACycleIsFound) {
   FileTree tree;
   tree.overlay_kernels(folder.path());
   const Family family = load_family(tree, "toy_attention");
-  testing::expect_error([&] { (void)load_space(tree, family, "ring"); }, ExitCode::bad_file,
-                        {"ring.json: /configs/0/space", "cycle"});
+  fixtures::expect_error([&] { (void)load_space(tree, family, "ring"); }, ExitCode::bad_file,
+                         {"ring.json: /configs/0/space", "cycle"});
 }
 
 }  // namespace

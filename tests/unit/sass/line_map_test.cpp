@@ -13,7 +13,7 @@ using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr const char* kToy = "toy_attention.cu";
+constexpr const char* kToyFile = "toy_attention.cu";
 
 /// The recorded kernel: the same compilation in all three languages.
 struct Toy {
@@ -55,7 +55,7 @@ TEST(LineMap, ASourceLineBecomesPtxAndSass) {
   const Toy toy;
   const LineMap map =
       toy.map(SourceLine{"toy_attention.cu", 66});  // exp2f(greatest - new_greatest)
-  EXPECT_THAT(map.source, ElementsAre(SourceLine{kToy, 66}));
+  EXPECT_THAT(map.source, ElementsAre(SourceLine{kToyFile, 66}));
   EXPECT_THAT(toy.opcodes(map, 0), ElementsAre("sub.f32", "ex2.approx.f32"));
   EXPECT_THAT(toy.opcodes(map, 1), Contains("max.f32"));
   EXPECT_THAT(toy.mnemonics(map), Contains("MUFU.EX2"));
@@ -63,7 +63,7 @@ TEST(LineMap, ASourceLineBecomesPtxAndSass) {
 
 TEST(LineMap, APtxLineHasItsSourceAndItsInstruction) {
   const Toy toy;
-  const LineMap source = toy.map(SourceLine{kToy, 66});
+  const LineMap source = toy.map(SourceLine{kToyFile, 66});
   const PtxStatement* exponential = nullptr;
   for (const PtxStatement& statement : toy.ptx.functions[0].statements) {
     exponential =
@@ -71,7 +71,7 @@ TEST(LineMap, APtxLineHasItsSourceAndItsInstruction) {
   }
   ASSERT_NE(exponential, nullptr);
   const LineMap map = toy.map(PtxLine{exponential->line}, 1);
-  EXPECT_THAT(map.source, ElementsAre(SourceLine{kToy, 66}, SourceLine{kToy, 87}));
+  EXPECT_THAT(map.source, ElementsAre(SourceLine{kToyFile, 66}, SourceLine{kToy, 87}));
   EXPECT_THAT(toy.opcodes(map, 0), ElementsAre("ex2.approx.f32"));
   EXPECT_THAT(toy.opcodes(map, 1), ElementsAre("sub.f32"));
   EXPECT_THAT(toy.mnemonics(map), Contains("MUFU.EX2"));
@@ -79,11 +79,11 @@ TEST(LineMap, APtxLineHasItsSourceAndItsInstruction) {
 
 TEST(LineMap, AnInstructionLeadsBackToBoth) {
   const Toy toy;
-  const LineMap source = toy.map(SourceLine{kToy, 66});
+  const LineMap source = toy.map(SourceLine{kToyFile, 66});
   const SassFunction& function = function_named(toy.listing, "toy_attention");
   for (const std::size_t i : source.sass) {
     const LineMap map = toy.map(SassAddress{function.instructions[i].address});
-    EXPECT_THAT(map.source, Contains(SourceLine{kToy, 66}));
+    EXPECT_THAT(map.source, Contains(SourceLine{kToyFile, 66}));
     EXPECT_THAT(map.sass, ElementsAre(i));
     EXPECT_EQ(toy.opcodes(map, 0).size(), 1U);
   }
@@ -91,9 +91,9 @@ TEST(LineMap, AnInstructionLeadsBackToBoth) {
 
 TEST(LineMap, WhatHasNoCodeIsRefusedWithWhatHas) {
   const Toy toy;
-  EXPECT_THAT(toy.error_of(SourceLine{"softmax.cuh", 1}), HasSubstr(kToy));
+  EXPECT_THAT(toy.error_of(SourceLine{"softmax.cuh", 1}), HasSubstr(kToyFile));
   EXPECT_THAT(toy.error_of(SourceLine{"attention.cu", 66}), HasSubstr("no code comes from a file"));
-  EXPECT_THAT(toy.error_of(SourceLine{kToy, 68}), HasSubstr("67, 69"));
+  EXPECT_THAT(toy.error_of(SourceLine{kToyFile, 68}), HasSubstr("67, 69"));
   EXPECT_THAT(toy.error_of(PtxLine{1}), HasSubstr("--ptx-text"));
   EXPECT_THAT(toy.error_of(SassAddress{0x11}), HasSubstr("0x0000 to"));
 }

@@ -9,9 +9,9 @@
 namespace fatune {
 namespace {
 
-using testing::flash;
-using testing::flash_config;
-using testing::h200;
+using fixtures::flash;
+using fixtures::flash_config;
+using fixtures::h200;
 
 const char* const kConfig =
     "(FP16, 128, 128, 64, 4): async+eager+swizzled+load_2_2_2_tiles+opt_softmax";
@@ -68,9 +68,9 @@ TEST(SmallLaunches, OneHeadIsRunAsItIs) {
 }
 
 TEST(SmallLaunches, AGridThatMixesHeadsIsRunAsAWhole) {
-  nlohmann::json family = testing::toy_json();
+  nlohmann::json family = fixtures::toy_json();
   family["launch"]["grid"] = {"heads * ceil_div(seq_len, BLOCK_ROWS)", "heads", "1"};
-  const Family mixed = testing::load_changed(family);
+  const Family mixed = fixtures::load_changed(family);
   const Config config{mixed.name, {5, 64, 32, 1}};
   for (const SmallLaunch& small :
        small_launches(mixed, config, {1, 512, 16, 64, DType::fp16, false}, h200())) {
