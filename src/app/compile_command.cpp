@@ -21,8 +21,6 @@
 namespace fatune {
 namespace {
 
-constexpr std::int64_t kDefaultSeqLen = 4096;
-
 /// Everything one `compile` works with.
 struct Job {
   const CompileOptions& options;
@@ -36,7 +34,7 @@ std::int64_t only_seq_len(const ProblemOptions& problems) {
     throw Error(ExitCode::usage, "compile takes one sequence length", "--seq",
                 "its remainder by the tiles is compiled in; start once per length");
   }
-  return problems.seq_lens.empty() ? kDefaultSeqLen : problems.seq_lens.front();
+  return first_seq_len(problems);
 }
 
 /// The short form as a file name: every run of other characters becomes one '_'.

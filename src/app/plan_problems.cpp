@@ -148,6 +148,11 @@ std::vector<std::int64_t> seq_lens_of(const ProblemOptions& options) {
 
 Binding binding_of(const ProblemOptions& options) { return {options.dtypes, options.d_heads}; }
 
+std::int64_t first_seq_len(const ProblemOptions& options) {
+  constexpr std::int64_t kDefaultSeqLen = 4096;
+  return options.seq_lens.empty() ? kDefaultSeqLen : options.seq_lens.front();
+}
+
 Problem problem_for(const Family& family, const Config& config, const ProblemOptions& options,
                     std::int64_t seq_len) {
   return make_problem(options, dtype_of(family, config, options),

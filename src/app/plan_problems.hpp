@@ -25,6 +25,10 @@ void choose_audited(const Family& family, const Plan& plan, const AuditOptions& 
                     const ProblemOptions& options, std::uint64_t seed,
                     std::vector<ProblemPlan>& problems);
 
+/// The first length that the options name; 4096 when they name none: for what compiles and does not
+/// run.
+[[nodiscard]] std::int64_t first_seq_len(const ProblemOptions& options);
+
 /// The values that the options give to parameters bound to the problem.
 [[nodiscard]] Binding binding_of(const ProblemOptions& options);
 

@@ -14,14 +14,12 @@
 namespace fatune {
 namespace {
 
-constexpr std::int64_t kDefaultSeqLen = 4096;
-
 std::int64_t only_seq_len(const ProblemOptions& problems) {
   if (problems.seq_lens.size() > 1) {
     throw Error(ExitCode::usage, "sass takes one sequence length", "--seq",
                 "its remainder by the tiles is compiled in");
   }
-  return problems.seq_lens.empty() ? kDefaultSeqLen : problems.seq_lens.front();
+  return first_seq_len(problems);
 }
 
 SassCase named_case(const SassOptions& options, const std::string& text) {

@@ -16,8 +16,6 @@
 namespace fatune {
 namespace {
 
-constexpr std::int64_t kDefaultSeqLen = 4096;
-
 /// What is compiled and compared: a configuration for a problem, with the time that a run measured.
 struct Case {
   Config config;
@@ -35,8 +33,7 @@ std::vector<Case> cases_of_space(const SassWhyOptions& options, const KernelChoi
                                  SassWhyReport& report) {
   const Space space = choose_space(kernels, options.kernels);
   report.space = space.key;
-  const std::int64_t seq_len =
-      options.problems.seq_lens.empty() ? kDefaultSeqLen : options.problems.seq_lens.front();
+  const std::int64_t seq_len = first_seq_len(options.problems);
   std::vector<Case> cases;
   for (const Config& config : make_plan(kernels.family, space, binding_of(options.problems)).kept) {
     cases.push_back(

@@ -15,7 +15,7 @@ namespace {
 
 // The references take batch * heads * seq_len^2 * d_head steps on one core.
 constexpr std::int64_t kMostEmulatedSeqLen = 4096;
-constexpr std::int64_t kMostHeads = 64;
+constexpr std::int64_t kMostEmulatedHeads = 64;
 constexpr std::int64_t kMostSchedules = 1000;
 constexpr std::int64_t kDefaultSeqLen = 256;
 // More than one, so that the stride from row to row is not the row itself.
@@ -43,8 +43,9 @@ void add_problem_of_emulate(CLI::App& sub, ProblemOptions& problems) {
               problems.seq_lens.front());
   add_binding_options(sub, problems);
   sub.add_flag("--causal", problems.causal, "a query sees only keys up to its own position");
-  add_integer(sub, "--batch", "sequences (default: 1)", 1, kMostHeads, *problems.batch);
-  add_integer(sub, "--heads", "attention heads (default: 2)", 1, kMostHeads, problems.heads);
+  add_integer(sub, "--batch", "sequences (default: 1)", 1, kMostEmulatedHeads, *problems.batch);
+  add_integer(sub, "--heads", "attention heads (default: 2)", 1, kMostEmulatedHeads,
+              problems.heads);
 }
 
 void add_schedule_options(CLI::App& sub, EmulateOptions& options) {

@@ -136,7 +136,7 @@ constexpr std::int32_t kLeastPlain = -90;
 constexpr std::int32_t kMostPlain = 126;
 
 /// The sums of a tile as whole numbers of units of 2^(greatest - kSumFractionBits).
-struct Sums {
+struct PairSums {
   alignas(32) std::array<std::int32_t, kProductRows * kProductColumns> greatest;
   alignas(32) std::array<std::int32_t, kProductRows * kProductColumns> even;  ///< of C and even k
   alignas(32) std::array<std::int32_t, kProductRows * kProductColumns> odd;
@@ -144,7 +144,7 @@ struct Sums {
 
 /// The greatest exponents. False: not all are in the range that `add_products` takes.
 FATUNE_INLINE bool align_products(const FactorsA& a, const FactorsB& b, Accumulator type,
-                                  const Accumulators& c, Sums& sums) {
+                                  const Accumulators& c, PairSums& sums) {
   for (std::size_t i = 0; i < c.size(); ++i) {
     sums.greatest[i] = exponent_of(c[i], least_exponent(type));
   }
@@ -170,7 +170,7 @@ FATUNE_INLINE bool align_products(const FactorsA& a, const FactorsB& b, Accumula
 }
 
 FATUNE_INLINE void add_products(const FactorsA& a, const FactorsB& b, const Accumulators& c,
-                                Sums& sums) {
+                                PairSums& sums) {
   for (std::size_t row = 0; row < kProductRows; ++row) {
     Integers greatest;
     load(greatest, &sums.greatest[row * kProductColumns]);
@@ -195,7 +195,7 @@ FATUNE_INLINE void add_products(const FactorsA& a, const FactorsB& b, const Accu
   }
 }
 
-FATUNE_INLINE double value_of(const Sums& sums, std::size_t i) {
+FATUNE_INLINE double value_of(const PairSums& sums, std::size_t i) {
   const double sum = static_cast<double>(sums.even[i]) + static_cast<double>(sums.odd[i]);
   const std::int64_t exponent =
       std::max(sums.greatest[i], kLeastPlain) - std::int64_t{kSumFractionBits};
@@ -204,7 +204,7 @@ FATUNE_INLINE double value_of(const Sums& sums, std::size_t i) {
 }
 
 /// Cut off to 24 bits. An accumulator below the range stands alone: it is the result.
-FATUNE_INLINE void set_singles(const Sums& sums, Accumulators& c) {
+FATUNE_INLINE void set_singles(const PairSums& sums, Accumulators& c) {
   constexpr std::int64_t kCutOff = (std::int64_t{1} << (52 - 23)) - 1;
   for (std::size_t i = 0; i < c.size(); i += 4) {
     FourIntegers greatest;
@@ -232,7 +232,7 @@ FATUNE_INLINE void set_singles(const Sums& sums, Accumulators& c) {
 
 FATUNE_WIDE_VECTORS void multiply_add(Accumulator type, const FactorsA& a, const FactorsB& b,
                                       Accumulators& c) {
-  Sums sums;
+  PairSums sums;
   if (!align_products(a, b, type, c, sums)) {
     for (std::size_t i = 0; i < c.size(); ++i) {
       c[i] = multiply_add_one(type, a, i / kProductColumns, b, i % kProductColumns, c[i]);

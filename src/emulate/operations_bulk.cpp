@@ -21,7 +21,7 @@ using enum ScalarType;
 constexpr std::uint32_t kMulticast = 0x100;  ///< of Instruction::variant; below: the box's rank
 constexpr std::uint32_t kTensorMapAlignment = 64;
 constexpr std::uint32_t kBulkUnit = 16;
-constexpr std::int64_t kMostPending = 1 << 20;
+constexpr std::int64_t kMostPendingBulk = 1 << 20;
 constexpr std::uint64_t kMostBoxBytes = 1 << 20;
 
 BulkCopy new_copy(const Execution& x, const Warp& warp, const Instruction& instruction, int lane,
@@ -319,7 +319,7 @@ void decode_bulk(Decoder& d) {
     d.result.handler = &commit_bulk_group;
   } else if (d.has("wait_group")) {
     const std::int64_t pending = d.immediate(0);
-    if (pending < 0 || pending > kMostPending) {
+    if (pending < 0 || pending > kMostPendingBulk) {
       d.malformed("the number of groups");
     }
     d.result.handler = &wait_bulk_group;

@@ -25,7 +25,7 @@ constexpr std::size_t kRowWords = 4;  // of a register
 constexpr std::size_t kRowMost = 2 * kRowWords;
 
 /// What `Instruction::variant` says of a product.
-struct Shape {
+struct MatrixShape {
   bool deep = false;  ///< rows of A have 32 bytes, not 16
   Factor factor = Factor::f16;
   Accumulator accumulator = Accumulator::f32;
@@ -38,7 +38,7 @@ struct Shape {
            static_cast<std::uint32_t>(accumulator) << 3U | (signed_a ? 1U << 4U : 0U) |
            (signed_b ? 1U << 5U : 0U) | (saturates ? 1U << 6U : 0U);
   }
-  static Shape of(const Instruction& instruction) {
+  static MatrixShape of(const Instruction& instruction) {
     const std::uint32_t bits = instruction.variant;
     return {(bits & 1U) != 0,
             static_cast<Factor>(bits >> 1U & 3U),
@@ -55,7 +55,7 @@ struct Shape {
 /// A register's lanes, by where its operand stands: D, A, B, C.
 class Registers {
  public:
-  Registers(const Execution& x, const Warp& warp, const Instruction& instruction, Shape shape)
+  Registers(const Execution& x, const Warp& warp, const Instruction& instruction, MatrixShape shape)
       : x_(x), warp_(warp), operands_(instruction.operands), shape_(shape) {}
 
   [[nodiscard]] std::uint32_t* d(std::size_t index) const { return lanes(index); }
@@ -77,7 +77,7 @@ class Registers {
   const Execution& x_;
   const Warp& warp_;
   const Operand* operands_;
-  Shape shape_;
+  MatrixShape shape_;
 };
 
 /// Rows of up to 8 words: A's 16, or B's 8 columns.
@@ -90,7 +90,7 @@ void put(const std::uint32_t* from, std::size_t first_row, std::size_t half, std
   }
 }
 
-Words<16> words_of_a(const Registers& registers, Shape shape) {
+Words<16> words_of_a(const Registers& registers, MatrixShape shape) {
   Words<16> words{};
   for (std::size_t i = 0; i < shape.registers_a(); ++i) {
     put(registers.a(i), i % 2 * 8, i / 2, words.data());
@@ -98,7 +98,7 @@ Words<16> words_of_a(const Registers& registers, Shape shape) {
   return words;
 }
 
-Words<8> words_of_b(const Registers& registers, Shape shape) {
+Words<8> words_of_b(const Registers& registers, MatrixShape shape) {
   Words<8> words{};
   for (std::size_t i = 0; i < shape.registers_b(); ++i) {
     put(registers.b(i), 0, i, words.data());
@@ -112,7 +112,7 @@ std::array<std::uint16_t, kRows * kProductDepth> halves_of(const Words<kRows>& w
   return std::bit_cast<std::array<std::uint16_t, kRows * kProductDepth>>(words);
 }
 
-FactorsA factors_a(const Registers& registers, Shape shape) {
+FactorsA factors_a(const Registers& registers, MatrixShape shape) {
   const Words<16> words = words_of_a(registers, shape);
   FactorsA factors;
   if (shape.factor != Factor::tf32) {
@@ -127,7 +127,7 @@ FactorsA factors_a(const Registers& registers, Shape shape) {
   return factors;
 }
 
-FactorsB factors_b(const Registers& registers, Shape shape) {
+FactorsB factors_b(const Registers& registers, MatrixShape shape) {
   FactorsB factors;
   if (shape.factor != Factor::tf32) {
     std::array<std::uint16_t, FactorsB::kCount> rows{};
@@ -197,7 +197,7 @@ void set_half_results(const Accumulators& tile, const Registers& registers) {
 }
 
 void multiply(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
-  const Shape shape = Shape::of(instruction);
+  const MatrixShape shape = MatrixShape::of(instruction);
   const Registers registers(x, warp, instruction, shape);
   const FactorsA a = factors_a(registers, shape);
   const FactorsB b = factors_b(registers, shape);
@@ -220,7 +220,7 @@ std::int32_t as_integer(std::int64_t sum, bool saturates) {
 
 /// A and B of 8-bit integers.
 void multiply_integers(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
-  const Shape shape = Shape::of(instruction);
+  const MatrixShape shape = MatrixShape::of(instruction);
   const Registers registers(x, warp, instruction, shape);
   const Words<16> a = words_of_a(registers, shape);
   const Words<8> b = words_of_b(registers, shape);
@@ -240,7 +240,7 @@ void multiply_integers(Execution& x, Warp& warp, const Instruction& instruction,
 /// The forms that are covered, by what their opcode says after "mma.sync.aligned.".
 struct Form {
   std::string_view name;
-  Shape shape;
+  MatrixShape shape;
 };
 constexpr std::array kForms{
     Form{"m16n8k16.row.col.f32.f16.f16.f32", {.deep = true}},
@@ -265,8 +265,8 @@ bool is_integer_form(const Decoder& d) {
          types[3] == s32 && d.has("row") && d.has("col") && d.part_count() == parts;
 }
 
-Shape integer_shape(const Decoder& d) {
-  Shape shape;
+MatrixShape integer_shape(const Decoder& d) {
+  MatrixShape shape;
   shape.deep = d.has("m16n8k32");
   shape.signed_a = d.types()[1] == s8;
   shape.signed_b = d.types()[2] == s8;
@@ -274,7 +274,7 @@ Shape integer_shape(const Decoder& d) {
   return shape;
 }
 
-void add_operands(Decoder& d, Shape shape) {
+void add_operands(Decoder& d, MatrixShape shape) {
   const std::array<std::size_t, 4> counts{shape.registers_c(), shape.registers_a(),
                                           shape.registers_b(), shape.registers_c()};
   for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -286,7 +286,7 @@ void add_operands(Decoder& d, Shape shape) {
   }
 }
 
-void add_product(Decoder& d, Handler handler, Shape shape) {
+void add_product(Decoder& d, Handler handler, MatrixShape shape) {
   add_operands(d, shape);
   d.result.handler = handler;
   d.result.variant = shape.packed();

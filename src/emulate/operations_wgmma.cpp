@@ -12,7 +12,7 @@ namespace {
 
 using enum ScalarType;
 
-constexpr std::int64_t kMostPending = 7;
+constexpr std::int64_t kMostPendingProducts = 7;
 
 void multiply(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
   issue_product(x, warp, instruction);
@@ -107,7 +107,7 @@ void decode_wgmma(Decoder& d) {
     d.result.handler = &commit;
   } else if (d.has("wait_group")) {
     const std::int64_t pending = d.immediate(0);
-    if (pending < 0 || pending > kMostPending) {
+    if (pending < 0 || pending > kMostPendingProducts) {
       d.malformed("0 to 7 groups");
     }
     d.result.handler = &wait;

@@ -8,7 +8,7 @@ namespace fatune::emulate {
 namespace {
 
 constexpr std::uint64_t kMagic = 0x50414d5f45554e54;  // no meaning, hardly met by chance
-constexpr std::uint32_t kChunkBytes = 16;
+constexpr std::uint32_t kSwizzleChunkBytes = 16;
 
 /// The map's fields, one after another, as they are kept.
 struct Encoded {
@@ -32,7 +32,8 @@ void require(bool holds, const char* what) {
 void check_dimension(const TensorMap& map, std::size_t i) {
   require(map.sizes[i] >= 1 && map.sizes[i] <= std::uint64_t{1} << 32U, "a size of the tensor");
   require(map.box[i] >= 1 && map.box[i] <= 256, "the box has 1 to 256 elements in a dimension");
-  require(i == 0 || (map.strides[i] % kChunkBytes == 0 && map.strides[i] < std::uint64_t{1} << 40U),
+  require(i == 0 || (map.strides[i] % kSwizzleChunkBytes == 0 && map.strides[i] < std::uint64_t{1}
+                                                                                      << 40U),
           "strides are multiples of 16 bytes below 2^40");
 }
 
@@ -40,12 +41,12 @@ void check(const TensorMap& map) {
   const std::uint32_t bytes = map.element_bytes;
   require(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8, "elements of 1, 2, 4 or 8 bytes");
   require(map.rank >= 1 && map.rank <= kMostDimensions, "1 to 5 dimensions");
-  require(map.address % kChunkBytes == 0, "the tensor's address is a multiple of 16 bytes");
+  require(map.address % kSwizzleChunkBytes == 0, "the tensor's address is a multiple of 16 bytes");
   for (std::size_t i = 0; i < map.rank; ++i) {
     check_dimension(map, i);
   }
   const std::uint32_t row_bytes = map.box[0] * bytes;
-  require(row_bytes % kChunkBytes == 0, "a box's row is a multiple of 16 bytes");
+  require(row_bytes % kSwizzleChunkBytes == 0, "a box's row is a multiple of 16 bytes");
   constexpr std::array<std::uint32_t, 4> kMostRowBytes{256 * 8, 32, 64, 128};
   require(row_bytes <= kMostRowBytes[static_cast<std::size_t>(map.swizzle)],
           "a box's row is no longer than the swizzle");
@@ -76,7 +77,7 @@ class Row {
   void for_each_piece(const Work& work) const {
     const auto bytes = static_cast<std::int64_t>(map_.box[0]) * map_.element_bytes;
     const InBounds inside = outer_ ? row_in_bounds(map_, corner_) : InBounds{bytes, bytes};
-    const std::int64_t step = map_.swizzle == Swizzle::none ? bytes : kChunkBytes;
+    const std::int64_t step = map_.swizzle == Swizzle::none ? bytes : kSwizzleChunkBytes;
     for (std::int64_t at = 0; at < bytes; at += step) {
       const std::int64_t end = at + step;
       const std::int64_t first = std::clamp(inside.first, at, end);

@@ -13,7 +13,7 @@
 namespace fatune::gpu {
 namespace {
 
-constexpr const char* kDefaultLibrary = "libcuda.so.1";
+constexpr const char* kDefaultDriver = "libcuda.so.1";
 constexpr const char* kDriverVariable = "FATUNE_LIBCUDA";
 
 struct Driver {
@@ -41,7 +41,7 @@ std::string library_remedy(bool chosen_by_user) {
 void* open_library(DriverStatus& status) {
   const char* chosen = std::getenv(kDriverVariable);
   const bool by_user = chosen != nullptr && *chosen != '\0';
-  status.library = by_user ? chosen : kDefaultLibrary;
+  status.library = by_user ? chosen : kDefaultDriver;
   void* library = dlopen(status.library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* reason = dlerror();

@@ -8,7 +8,7 @@
 namespace fatune::gpu {
 namespace {
 
-constexpr const char* kDefaultLibrary = "libnvidia-ml.so.1";
+constexpr const char* kDefaultNvml = "libnvidia-ml.so.1";
 constexpr const char* kNvmlVariable = "FATUNE_LIBNVML";
 
 // Of nvml.h, which not every machine that builds fatune has.
@@ -20,7 +20,7 @@ constexpr unsigned kMigEnabled = 1;  // NVML_DEVICE_MIG_ENABLE
 const char* library_name() {
   // Set, if at all, by whoever started the process.
   const char* const chosen = std::getenv(kNvmlVariable);  // NOLINT(concurrency-mt-unsafe)
-  return chosen == nullptr || *chosen == '\0' ? kDefaultLibrary : chosen;
+  return chosen == nullptr || *chosen == '\0' ? kDefaultNvml : chosen;
 }
 
 }  // namespace

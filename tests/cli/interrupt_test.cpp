@@ -14,7 +14,7 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-constexpr const char* kOther =
+constexpr const char* kOtherConfig =
     "(FP16, 128, 64, 32, 4): async+eager+swizzled+load_2_2_2_tiles+buffer+opt_softmax";
 constexpr std::size_t kRepeats = 60;
 
@@ -34,7 +34,7 @@ class SlowGpu : public ProgramTest {
     process_.environment["FATUNE_FAKE_WORKER"] = script.dump();
   }
   [[nodiscard]] std::vector<std::string> run_of(const std::vector<std::string>& more) const {
-    std::vector<std::string> arguments{"run",   "--config", kConfig,   "--config", kOther,
+    std::vector<std::string> arguments{"run",   "--config", kConfig,   "--config", kOtherConfig,
                                        "--seq", "128,256",  "--batch", "1",        "--heads",
                                        "1",     "--warmup", "0",       "--out",    path("out")};
     arguments.insert(arguments.end(), more.begin(), more.end());

@@ -7,8 +7,8 @@
 namespace fatune::emulate {
 namespace {
 
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-constexpr float kInfinite = std::numeric_limits<float>::infinity();
+constexpr float kNotANumber = std::numeric_limits<float>::quiet_NaN();
+constexpr float kInfiniteSingle = std::numeric_limits<float>::infinity();
 
 TEST(Conversions, IntegersAreExtendedAndCut) {
   for (const OperationCase& operation : {
@@ -34,9 +34,9 @@ TEST(Conversions, FloatsToIntegersRoundAndSaturate) {
            {"cvt.rpi.s32.f32 %r3, %f10", bits(1.1F), 0, 0, 2},
            {"cvt.rzi.u32.f32 %r3, %f10", bits(-3.0F), 0, 0, 0},
            {"cvt.rzi.u32.f32 %r3, %f10", bits(4e9F), 0, 0, 4000000000U},
-           {"cvt.rzi.u32.f32 %r3, %f10", bits(kInfinite), 0, 0, 0xffffffffU},
+           {"cvt.rzi.u32.f32 %r3, %f10", bits(kInfiniteSingle), 0, 0, 0xffffffffU},
            {"cvt.rzi.s32.f32 %r3, %f10", bits(0x1p31F), 0, 0, 0x7fffffffU},
-           {"cvt.rzi.s32.f32 %r3, %f10", bits(-kInfinite), 0, 0, 0x80000000U},
+           {"cvt.rzi.s32.f32 %r3, %f10", bits(-kInfiniteSingle), 0, 0, 0x80000000U},
            {"cvt.rzi.s64.f32 %w3, %f10", bits(0x1p63F), 0, 0, 0x7fffffffffffffffU},
            {"cvt.rzi.u64.f32 %w3, %f10", bits(0x1p63F), 0, 0, 0x8000000000000000U},
            {"cvt.rpi.s32.f32 %r3, %f10", bits(0x1p-140F), 0, 0, 1},
@@ -48,10 +48,10 @@ TEST(Conversions, FloatsToIntegersRoundAndSaturate) {
 
 // PTX ISA, cvt: zero, unless the result has 64 bits: then its highest bit alone.
 TEST(Conversions, NanToIntegers) {
-  expect_result({"cvt.rzi.s32.f32 %r3, %f10", bits(kNan), 0, 0, 0});
-  expect_result({"cvt.rzi.u32.f32 %r3, %f10", bits(kNan), 0, 0, 0});
-  expect_result({"cvt.rzi.s64.f32 %w3, %f10", bits(kNan), 0, 0, std::uint64_t{1} << 63U});
-  expect_result({"cvt.rzi.u64.f32 %w3, %f10", bits(kNan), 0, 0, std::uint64_t{1} << 63U});
+  expect_result({"cvt.rzi.s32.f32 %r3, %f10", bits(kNotANumber), 0, 0, 0});
+  expect_result({"cvt.rzi.u32.f32 %r3, %f10", bits(kNotANumber), 0, 0, 0});
+  expect_result({"cvt.rzi.s64.f32 %w3, %f10", bits(kNotANumber), 0, 0, std::uint64_t{1} << 63U});
+  expect_result({"cvt.rzi.u64.f32 %w3, %f10", bits(kNotANumber), 0, 0, std::uint64_t{1} << 63U});
 }
 
 TEST(Conversions, ToFloats) {
@@ -79,7 +79,7 @@ TEST(Conversions, HalvesAndPairs) {
   for (const OperationCase& operation : {
            OperationCase{"cvt.rn.f16.f32 %h3, %f10", bits(65520.0F), 0, 0, 0x7c00},
            {"cvt.rn.f16.f32 %h3, %f10", bits(65519.0F), 0, 0, 0x7bff},
-           {"cvt.rn.f16.f32 %h3, %f10", bits(kNan), 0, 0, 0x7fff},
+           {"cvt.rn.f16.f32 %h3, %f10", bits(kNotANumber), 0, 0, 0x7fff},
            {"cvt.rn.bf16.f32 %h3, %f10", bits(1.0F), 0, 0, 0x3f80},
            {"cvt.rn.bf16.f32 %h3, %f10", bits(0x1.01p0F), 0, 0, 0x3f80},
            {"cvt.rn.bf16.f32 %h3, %f10", bits(0x1.03p0F), 0, 0, 0x3f82},

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 
 /// A form of mma.sync, and how its elements look in memory.
-struct Form {
+struct MatrixForm {
   const char* name;
   int depth;
   std::size_t element_bytes;      ///< of A and B
@@ -37,7 +37,7 @@ std::uint32_t as_float(int value) {
 std::uint32_t as_tf32(int value) { return as_float(value) | 0x1fffU; }
 std::uint32_t as_integer(int value) { return static_cast<std::uint32_t>(value); }
 
-const Form kForms[]{
+const MatrixForm kForms[]{
     {"m16n8k16.row.col.f32.f16.f16.f32", 16, 2, as_half, 4, as_float},
     {"m16n8k8.row.col.f32.f16.f16.f32", 8, 2, as_half, 4, as_float},
     {"m16n8k16.row.col.f16.f16.f16.f16", 16, 2, as_half, 2, as_half},
@@ -53,11 +53,13 @@ const Form kForms[]{
 };
 
 // Small enough for every sum to be exact.
-int a_of(const Form& form, int row, int k) { return (row + 3 * k) % 11 - (form.negative ? 5 : 0); }
+int a_of(const MatrixForm& form, int row, int k) {
+  return (row + 3 * k) % 11 - (form.negative ? 5 : 0);
+}
 int b_of(int k, int column) { return (k + 3 * column) % 5; }
 int c_of(int row, int column) { return 7 * row + column; }
 
-int product(const Form& form, int row, int column) {
+int product(const MatrixForm& form, int row, int column) {
   int sum = c_of(row, column);
   for (int k = 0; k < form.depth; ++k) {
     sum += a_of(form, row, k) * b_of(k, column);
@@ -72,7 +74,7 @@ void append(std::vector<std::uint8_t>& to, std::uint32_t bits, std::size_t bytes
 
 /// What a lane's registers of A, B and C hold, in their order. Elements that are neighbours along k
 /// share a register; see the section's figures.
-std::vector<std::uint8_t> fragments(const Form& form, int lane) {
+std::vector<std::uint8_t> fragments(const MatrixForm& form, int lane) {
   const int packed = static_cast<int>(4 / form.element_bytes);
   const int step = 4 * packed;  // along k, from one register of a row to the next
   std::vector<std::uint8_t> bytes;
@@ -106,7 +108,7 @@ std::string names(int first, std::size_t count) {
 }
 
 /// Loads each lane's fragments from its 64 bytes of input, and stores the 8 or 16 of D.
-std::string kernel_of(const Form& form, std::size_t registers) {
+std::string kernel_of(const MatrixForm& form, std::size_t registers) {
   const auto row_bytes = static_cast<std::size_t>(form.depth) * form.element_bytes;
   const std::size_t a = row_bytes / 8;
   const std::size_t c = form.accumulator_bytes;
@@ -123,10 +125,10 @@ std::string kernel_of(const Form& form, std::size_t registers) {
   return kernel_text(text);
 }
 
-class MmaForms : public testing::TestWithParam<Form> {};
+class MmaForms : public testing::TestWithParam<MatrixForm> {};
 
 TEST_P(MmaForms, MultipliesMatricesByTheirFragments) {
-  const Form& form = GetParam();
+  const MatrixForm& form = GetParam();
   Trial trial;
   std::size_t registers = 0;
   for (int lane = 0; lane < 32; ++lane) {
@@ -149,7 +151,7 @@ TEST_P(MmaForms, MultipliesMatricesByTheirFragments) {
   }
 }
 
-std::string test_name(const testing::TestParamInfo<Form>& info) {
+std::string test_name(const testing::TestParamInfo<MatrixForm>& info) {
   std::string name = info.param.name;
   std::replace(name.begin(), name.end(), '.', '_');
   return name;
