@@ -17,7 +17,7 @@ namespace fatune::emulate {
 namespace {
 
 constexpr std::uint32_t kTensorAlignment = 128;
-constexpr std::uint32_t kAlignment = 16;
+constexpr std::uint32_t kBulkAlignment = 16;
 
 const Instruction& instruction_of(const Execution& x, const BulkCopy& copy) {
   return x.program.instructions[copy.instruction];
@@ -45,9 +45,17 @@ SharedPlace place_of(Block& block, std::uint32_t address, std::uint32_t bytes) {
 /// All of what the copy touches in the shared memory of a block; false, with a finding: not there.
 bool is_there(Execution& x, const BulkCopy& copy, std::uint32_t rank, std::uint32_t address) {
   const Access access{Space::shared_cluster, cluster_address(rank, address), copy.bytes,
-                      copy.box ? kTensorAlignment : kAlignment};
+                      copy.box ? kTensorAlignment : kBulkAlignment};
   return static_cast<bool>(
       check_shared(x, x.warps[copy.warp], instruction_of(x, copy), copy.lane, access));
+}
+
+/// Reports a destination where an mbarrier is.
+void check_mbarriers(Execution& x, const BulkCopy& copy, Block& block, std::uint32_t address) {
+  if (const SharedPlace place = place_of(block, address, copy.bytes)) {
+    static_cast<void>(keeps_mbarriers(x, x.warps[copy.warp], instruction_of(x, copy), copy.lane,
+                                      place, copy.bytes));
+  }
 }
 
 template <typename Work>
@@ -227,7 +235,11 @@ void issue(Execution& x, BulkCopy copy) {
   bool there = copy.kind == BulkCopy::Kind::load || is_there(x, copy, own, copy.shared);
   for_each_destination(x, copy, [&](Block& block) {
     const bool moves = copy.kind == BulkCopy::Kind::move;
-    there = there && is_there(x, copy, block.rank, moves ? copy.destination : copy.shared);
+    const std::uint32_t to = moves ? copy.destination : copy.shared;
+    there = there && is_there(x, copy, block.rank, to);
+    if (there) {
+      check_mbarriers(x, copy, block, to);
+    }
   });
   if (!there) {
     return;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <utility>
 #include <vector>
 
 namespace fatune::emulate {
@@ -53,25 +55,55 @@ class VectorClock {
   /// That access has come before.
   void raise(Epoch before) { set(before.agent(), std::max(of(before.agent()), before.clock())); }
   void join(const VectorClock& other) {
-    if (other.known_.size() > known_.size()) {
-      known_.resize(other.known_.size());
+    join(other.known_, known_);
+    for (const auto& [cluster, known] : other.others_) {
+      join(known, others_[cluster]);
     }
-    std::transform(other.known_.begin(), other.known_.end(), known_.begin(), known_.begin(),
-                   [](std::uint32_t a, std::uint32_t b) { return std::max(a, b); });
+  }
+
+  /// The same of agents of another cluster, which ran before this one.
+  [[nodiscard]] std::uint32_t of(std::uint32_t cluster, Agent agent) const {
+    const auto other = others_.find(cluster);
+    return other != others_.end() && agent < other->second.size() ? other->second[agent] : 0;
+  }
+  /// From now on the agents are those of a cluster that runs later than `cluster`, whose they were.
+  void leave(std::uint32_t cluster) {
+    join(known_, others_[cluster]);
+    known_.clear();
   }
 
  private:
-  std::vector<std::uint32_t> known_;
+  using Clocks = std::vector<std::uint32_t>;
+
+  static void join(const Clocks& from, Clocks& to) {
+    if (from.size() > to.size()) {
+      to.resize(from.size());
+    }
+    std::transform(from.begin(), from.end(), to.begin(), to.begin(),
+                   [](std::uint32_t a, std::uint32_t b) { return std::max(a, b); });
+  }
+
+  Clocks known_;
+  std::map<std::uint32_t, Clocks> others_;  ///< by cluster; mostly empty
 };
 
 /// What a synchronisation hands over.
 struct Knowledge {
   VectorClock seen;    ///< came before
   VectorClock fenced;  ///< of that, what the async proxy sees: a proxy fence came after it
+  /// Of that, what a fence came after: relaxed writes from now on hand it over. PTX wants the fence
+  /// in the thread that writes; one of the thread whose work it is does too, on all there is.
+  VectorClock published;
 
   void join(const Knowledge& other) {
     seen.join(other.seen);
     fenced.join(other.fenced);
+    published.join(other.published);
+  }
+  void leave(std::uint32_t cluster) {
+    seen.leave(cluster);
+    fenced.leave(cluster);
+    published.leave(cluster);
   }
 };
 

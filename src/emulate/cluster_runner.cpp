@@ -375,8 +375,9 @@ std::string ClusterRunner::awaited(const Warp& warp, const Group& group) const {
 
 std::string ClusterRunner::describe(const Warp& warp, const Group& group) const {
   const std::string block = x_.blocks.size() == 1 ? "" : fmt::format("block rank {}, ", warp.block);
-  return fmt::format("{}warp {}, {}: waits {} (instruction {})", block, warp.index,
-                     lane_names(group.mask), awaited(warp, group), group.pc);
+  return fmt::format("{}warp {}, {}: waits {} (PTX line {})", block, warp.index,
+                     lane_names(group.mask), awaited(warp, group),
+                     x_.program.lines[static_cast<std::size_t>(group.pc)]);
 }
 
 /// Who is the cause cannot be known: there is a finding wherever somebody waits, and each names

@@ -42,6 +42,7 @@ class ProgramBuilder {
     for (std::size_t i = 0; i < function_.statements.size(); ++i) {
       add(function_.statements[i]);
       program_.statements.push_back(inlined_.statements[i]);
+      program_.lines.push_back(function_.statements[i].line);
     }
     add_end();
     connect();
@@ -87,6 +88,7 @@ class ProgramBuilder {
     end.handler = [](Execution&, Warp&, const Instruction&, Mask) {};
     program_.instructions.push_back(end);
     program_.statements.push_back(inlined_.statements.empty() ? 0 : inlined_.statements.back());
+    program_.lines.push_back(program_.lines.empty() ? 0 : program_.lines.back());
     first_operands_.push_back(program_.operand_pool.size());
   }
 

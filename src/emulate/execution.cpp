@@ -130,21 +130,25 @@ std::uint32_t first_block(const LaunchSetup& setup, std::uint32_t cluster) {
 }
 
 Execution::Execution(const Program& the_program, GlobalMemory& the_global,
-                     const LaunchSetup& the_setup, LaunchResult& the_result, std::uint32_t cluster)
+                     const LaunchSetup& the_setup, LaunchResult& the_result,
+                     LaunchState& the_launch, std::uint32_t the_cluster)
     : program(the_program),
       global(the_global),
       setup(the_setup),
       result(the_result),
-      random(the_setup.schedule.seed * 0x9e3779b97f4a7c15U + cluster) {
+      launch(the_launch),
+      cluster(the_cluster),
+      random(the_setup.schedule.seed * 0x9e3779b97f4a7c15U + the_cluster) {
   const std::uint32_t ranks = volume(setup.cluster);
   const int warps_each = warps_of_block(setup);
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     const Place place{cluster, rank};
-    blocks.emplace_back(place.linear(setup), rank,
+    blocks.emplace_back(place.linear(setup), rank, volume(setup.block),
                         std::size_t{program.dynamic_shared_offset} + setup.dynamic_smem_bytes,
                         static_cast<std::size_t>(warps_each) * ranks);
     for (int i = 0; i < warps_each; ++i) {
       warps.push_back(make_warp(program, setup, place, i));
+      warps.back().registers_of_thread = blocks.back().registers.of_thread();
     }
   }
   agents = static_cast<Agent>(warps.size());

@@ -9,12 +9,15 @@
 #include <vector>
 
 #include "emulate/bulk_copy.hpp"
+#include "emulate/global_shadow.hpp"
 #include "emulate/launch.hpp"
 #include "emulate/mbarriers.hpp"
 #include "emulate/memory_order.hpp"
 #include "emulate/program.hpp"
+#include "emulate/register_pool.hpp"
 #include "emulate/shared_memory.hpp"
 #include "emulate/warp.hpp"
+#include "emulate/warpgroup_trace.hpp"
 
 namespace fatune::emulate {
 
@@ -37,15 +40,17 @@ struct ClusterBarrier {
 
 /// One block of a cluster as it runs.
 struct Block {
-  Block(std::uint32_t linear_index, std::uint32_t cluster_rank, std::size_t shared_bytes,
-        std::size_t agents)
-      : index(linear_index), rank(cluster_rank), shared(shared_bytes, agents) {}
+  Block(std::uint32_t linear_index, std::uint32_t cluster_rank, std::uint32_t threads,
+        std::size_t shared_bytes, std::size_t agents)
+      : index(linear_index), rank(cluster_rank), shared(shared_bytes, agents), registers(threads) {}
 
   std::uint32_t index;  ///< in the grid
   std::uint32_t rank;   ///< in the cluster
   SharedMemory shared;
   Mbarriers mbarriers;
   std::array<Barrier, kBarriers> barriers;
+  RegisterPool registers;
+  std::vector<WarpgroupTrace> warpgroups;  ///< those that have multiplied
 };
 
 /// Clusters of a grid. Precondition: its extents are multiples of the cluster's.
@@ -53,16 +58,24 @@ struct Block {
 /// Linear index in the grid of a cluster's first block.
 [[nodiscard]] std::uint32_t first_block(const LaunchSetup& setup, std::uint32_t cluster);
 
+/// What the clusters of a launch leave to those that run after them.
+struct LaunchState {
+  GlobalShadow shadow;
+  GlobalLocations locations;
+};
+
 /// One cluster of blocks as it runs, without clusters one block: what handlers work on.
 class Execution {
  public:
   Execution(const Program& program, GlobalMemory& global, const LaunchSetup& setup,
-            LaunchResult& result, std::uint32_t cluster);
+            LaunchResult& result, LaunchState& launch, std::uint32_t cluster);
 
   const Program& program;
   GlobalMemory& global;
   const LaunchSetup& setup;
   LaunchResult& result;
+  LaunchState& launch;
+  std::uint32_t cluster;      ///< in the grid, linear
   std::vector<Block> blocks;  ///< by rank
   std::vector<Warp> warps;    ///< of all blocks, one block after another: the agents
   ClusterBarrier cluster_barrier;

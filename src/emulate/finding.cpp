@@ -23,6 +23,8 @@ const char* name_of(FindingKind kind) {
       return "pending_registers";
     case FindingKind::missing_wgmma_fence:
       return "missing_wgmma_fence";
+    case FindingKind::divergent_product:
+      return "divergent_product";
     case FindingKind::divergent_barrier:
       return "divergent_barrier";
     case FindingKind::barrier_misuse:
@@ -54,6 +56,7 @@ const char* check_of(FindingKind kind) {
     case FindingKind::missing_proxy_fence:
     case FindingKind::pending_registers:
     case FindingKind::missing_wgmma_fence:
+    case FindingKind::divergent_product:
     case FindingKind::divergent_barrier:
     case FindingKind::barrier_misuse:
     case FindingKind::pending_at_exit:

@@ -17,6 +17,7 @@ enum class FindingKind : std::uint8_t {
   missing_proxy_fence,  ///< sync: the async proxy need not see what was written
   pending_registers,    ///< sync: registers of a wgmma are touched before it is waited for
   missing_wgmma_fence,  ///< sync
+  divergent_product,    ///< sync: not all warps of a warpgroup issue the same wgmma
   divergent_barrier,    ///< sync
   barrier_misuse,       ///< sync
   deadlock,             ///< deadlock

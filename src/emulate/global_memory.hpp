@@ -33,6 +33,10 @@ class GlobalMemory {
 
   /// The allocation that holds these bytes; null: they are not in one.
   [[nodiscard]] Allocation* find(std::uint64_t address, std::uint64_t bytes);
+  /// Its place among the allocations: stays while none is added.
+  [[nodiscard]] std::size_t index_of(const Allocation& allocation) const {
+    return static_cast<std::size_t>(&allocation - allocations_.data());
+  }
   /// "Q [0, 17, 0, 64]" or "4 bytes after the end of Q": for messages.
   [[nodiscard]] std::string describe(std::uint64_t address) const;
   [[nodiscard]] const Allocation& at(std::uint64_t address) const;

@@ -18,11 +18,12 @@ LaunchResult run_kernel(const Program& program, GlobalMemory& memory, const Laun
     memory.place(std::move(allocation));
   }
   const std::uint32_t clusters = cluster_count(setup);
+  LaunchState state;
   for (std::uint32_t cluster = 0; cluster < clusters; ++cluster) {
     if (setup.chosen && !setup.chosen(first_block(setup, cluster))) {
       continue;
     }
-    Execution execution(program, memory, setup, result, cluster);
+    Execution execution(program, memory, setup, result, state, cluster);
     if (!ClusterRunner(execution).run()) {
       return result;
     }

@@ -31,6 +31,9 @@ MbarrierPlace find_mbarrier(Execution& x, const Warp& warp, const Instruction& i
 
 std::string describe_polling(Execution& x, const Warp& warp, const Instruction& instruction,
                              int lane) {
+  if (instruction.condition == &registers_are_there) {
+    return describe_awaited_registers(x, warp, instruction);
+  }
   if (instruction.waits) {
     return fmt::format("at the cluster's barrier, where {} threads have arrived",
                        x.arrived_at_cluster());

@@ -157,6 +157,41 @@ void write_shared(Execution& x, const Warp& warp, const Instruction& instruction
   }
 }
 
+/// "thread 5 (warp 0)", with its block where that is another one.
+std::string thread_name(const Execution& x, GlobalEpoch other) {
+  const Epoch epoch = other.epoch();
+  if (other.cluster() == x.cluster) {
+    return thread_name(x, epoch);
+  }
+  const std::size_t warps = x.warps.size() / x.blocks.size();
+  const std::size_t index = epoch.agent() % warps;
+  const std::uint32_t block = first_block(x.setup, other.cluster());
+  const std::string where =
+      x.blocks.size() == 1
+          ? fmt::format("block {}", block)
+          : fmt::format("block rank {} of the cluster of block {}", epoch.agent() / warps, block);
+  return fmt::format("thread {} of {}", index * kLanes + static_cast<std::size_t>(epoch.lane()),
+                     where);
+}
+
+void note_global(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                 const Allocation& allocation, std::uint64_t offset, std::uint32_t bytes,
+                 bool reads) {
+  const GlobalAccessor who{x.cluster, x.accessor(warp, lane)};
+  const std::size_t index = x.global.index_of(allocation);
+  const std::size_t size = allocation.bytes.size();
+  const auto race = reads ? x.launch.shadow.note_read(who, index, size, offset, bytes)
+                          : x.launch.shadow.note_write(who, index, size, offset, bytes);
+  if (race) {
+    x.report(FindingKind::race, warp, instruction, lane, [&] {
+      return fmt::format("{} {}, which {} {}, with no synchronisation between",
+                         reads ? "reads" : "writes",
+                         x.global.describe(allocation.address + race->offset),
+                         thread_name(x, race->other), race->other_writes ? "writes" : "reads");
+    });
+  }
+}
+
 }  // namespace
 
 void report_shared(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
@@ -230,6 +265,9 @@ std::uint8_t* check_global(Execution& x, const Warp& warp, const Instruction& in
         return fmt::format("reads {}, which nobody has written", x.global.describe(access.address));
       });
     }
+  }
+  if (x.setup.checks.race) {
+    note_global(x, warp, instruction, lane, *allocation, offset, access.bytes, reads);
   }
   return allocation->bytes.data() + offset;
 }

@@ -5,16 +5,27 @@
 namespace fatune::emulate {
 namespace {
 
+/// Clusters run one after another: what an earlier one left there is known by its cluster.
+StrongLocation& global_location(Execution& x, std::uint64_t address) {
+  const auto [found, is_new] = x.launch.locations.try_emplace(address);
+  StrongLocation& location = found->second;
+  if (!is_new && location.cluster != x.cluster) {
+    location.accessed.leave(location.cluster);
+    location.released.leave(location.cluster);
+  }
+  location.cluster = x.cluster;
+  return location;
+}
+
 StrongLocation& location_of(Execution& x, const Warp& warp, const Access& access) {
   const Space space =
       access.space == Space::generic ? space_of_generic(access.address) : access.space;
   if (space != Space::shared && space != Space::shared_cluster) {
-    return x.strong_locations[{-1, access.address}];
+    return global_location(x, access.address);
   }
   const std::uint64_t address = shared_part(access.address);
   const std::uint64_t rank = address >> kRankShift;
-  const std::uint64_t block = rank == 0 ? warp.block : rank - 1;
-  return x.strong_locations[{static_cast<std::int64_t>(block),
+  return x.strong_locations[{rank == 0 ? warp.block : rank - 1,
                              address & ((std::uint64_t{1} << kRankShift) - 1)}];
 }
 
@@ -58,6 +69,7 @@ void StrongAccess::writes() {
     return;
   }
   location_->released.join(warp_.fences.released);
+  location_->released.seen.join(warp_.clock.published);
   if (order_.releases) {
     location_->released.seen.join(known_);
     location_->released.fenced.join(warp_.clock.fenced);
@@ -68,6 +80,7 @@ void StrongAccess::writes() {
 
 void order_by_fence(Warp& warp) {
   warp.clock.join(warp.fences.acquired);
+  warp.clock.published.join(warp.clock.seen);
   warp.fences.released.join(warp.clock);
   warp.advance();
 }

@@ -21,12 +21,15 @@ struct MemoryOrder {
 
 /// A location that strong accesses use.
 struct StrongLocation {
-  VectorClock accessed;  ///< by strong accesses, until then: those do not race with each other
-  Knowledge released;    ///< what a thread that acquires here comes to know
+  VectorClock accessed;       ///< by strong accesses, until then: those do not race with each other
+  Knowledge released;         ///< what a thread that acquires here comes to know
+  std::uint32_t cluster = 0;  ///< whose agents these are
 };
 
-/// By block, or, of global memory, -1; and address.
-using StrongLocations = std::map<std::pair<std::int64_t, std::uint64_t>, StrongLocation>;
+/// Of shared memory, by block and address.
+using StrongLocations = std::map<std::pair<std::size_t, std::uint64_t>, StrongLocation>;
+/// Of global memory, by address.
+using GlobalLocations = std::map<std::uint64_t, StrongLocation>;
 
 /// What a warp's fences make of its relaxed accesses.
 struct FenceState {

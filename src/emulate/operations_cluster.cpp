@@ -153,9 +153,12 @@ void decode_setmaxnreg(Decoder& d) {
   if (registers < kLeast || registers > kMost || registers % kUnit != 0) {
     d.malformed("a multiple of 8 registers from 24 to 256");
   }
-  d.result.handler = &do_nothing;
-  d.result.flow = Flow::gather;
-  d.result.all_members = true;
+  d.result.handler = &set_registers;
+  d.result.condition = &registers_are_there;
+  d.result.offset = registers;
+  d.result.variant = d.has("dec") ? 1 : 0;
+  d.result.flow = Flow::poll;
+  d.result.waits = true;
 }
 
 }  // namespace fatune::emulate

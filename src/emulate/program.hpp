@@ -87,6 +87,7 @@ struct Program {
   std::string kernel;
   std::vector<Instruction> instructions;
   std::vector<std::size_t> statements;  ///< by instruction: index into the function's statements
+  std::vector<std::int64_t> lines;      ///< by instruction: of the PTX
   std::vector<Operand> operand_pool;
   LaneStorage constants;
   std::uint32_t register_bytes = 0;  ///< of one warp

@@ -83,6 +83,7 @@ struct Warp {
   std::uint32_t async_order = 0;
   std::vector<AsyncProduct> products;
   std::uint32_t products_committed = 0;
+  std::uint32_t registers_of_thread = 0;               ///< setmaxnreg
   std::vector<std::uint8_t> watched;                   ///< state of each register that products use
   Mask at_cluster_barrier = 0;                         ///< lanes that have arrived, and not waited
   Mask cluster_arrived = 0;                            ///< lanes that have, in its current phase

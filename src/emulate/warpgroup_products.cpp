@@ -23,7 +23,6 @@ constexpr std::uint32_t kWarpRows = 16;
 constexpr std::uint32_t kDepth = 16;  // k of an instruction
 constexpr std::uint32_t kChunk = 8;   // elements
 constexpr std::uint32_t kChunkBytes = 16;
-constexpr int kWarpgroup = 4;
 
 /// A chunk of an operand: 8 elements, along k or along the rows.
 struct Chunk {
@@ -56,7 +55,7 @@ const Instruction& instruction_of(const Execution& x, const AsyncProduct& produc
 }
 
 std::uint32_t first_row(const Warp& warp) {
-  return static_cast<std::uint32_t>(warp.index % kWarpgroup) * kWarpRows;
+  return static_cast<std::uint32_t>(warp.index) % kWarpgroup * kWarpRows;
 }
 
 template <typename Work>
@@ -300,6 +299,7 @@ void issue_product(Execution& x, Warp& warp, const Instruction& instruction) {
     x.trapped = true;
     return;
   }
+  trace_product(x, warp, instruction, product);
   note_reads(x, warp, instruction, shape, product);
   warp.products.push_back(product);
   watch_issued(x, warp, product);
@@ -336,6 +336,7 @@ void land_some_products(Execution& x, Warp& warp) {
 }
 
 void report_pending_products(Execution& x, const Warp& warp) {
+  trace_end(x, warp);
   if (warp.alive == 0 && !warp.products.empty()) {
     x.report(FindingKind::pending_at_exit, warp, instruction_of(x, warp.products.front()), 0, [&] {
       return fmt::format("the warp ends, and has not waited for {} products", warp.products.size());

@@ -128,6 +128,23 @@ std::string remote_read(const std::string& sync, const char* mark) {
 
 const std::string kClusterSync = "barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;\n";
 
+/// The first four warps keep `kept` registers, the others ask for 232: of 384 threads each has 168.
+std::string reallocation(int kept, const char* mark) {
+  return kernel_text(
+      fmt::format("setp.lt.u32 %p1, %r0, 128;\n@%p1 bra GIVE;\n"
+                  "setmaxnreg.inc.sync.aligned.u32 232;{}\nbra DONE;\n"
+                  "GIVE: setmaxnreg.dec.sync.aligned.u32 {};\nDONE: bar.sync 0;\n",
+                  mark, kept));
+}
+
+/// 1024 bytes are copied to a tile in which, at `place`, there is another mbarrier.
+std::string copy_beside(int place, const char* mark) {
+  return kernel_text(
+      kCopiedTile + init(1) + fmt::format("@%p1 mbarrier.init.shared.b64 [%r1+{}], 1;\n", place) +
+      "bar.sync 0;\n" + replaced(load(1024), "[%r2];\n", fmt::format("[%r2];{}\n", mark)) +
+      fmt::format(fmt::runtime(kWait), ""));
+}
+
 Trial cluster_trial() {
   Trial trial;
   trial.threads = 64;
@@ -210,13 +227,34 @@ std::vector<Fault> copy_faults() {
       {"StorePendingAtExit", at_copy(bulk_store(kFence, "", ""), true),
        at_copy(bulk_store(kFence, kReadWait, ""), false), "pending_at_exit",
        "has not waited until this has read its 1024 bytes"},
+      {"CopyOverAnMbarrier", copy_beside(1016, " // here"), copy_beside(1024, ""), "barrier_misuse",
+       "where an mbarrier is"},
+      {"RegistersThatNobodyGives",
+       reallocation(48, " // here"),
+       reallocation(40, ""),
+       "deadlock",
+       "for 2048 registers, where the block's pool has ",
+       {.threads = 384}},
+      {"GivesUpMoreThanItHas",
+       kernel_text("setmaxnreg.dec.sync.aligned.u32 240; // here\n"),
+       kernel_text("setmaxnreg.dec.sync.aligned.u32 160;\n"),
+       "barrier_misuse",
+       "where a thread has at most 168",
+       {.threads = 384}},
       {"RemoteReadUnordered", remote_read("bar.sync 0;\n", " // here"),
        remote_read(kClusterSync, ""), "race", "of block rank 1 writes", cluster_trial(), false},
   };
 }
 
+std::string first_product_of(const std::string& text) {
+  const std::size_t begin = text.find("wgmma.mma_async");
+  return text.substr(begin, text.find('\n', begin) + 1 - begin);
+}
+
 std::vector<Fault> product_faults() {
   const std::string right = hopper::product_kernel(kProduct);
+  const std::string first = first_product_of(right);
+  const std::string only_96 = "setp.ge.u32 %p3, %r0, 96;\n";
   const std::string registers = hopper::product_kernel(kRegisterProduct);
   const std::string wait = "wgmma.wait_group.sync.aligned 0;\n";
   const Trial trial = product_trial(kProduct);
@@ -243,6 +281,15 @@ std::vector<Fault> product_faults() {
       {"OperandOverwritten",
        replaced(right, wait, "@%p1 st.shared.u32 [%r5], %r0; // here\n" + wait), right, "in_flight",
        "which an asynchronous operation may still read", trial, false},
+      {"AWarpLeavesAProductOut",
+       replaced(right, first, only_96 + "@%p3 bra SKIP;\n" + first + "SKIP: "), right,
+       "divergent_product", "the warpgroup has the instruction at PTX line", trial},
+      {"AWarpEndsBeforeItsProducts", replaced(right, first, only_96 + "@%p3 ret;\n" + first), right,
+       "divergent_product", "takes no part in this product", trial},
+      {"OtherDescriptorOfAWarp",
+       replaced(right, first,
+                only_96 + "@%p3 sub.u64 %w4, %w4, 64;\n" + replaced(first, ";\n", "; // here\n")),
+       right, "divergent_product", "another warp of the warpgroup has descriptors", trial},
       {"OperandUnfenced",
        replaced(right, "wgmma.fence.sync.aligned;\n",
                 "st.shared.u32 [%r5], 0;\nbar.sync 0;\nwgmma.fence.sync.aligned;\n"),
