@@ -185,10 +185,11 @@ std::uint64_t float_of_integer(Signed128 value, const Conversion& c) {
   return float_bits(limited(negative ? -number : number, c), c);
 }
 
-/// .rna.tf32 takes the bits as a number, whatever they mean.
+/// Of a NaN the bits that are not used are cut off.
 std::uint64_t tf32_rounded_away(std::uint64_t bits) {
   constexpr std::uint64_t kUnused = (std::uint64_t{1} << kTf32Unused) - 1;
-  return (bits + (std::uint64_t{1} << (kTf32Unused - 1))) & ~kUnused;
+  const bool is_nan = std::isnan(from_raw<float>(static_cast<std::uint32_t>(bits)));
+  return (is_nan ? bits : bits + (std::uint64_t{1} << (kTf32Unused - 1))) & ~kUnused;
 }
 
 std::uint64_t converted(std::uint64_t bits, const Conversion& c) {

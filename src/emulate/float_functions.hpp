@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 
 #include "emulate/rounding.hpp"
 
@@ -16,7 +17,7 @@ inline float canonical(float value) {
   return std::isnan(value) ? std::bit_cast<float>(kNan) : value;
 }
 
-/// Double precision keeps the last operand's that is one, made quiet.
+/// Double precision keeps that of the last of `operands` that is one, made quiet.
 template <typename... From>
 double canonical_of(double value, From... operands) {
   if (!std::isnan(value)) {
@@ -41,6 +42,9 @@ inline float flush_tiny(float result, double exact) {
 }
 inline float flush_tiny(float result, float a, float b) {
   return flush_tiny(result, static_cast<double>(a) * static_cast<double>(b));
+}
+inline float flush_tiny_quotient(float result, float a, float b) {
+  return flush_tiny(result, static_cast<double>(a) / static_cast<double>(b));
 }
 inline float flush_tiny(float result, float a, float b, float c) {
   return flush_tiny(
@@ -101,6 +105,20 @@ struct FloatAbsolute {
     return std::fabs(a);
   }
 };
+/// F's result. A NaN is that of the last operand that is one; of a quotient that of the first, of a
+/// fused sum that of the second factor, the summand, the first factor.
+template <typename F, typename... T>
+auto canonical_result(T... values) {
+  const auto value = F{}(values...);
+  if constexpr (std::is_same_v<F, FloatDiv>) {
+    return [value](auto a, auto b) { return canonical_of(value, b, a); }(values...);
+  } else if constexpr (std::is_same_v<F, FusedMultiplyAdd>) {
+    return [value](auto a, auto b, auto c) { return canonical_of(value, a, c, b); }(values...);
+  } else {
+    return canonical_of(value, values...);
+  }
+}
+
 /// A number before a NaN; -0 is less than +0.
 struct FloatMinimum {
   template <typename T>

@@ -43,9 +43,13 @@ void rounded(Execution& x, Warp& warp, const Instruction& instruction, Mask mask
   };
   auto* const to = x.lanes<Raw<T>>(warp, instruction.operands[0]);
   for_each_lane(mask, [&](int lane) {
-    T result = canonical_of(F{}(value(kIndex + 1, lane)...), value(kIndex + 1, lane)...);
+    T result = canonical_result<F>(value(kIndex + 1, lane)...);
     if constexpr (kIsProduct<F> && sizeof(T) == 4) {
       result = (variant & kFlushes) != 0 ? flush_tiny(result, value(kIndex + 1, lane)...) : result;
+    }
+    if constexpr (std::is_same_v<F, FloatDiv> && sizeof(T) == 4) {
+      result = (variant & kFlushes) != 0 ? flush_tiny_quotient(result, value(kIndex + 1, lane)...)
+                                         : result;
     }
     to[lane] = to_raw<T>(flushed((variant & kSaturates) != 0 ? clamped(result) : result, variant));
   });

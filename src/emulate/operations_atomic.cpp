@@ -112,7 +112,7 @@ std::uint64_t double_sum(std::uint64_t a, std::uint64_t b, bool keeps_nan) {
   if (keeps_nan && (std::isnan(left) || std::isnan(right))) {
     return std::isnan(right) ? b : a;
   }
-  return std::bit_cast<std::uint64_t>(canonical_of(left + right, left, right));
+  return std::bit_cast<std::uint64_t>(canonical_of(left + right, right, left));
 }
 
 /// The sum of two 16-bit floats is exact in double precision, or rounded to odd.

@@ -18,7 +18,7 @@ template <typename F>
 struct Canonical {
   template <typename... T>
   auto operator()(T... values) const {
-    return canonical_of(F{}(values...), values...);
+    return canonical_result<F>(values...);
   }
 };
 

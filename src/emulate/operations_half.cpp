@@ -1,4 +1,6 @@
+#include <cmath>
 #include <cstdint>
+#include <type_traits>
 #include <utility>
 
 #include "emulate/float_functions.hpp"
@@ -58,18 +60,22 @@ std::uint16_t flushed(std::uint16_t bits, std::uint32_t flags) {
              : bits;
 }
 
-/// .ftz: what is less than the least normal number is 0, also where it would be rounded up to it.
-template <typename Format>
+/// .ftz: what is less than the least normal number is 0, also where it would be rounded up to it;
+/// but not where a fused sum would be.
+template <typename Format, typename F>
 double flushed(double value, std::uint32_t flags) {
-  const double least = Format::widen(std::uint16_t{1U << Format::kFormat.fraction_bits});
+  constexpr bool kFused = std::is_same_v<F, FusedOf>;
+  const double normal = Format::widen(std::uint16_t{1U << Format::kFormat.fraction_bits});
+  const double least =
+      kFused ? normal * (1.0 - std::ldexp(1.0, -2 - Format::kFormat.fraction_bits)) : normal;
   return (flags & kFlushes) != 0 && std::fabs(value) < least ? std::copysign(0.0, value) : value;
 }
 
 template <typename Format, typename F, typename... Bits>
 std::uint16_t one_half(std::uint32_t flags, Bits... bits) {
   const double value = F{}(Format::widen(flushed<Format>(bits, flags))...);
-  return static_cast<std::uint16_t>(
-      narrowed(flushed<Format>(limited(value, flags), flags), Format::kFormat, Rounding::nearest));
+  return static_cast<std::uint16_t>(narrowed(flushed<Format, F>(limited(value, flags), flags),
+                                             Format::kFormat, Rounding::nearest));
 }
 
 template <typename Format, typename F, std::size_t... kIndex>

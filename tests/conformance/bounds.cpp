@@ -16,6 +16,7 @@ struct OpcodeBound {
 constexpr double kLastPlace = 0x1p-24;
 constexpr double kLeastNormal =
     0x1p-126;  // results near it may be flushed by one and not the other
+constexpr double kLeastSubnormal = 0x1p-149;  // a last place there
 constexpr std::array kBounds{
     OpcodeBound{"ex2.approx.f16", {0x1p-9 /* 2^-9.9 */, 0x1p-24}},
     OpcodeBound{"ex2.approx.ftz.bf16", {0x1p-7, 0.0}},
@@ -29,11 +30,11 @@ constexpr std::array kBounds{
     OpcodeBound{"rcp.approx.ftz.f64", {0x1p-20, 0.0}},  // the upper 32 bits alone are used
     OpcodeBound{"rsqrt.approx.ftz.f64", {0x1p-20, 0.0}},
     OpcodeBound{"rsqrt.approx.f64", {0x1p-50, 0.0}},  // no bound is stated
-    OpcodeBound{"rcp.approx", {0x1p-23 + kLastPlace, 0.0}},
+    OpcodeBound{"rcp.approx", {0x1p-23 + kLastPlace, kLeastSubnormal}},
     OpcodeBound{"sqrt.approx", {0x1p-23 + kLastPlace, 0.0}},
     OpcodeBound{"rsqrt.approx", {0x1p-22 /* 2^-22.9 */ + kLastPlace, 0.0}},
-    OpcodeBound{"div.approx", {0x1p-22 + kLastPlace, 0.0}},  // 2 last places
-    OpcodeBound{"div.full", {0x1p-22 + kLastPlace, 0.0}},
+    OpcodeBound{"div.approx", {0x1p-22 + kLastPlace, kLeastSubnormal}},  // 2 last places
+    OpcodeBound{"div.full", {0x1p-22 + kLastPlace, kLeastSubnormal}},
 };
 
 }  // namespace

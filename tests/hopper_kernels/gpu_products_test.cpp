@@ -15,6 +15,7 @@
 #include "gpu/memory.hpp"
 #include "gpu/module.hpp"
 #include "hopper_kernels/product_kernel.hpp"
+#include "unit/emulate/emulated_kernel.hpp"
 
 namespace fatune::hopper {
 namespace {
@@ -61,8 +62,8 @@ class GpuProducts : public testing::TestWithParam<ProductCase> {
   std::optional<gpu::Context> context_;
 };
 
-TEST_P(GpuProducts, AreWhatTheEmulatorTakesThemFor) {
-  const ProductCase& c = GetParam();
+/// What the kernel stores on the GPU.
+std::vector<std::uint32_t> sums_of_gpu(const ProductCase& c) {
   const std::string text = product_kernel(c);
   const gpu::Module module(std::span<const char>(text.c_str(), text.size() + 1));
   const gpu::Stream stream;
@@ -73,7 +74,10 @@ TEST_P(GpuProducts, AreWhatTheEmulatorTakesThemFor) {
   const auto maps = product_maps(c, in.address());
   for (std::size_t i = 0; i < maps.size(); ++i) {
     const auto map = driver_map(maps[i], c.is_bfloat);
-    ASSERT_TRUE(map) << "cuTensorMapEncodeTiled refuses map " << i;
+    if (!map) {
+      ADD_FAILURE() << "cuTensorMapEncodeTiled refuses map " << i;
+      return {};
+    }
     std::memcpy(input.data() + (i == 0 ? kMapA : kMapB), &*map, sizeof(*map));
   }
   const std::vector<std::uint8_t> data = product_data(c);
@@ -86,9 +90,39 @@ TEST_P(GpuProducts, AreWhatTheEmulatorTakesThemFor) {
   gpu::launch_with(module.function("k"), geometry, stream, in.address(), out.address());
   gpu::copy_to_host_async(sums.data(), out.address(), out.bytes(), stream);
   stream.synchronize();
-  EXPECT_EQ(sums, expected_sums(c));
+  return sums;
 }
 
+std::vector<std::uint32_t> sums_of_emulator(const ProductCase& c) {
+  emulate::Trial trial;
+  trial.threads = kThreads;
+  trial.input.resize(kInputBytes);
+  trial.output_bytes = std::size_t{kThreads} * sums_of(c) * 4;
+  const auto maps = product_maps(c, emulate::input_address());
+  const auto put = [&](std::uint32_t to, const auto& bytes) {
+    std::memcpy(trial.input.data() + to, bytes.data(), bytes.size());
+  };
+  put(kMapA, emulate::encode_tensor_map(maps[0]));
+  put(kMapB, emulate::encode_tensor_map(maps[1]));
+  put(kDataA, product_data(c));
+  const emulate::Emulated done = emulate::emulate(product_kernel(c), trial);
+  std::vector<std::uint32_t> sums(done.output.size() / 4);
+  std::memcpy(sums.data(), done.output.data(), done.output.size());
+  return sums;
+}
+
+TEST_P(GpuProducts, AreWhatTheEmulatorTakesThemFor) {
+  EXPECT_EQ(sums_of_gpu(GetParam()), expected_sums(GetParam()));
+}
+
+class GpuRandomProducts : public GpuProducts {};
+
+TEST_P(GpuRandomProducts, AreRoundedAsTheEmulatorRoundsThem) {
+  EXPECT_EQ(sums_of_gpu(GetParam()), sums_of_emulator(GetParam()));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, GpuRandomProducts, testing::ValuesIn(random_product_cases()),
+                         [](const auto& c) { return c.param.name(); });
 INSTANTIATE_TEST_SUITE_P(All, GpuProducts, testing::ValuesIn(product_cases()),
                          [](const auto& c) { return c.param.name(); });
 

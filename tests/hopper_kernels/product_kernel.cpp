@@ -101,12 +101,28 @@ std::uint16_t bits_of(int value, bool is_bfloat) {
                    : emulate::to_half(number);
 }
 
-void write_matrix(const Layout& matrix, std::uint32_t salt, bool is_bfloat, std::uint8_t* to) {
+/// Normal numbers from 2^-5 to 2^5, of either sign.
+std::uint16_t random_bits(std::uint32_t row, std::uint32_t k, std::uint32_t salt, bool is_bfloat) {
+  std::uint64_t hash = (std::uint64_t{salt} << 40U | std::uint64_t{row} << 20U | k) + 1;
+  for (int i = 0; i < 3; ++i) {
+    hash *= 0x9e3779b97f4a7c15U;
+    hash ^= hash >> 29U;
+  }
+  const std::uint32_t mantissa_bits = is_bfloat ? 7 : 10;
+  const std::uint32_t bias = is_bfloat ? 127 : 15;
+  const auto exponent = static_cast<std::uint32_t>(bias - 5 + (hash >> 32U) % 10);
+  const auto mantissa = static_cast<std::uint32_t>(hash & ((1U << mantissa_bits) - 1));
+  return static_cast<std::uint16_t>((hash >> 63U) << 15U | exponent << mantissa_bits | mantissa);
+}
+
+void write_matrix(const ProductCase& c, const Layout& matrix, std::uint32_t salt,
+                  std::uint8_t* to) {
   for (std::uint32_t outer = 0; outer < matrix.outer; ++outer) {
     for (std::uint32_t inner = 0; inner < matrix.inner; ++inner) {
       const std::uint32_t row = matrix.mn_major ? inner : outer;
       const std::uint32_t k = matrix.mn_major ? outer : inner;
-      const std::uint16_t bits = bits_of(element(row, k, salt), is_bfloat);
+      const std::uint16_t bits = c.random ? random_bits(row, k, salt, c.is_bfloat)
+                                          : bits_of(element(row, k, salt), c.is_bfloat);
       std::memcpy(to + (std::size_t{outer} * matrix.inner + inner) * 2, &bits, 2);
     }
   }
@@ -181,7 +197,8 @@ std::string ProductCase::name() const {
                      a_in_registers  ? "Registers"
                      : a_is_mn_major ? "MMajor"
                                      : "KMajor",
-                     negates_a ? "Negative" : "", b_is_mn_major ? "NMajor" : "KMajor", "");
+                     negates_a ? "Negative" : "", b_is_mn_major ? "NMajor" : "KMajor",
+                     random ? "Random" : "");
 }
 
 std::vector<ProductCase> product_cases() {
@@ -206,6 +223,20 @@ std::vector<ProductCase> product_cases() {
   for (const std::uint32_t columns : {24U, 80U, 176U, 256U}) {
     cases.push_back({.columns = columns});
     cases.push_back({.columns = columns, .half_sums = true, .a_in_registers = true});
+  }
+  return cases;
+}
+
+std::vector<ProductCase> random_product_cases() {
+  std::vector<ProductCase> cases;
+  for (const std::uint32_t columns : {64U, 256U}) {
+    for (const bool registers : {false, true}) {
+      cases.push_back({.columns = columns, .a_in_registers = registers, .random = true});
+      cases.push_back(
+          {.columns = columns, .is_bfloat = true, .a_in_registers = registers, .random = true});
+      cases.push_back(
+          {.columns = columns, .half_sums = true, .a_in_registers = registers, .random = true});
+    }
   }
   return cases;
 }
@@ -243,8 +274,8 @@ std::array<TensorMap, 2> product_maps(const ProductCase& c, std::uint64_t addres
 
 std::vector<std::uint8_t> product_data(const ProductCase& c) {
   std::vector<std::uint8_t> bytes(kInputBytes - kDataA);
-  write_matrix(layout_a(c), kSaltA, c.is_bfloat, bytes.data());
-  write_matrix(layout_b(c), kSaltB, c.is_bfloat, bytes.data() + (kDataB - kDataA));
+  write_matrix(c, layout_a(c), kSaltA, bytes.data());
+  write_matrix(c, layout_b(c), kSaltB, bytes.data() + (kDataB - kDataA));
   return bytes;
 }
 

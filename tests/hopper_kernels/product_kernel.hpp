@@ -20,6 +20,7 @@ struct ProductCase {
   bool a_is_mn_major = false;
   bool b_is_mn_major = false;
   bool negates_a = false;
+  bool random = false;  ///< elements of many magnitudes: sums depend on how they are rounded
 
   [[nodiscard]] std::string name() const;
 };
@@ -27,6 +28,8 @@ struct ProductCase {
 /// Every swizzle and major, A from shared memory and from registers, all types, narrow and wide.
 /// Only N that the panels of a B that is MN-major divide.
 [[nodiscard]] std::vector<ProductCase> product_cases();
+/// Some of these with random elements.
+[[nodiscard]] std::vector<ProductCase> random_product_cases();
 
 inline constexpr std::uint32_t kThreads = 128;
 inline constexpr std::uint32_t kRows = 64;   ///< M
@@ -47,9 +50,10 @@ inline constexpr std::uint32_t kInputBytes = kDataB + 256 * kDepth * 2;
 /// What the tensor maps are made of, the buffer being at `address`: of A, of B.
 [[nodiscard]] std::array<emulate::TensorMap, 2> product_maps(const ProductCase& c,
                                                              std::uint64_t address);
-/// Bytes from kDataA on: small integers, so that sums are exact whatever their order.
+/// Bytes from kDataA on: small integers, so that sums are exact whatever their order; or random.
 [[nodiscard]] std::vector<std::uint8_t> product_data(const ProductCase& c);
-/// The registers of thread t from element t * sums_of(c) on.
+/// The registers of thread t from element t * sums_of(c) on. Precondition: the elements are not
+/// random.
 [[nodiscard]] std::vector<std::uint32_t> expected_sums(const ProductCase& c);
 
 }  // namespace fatune::hopper

@@ -1,4 +1,4 @@
-#include "emulated_kernel.hpp"
+#include "unit/emulate/emulated_kernel.hpp"
 
 #include <algorithm>
 #include <array>
