@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -8,10 +9,12 @@
 #include "app/for_each_index.hpp"
 #include "app/kernel_choice.hpp"
 #include "app/plan_problems.hpp"
+#include "app/progress.hpp"
 #include "app/session.hpp"
 #include "app/target.hpp"
 #include "compile/compiler.hpp"
 #include "emit/emulate_report.hpp"
+#include "engine/interrupt.hpp"
 
 namespace fatune {
 namespace {
@@ -51,6 +54,21 @@ EmulateReport describe(const EmulateOptions& options, const KernelChoice& kernel
   return report;
 }
 
+EmulationSettings settings_of(const EmulateOptions& options,
+                              const std::vector<NamedSchedule>& schedules) {
+  EmulationSettings settings;
+  settings.schedules = schedules;
+  settings.checks = options.checks;
+  settings.profile = options.profile;
+  settings.stopped = InterruptWatch::interrupted;
+  return settings;
+}
+
+/// Not one that an interrupt has kept from being run, or from its end.
+bool is_finished(const EmulatedConfig& row) {
+  return !row.outcome.empty() && row.outcome != "stopped";
+}
+
 ExitCode exit_code_of(const std::vector<EmulatedConfig>& rows, bool strict) {
   const auto any = [&](const char* outcome) {
     return std::any_of(rows.begin(), rows.end(),
@@ -75,25 +93,31 @@ ExitCode emulate_kernels(const EmulateOptions& options) {
   const std::vector<Config> configs =
       choose_configs(kernels, options.kernels, options.configs, options.problems, report.space);
   const auto cache = open_cache(options.compile);
+  const InterruptWatch watch;
   EmulatedInputs inputs(options.seed);
-  const EmulationJob job{kernels.family,
-                         target.limits,
-                         {schedules, {options.checks, options.checks}, options.profile, false, {}},
-                         inputs,
+  const EmulationJob job{kernels.family, target.limits, settings_of(options, schedules), inputs,
                          cache.get()};
-  report.configs.resize(configs.size());
+  Progress progress(options.output, configs.size());
+  std::vector<EmulatedConfig> rows(configs.size());
   for_each_index(configs.size(), job_count(options.compile), [&](std::size_t i) {
-    const Problem problem = problem_for(kernels.family, configs[i], options.problems,
-                                        options.problems.seq_lens.front());
-    report.configs[i] = emulate_config(job, configs[i], problem);
+    if (!InterruptWatch::interrupted()) {
+      const Problem problem = problem_for(kernels.family, configs[i], options.problems,
+                                          options.problems.seq_lens.front());
+      progress.begin_problem(problem);
+      rows[i] = emulate_config(job, configs[i], problem);
+      progress.step();
+    }
   });
+  progress.finish();
+  report.complete = !InterruptWatch::interrupted();
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(report.configs), is_finished);
   for (const EmulatedConfig& row : report.configs) {
     if (!row.printed.empty()) {
       print_note(options.output, fmt::format("{} prints:\n{}", row.config, row.printed));
     }
   }
   print_result(print_emulate_report(report, options.output.format));
-  return exit_code_of(report.configs, options.strict);
+  return report.complete ? exit_code_of(report.configs, options.strict) : ExitCode::interrupted;
 }
 
 }  // namespace fatune

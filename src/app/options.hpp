@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/arch.hpp"
+#include "core/emulation.hpp"
 #include "core/init_kind.hpp"
 #include "core/map_target.hpp"
 #include "core/output_format.hpp"
@@ -145,7 +146,7 @@ struct EmulateOptions {
   std::int64_t schedules = 2;
   std::uint64_t seed = 1;  ///< of the inputs, and of the first random schedule
   EmulatedTiming timing = EmulatedTiming::late_then_random;
-  bool checks = true;  ///< of races and uninitialised reads; the others cost nothing
+  std::vector<std::string> checks = all_emulation_checks();  ///< whose findings count
   bool profile = false;
   bool strict = false;
   std::optional<Arch> arch;  ///< absent: sm_80

@@ -57,9 +57,18 @@ void add_schedule_options(CLI::App& sub, EmulateOptions& options) {
                   "when asynchronous copies happen: early, late or random (default: once late, "
                   "then random)",
                   [&options](const std::string& text) { options.timing = parse_timing(text); });
+  add_text_option(
+      sub, "--check", "LIST",
+      "what counts as a mistake besides wrong numbers: mem, init, race, sync, deadlock, "
+      "trap, schedules, several, or all (the default)",
+      [&options](const std::string& text) { options.checks = parse_emulation_checks(text); });
   sub.add_flag_callback(
-      "--no-checks", [&options] { options.checks = false; },
-      "look for no races and no uninitialised reads");
+         "--no-checks",
+         [&options] {
+           options.checks = parse_emulation_checks("mem,sync,deadlock,trap,schedules");
+         },
+         "look for no races and no uninitialised reads, which is faster")
+      ->excludes("--check");
   sub.add_flag("--profile", options.profile,
                "count instructions, shared-memory wavefronts and global sectors");
 }

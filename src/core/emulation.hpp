@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/outcome.hpp"
@@ -12,15 +14,26 @@
 // What running a kernel's PTX on the CPU showed (docs/emulate.md).
 namespace fatune {
 
+/// The checks that findings belong to.
+inline constexpr std::array<std::string_view, 7> kEmulationChecks{
+    "mem", "init", "race", "sync", "deadlock", "trap", "schedules"};
+
+/// "race,mem", "all": without duplicates, in the order of kEmulationChecks. Error(usage) for
+/// anything else.
+[[nodiscard]] std::vector<std::string> parse_emulation_checks(std::string_view text);
+[[nodiscard]] std::vector<std::string> all_emulation_checks();
+
 /// One mistake at one instruction, over all runs of a configuration.
 struct EmulatedFinding {
+  static constexpr std::int64_t kNobody = -1;
+
   std::string check;          ///< "mem", "init", "race", "sync", "deadlock", "trap", "schedules"
   std::string kind;           ///< "in_flight"
   std::int64_t ptx_line = 0;  ///< 0: of no instruction
   std::string ptx;
   SourceChain source;       ///< empty: not known
-  std::int64_t block = 0;   ///< linear index of the first
-  std::int64_t thread = 0;  ///< linear index in its block
+  std::int64_t block = 0;   ///< linear index of the first; kNobody: of no one in particular
+  std::int64_t thread = 0;  ///< linear index in its block; or kNobody
   std::string schedule;     ///< of the first: "late", "random 2"
   std::string input;
   std::string text;
@@ -44,10 +57,19 @@ struct EmulatedPart {
   EmulatedCounts counts;
 };
 
+/// A line of the source, with what it made a kernel do.
+struct EmulatedLine {
+  SourceLine at;
+  std::string text;        ///< of the line; empty: the file is not known
+  EmulatedCounts own;      ///< of instructions that were written there
+  EmulatedCounts inlined;  ///< and of those of functions that were inlined there
+};
+
 struct EmulatedProfile {
   EmulatedCounts all;
   std::vector<EmulatedPart> opcodes;  ///< by thread instructions, the greatest first
   std::vector<EmulatedPart> lines;    ///< the same
+  std::vector<EmulatedLine> source;   ///< by file, then line
 };
 
 struct EmulatedConfig {

@@ -6,7 +6,7 @@
 namespace fatune {
 
 /// How Q, K and V are filled for debugging.
-enum class InitKind { random, range, onehot, identity, constant, large_logits };
+enum class InitKind { random, range, onehot, identity, constant, large_logits, dominating_key };
 
 struct InitKindText {
   InitKind kind;
@@ -22,7 +22,9 @@ inline constexpr std::array kInitKinds{
     InitKindText{InitKind::identity, "identity", "row i is 1 in column i mod d_head, else 0"},
     InitKindText{InitKind::constant, "constant", "every element is 1"},
     InitKindText{InitKind::large_logits, "large_logits",
-                 "random with queries seven times as large"}};
+                 "random with queries seven times as large"},
+    InitKindText{InitKind::dominating_key, "dominating_key",
+                 "random, but one key, which all queries lean towards, has logits of about 16"}};
 
 [[nodiscard]] std::string_view init_kind_name(InitKind kind);
 [[nodiscard]] InitKind parse_init_kind(std::string_view text);  ///< Error(usage) lists the names

@@ -1,5 +1,6 @@
 #include "debug/head_inputs.hpp"
 
+#include <cmath>
 #include <random>
 
 #include "measure/cpu_reference.hpp"
@@ -9,7 +10,9 @@ namespace {
 
 using Elements = std::vector<std::uint16_t>;
 
-constexpr double kLargeLogitFactor = 7.0;  // as the reference kernels' large_logits
+// As in the reference kernels' large_logits and dominating_key (kernels/reference).
+constexpr double kLargeLogitFactor = 7.0;
+constexpr double kDominatingLogit = 16.0;
 
 class Filler {
  public:
@@ -31,6 +34,8 @@ class Filler {
         });
       case InitKind::constant:
         return alike([](std::int64_t) { return 1.0; });
+      case InitKind::dominating_key:
+        return dominating_key();
       case InitKind::onehot:
         break;
     }
@@ -62,6 +67,27 @@ class Filler {
   Elements one_at(std::int64_t row, std::int64_t column) const {
     return make(
         [this, at = row * head_.d_head + column](std::int64_t i) { return i == at ? 1.0 : 0.0; });
+  }
+
+  // Queries are normal plus a direction of +-1, so that their product with it is about d_head, and
+  // the logit, scaled by 1 / sqrt(d_head), the key's length times sqrt(d_head).
+  HeadInputs dominating_key() {
+    const double length = kDominatingLogit / std::sqrt(static_cast<double>(head_.d_head));
+    const std::int64_t key = below(head_.seq_len);
+    std::vector<double> direction;
+    for (std::int64_t i = 0; i < head_.d_head; ++i) {
+      direction.push_back(below(2) == 0 ? 1.0 : -1.0);
+    }
+    const auto along = [&](std::int64_t i) {
+      return direction[static_cast<std::size_t>(i % head_.d_head)];
+    };
+    HeadInputs inputs;
+    inputs.q = make([&](std::int64_t i) { return normal_(random_) + along(i); });
+    inputs.k = make([&](std::int64_t i) {
+      return i / head_.d_head == key ? length * along(i) : normal_(random_);
+    });
+    inputs.v = normal(1.0);
+    return inputs;
   }
 
   std::int64_t below(std::int64_t end) {

@@ -15,8 +15,8 @@ struct HeadInputs {
   std::vector<std::uint16_t> v;
 };
 
-/// `seed` decides random, large_logits and onehot: there Q and K have their 1 in the same column,
-/// K and V in the same row, and the query sees that key.
+/// `seed` decides random, large_logits, dominating_key and onehot: there Q and K have their 1 in
+/// the same column, K and V in the same row, and the query sees that key.
 [[nodiscard]] HeadInputs make_head_inputs(const HeadProblem& head, InitKind kind,
                                           std::uint64_t seed);
 

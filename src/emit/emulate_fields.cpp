@@ -28,6 +28,11 @@ FieldValue count(const EmulatedPart& row) {
   return row.counts.*kMember;
 }
 
+template <std::int64_t EmulatedCounts::*kMember>
+FieldValue count(const EmulatedLine& row) {
+  return row.own.*kMember;
+}
+
 /// By how much more wavefronts there were than without conflicts.
 FieldValue conflict_percent(const EmulatedCounts& counts) {
   if (counts.ideal_wavefronts == 0) {
@@ -94,6 +99,26 @@ std::vector<Field<EmulatedConfig>> make_config_fields() {
   return fields;
 }
 
+bool by_somebody(const EmulatedFinding& finding) {
+  return finding.ptx_line != 0 && finding.block != EmulatedFinding::kNobody;
+}
+
+std::vector<Field<EmulatedLine>> make_line_fields() {
+  using Row = EmulatedLine;
+  std::vector<Field<Row>> fields{
+      {"file", "file", "as #include names it", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.at.file}; }},
+      {"line", "line", "from 1", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.at.line}; }},
+      {"text", "text", "of the line", 0, kEverywhere,
+       [](const Row& r) { return text_or_none(r.text); }},
+      {"inlined_thread_instructions", "inlined",
+       "thread instructions of functions that were inlined there", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.inlined.thread_instructions}; }}};
+  add_count_fields<Row>(fields, [](const Row& r) { return conflict_percent(r.own); });
+  return fields;
+}
+
 std::vector<Field<EmulatedPart>> make_part_fields() {
   using Row = EmulatedPart;
   std::vector<Field<Row>> fields{
@@ -109,6 +134,11 @@ std::vector<Field<EmulatedPart>> make_part_fields() {
 
 const std::vector<Field<EmulatedConfig>>& emulated_config_fields() {
   static const std::vector<Field<EmulatedConfig>> fields = make_config_fields();
+  return fields;
+}
+
+const std::vector<Field<EmulatedLine>>& emulated_line_fields() {
+  static const std::vector<Field<EmulatedLine>> fields = make_line_fields();
   return fields;
 }
 
@@ -132,9 +162,9 @@ const std::vector<Field<EmulatedFinding>>& emulated_finding_fields() {
       {"source", "source", "file and line, then where that was inlined", 0, kEverywhere,
        [](const Row& r) { return text_or_none(chain_text(r.source)); }},
       {"block", "block", "linear index of the block that met it first", 0, kEverywhere,
-       [](const Row& r) { return r.ptx_line == 0 ? FieldValue{} : FieldValue{r.block}; }},
+       [](const Row& r) { return by_somebody(r) ? FieldValue{r.block} : FieldValue{}; }},
       {"thread", "thread", "linear index of the thread in that block", 0, kEverywhere,
-       [](const Row& r) { return r.ptx_line == 0 ? FieldValue{} : FieldValue{r.thread}; }},
+       [](const Row& r) { return by_somebody(r) ? FieldValue{r.thread} : FieldValue{}; }},
       {"schedule", "schedule", "the run that met it first", 0, kEverywhere,
        [](const Row& r) { return FieldValue{r.schedule}; }},
       {"input", "input", "kind of input of that run", 0, kEverywhere,

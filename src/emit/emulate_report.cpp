@@ -24,11 +24,14 @@ Json json_config(const EmulatedConfig& config) {
   json["findings"] = json_rows(emulated_finding_fields(), config.findings);
   json["opcodes"] = json_parts(config.profile, &EmulatedProfile::opcodes);
   json["lines"] = json_parts(config.profile, &EmulatedProfile::lines);
+  json["source"] =
+      config.profile ? json_rows(emulated_line_fields(), config.profile->source) : Json();
   return json;
 }
 
 std::string print_json(const EmulateReport& report) {
   Json json = {{"format", "fatune.emulate"}, {"format_version", 1}, {"measured", false}};
+  json["complete"] = report.complete;
   json["family"] = report.family;
   json["space"] = report.space.empty() ? Json() : Json(report.space);
   json["arch"] = arch_name(report.arch);
@@ -49,7 +52,9 @@ std::string headline(const EmulateReport& report) {
       "EMULATED on the CPU, not timed: PTX of {} for {}; schedules {}; inputs {}; seed {}; {}\n\n",
       report.toolchain, arch_name(report.arch), fmt::join(report.schedules, ", "),
       fmt::join(report.inputs, ", "), report.seed,
-      report.checks ? "all checks" : "no checks of races and uninitialised reads");
+      report.checks == all_emulation_checks()
+          ? "all checks"
+          : fmt::format("checks {}", fmt::join(report.checks, ", ")));
 }
 
 std::string count_text(const EmulateReport& report) {
@@ -60,21 +65,28 @@ std::string count_text(const EmulateReport& report) {
   const auto right = count("right");
   const auto wrong = count("wrong_result") + count("flagged");
   const auto all = static_cast<std::ptrdiff_t>(report.configs.size());
-  std::string text = right == all ? fmt::format("\nall {} right\n", all)
-                                  : fmt::format("\n{} of {} right", right, all);
+  std::string text = report.complete ? "" : "\nINCOMPLETE: interrupted\n";
+  text += right == all ? fmt::format("\nall {} right\n", all)
+                       : fmt::format("\n{} of {} right", right, all);
   if (right != all) {
     text += fmt::format(", {} WRONG or FLAGGED, {} not emulated\n", wrong, all - right - wrong);
   }
   return text;
 }
 
+std::string who(const EmulatedFinding& finding) {
+  return finding.block == EmulatedFinding::kNobody
+             ? std::string()
+             : fmt::format("block {}, thread {}; ", finding.block, finding.thread);
+}
+
 std::string describe(const EmulatedFinding& finding) {
   std::string text = fmt::format("\n{}: {}: {}\n", finding.check, finding.kind, finding.text);
   if (finding.ptx_line != 0) {
     text +=
-        fmt::format("  at {}\n  PTX line {}: {}\n  block {}, thread {}; ",
+        fmt::format("  at {}\n  PTX line {}: {}\n  {}",
                     finding.source.empty() ? "no known source line" : chain_text(finding.source),
-                    finding.ptx_line, finding.ptx, finding.block, finding.thread);
+                    finding.ptx_line, finding.ptx, who(finding));
   } else {
     text += "  ";
   }
@@ -115,6 +127,43 @@ std::string hottest_text(const char* title, const std::vector<EmulatedPart>& par
          print_rows(emulated_part_fields(), first, format);
 }
 
+/// "12.3", blank for nothing.
+std::string percent_text(std::int64_t count, std::int64_t all) {
+  return count == 0
+             ? std::string()
+             : fmt::format("{:.1f}", 100.0 * static_cast<double>(count) / static_cast<double>(all));
+}
+
+std::string conflict_text(const EmulatedCounts& counts) {
+  return percent_text(counts.shared_wavefronts - counts.ideal_wavefronts, counts.ideal_wavefronts);
+}
+
+/// The lines that matter, file by file, each with its part of all thread instructions.
+std::string annotated_source(const EmulatedProfile& profile, OutputFormat format) {
+  constexpr double kLeastPart = 0.005;
+  const std::int64_t all = profile.all.thread_instructions;
+  std::string text = fmt::format(
+      "\nSource: lines with {} % of the thread instructions or more; own %, with what was inlined, "
+      "and bank conflicts in % of the ideal wavefronts\n{}",
+      100.0 * kLeastPart, format == OutputFormat::markdown ? "\n```\n" : "");
+  std::string file;
+  for (const EmulatedLine& line : profile.source) {
+    const std::int64_t own = line.own.thread_instructions;
+    const std::int64_t with_inlined = own + line.inlined.thread_instructions;
+    if (static_cast<double>(with_inlined) < kLeastPart * static_cast<double>(all)) {
+      continue;
+    }
+    if (line.at.file != file) {
+      file = line.at.file;
+      text += fmt::format("\n== {}\n   own  with conflict\n", file);
+    }
+    text += fmt::format("{:>6} {:>5} {:>8} |{:>5}  {}\n", percent_text(own, all),
+                        percent_text(with_inlined, all), conflict_text(line.own), line.at.line,
+                        line.text);
+  }
+  return text + (format == OutputFormat::markdown ? "```\n" : "");
+}
+
 /// Of one configuration alone: of several it would be much, and JSON has it.
 std::string profile_text(const EmulateReport& report, OutputFormat format) {
   if (report.configs.size() != 1 || !report.configs.front().profile) {
@@ -122,7 +171,7 @@ std::string profile_text(const EmulateReport& report, OutputFormat format) {
   }
   const EmulatedProfile& profile = *report.configs.front().profile;
   return hottest_text("Source lines", profile.lines, format) +
-         hottest_text("Opcodes", profile.opcodes, format);
+         hottest_text("Opcodes", profile.opcodes, format) + annotated_source(profile, format);
 }
 
 }  // namespace

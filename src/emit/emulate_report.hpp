@@ -19,7 +19,8 @@ struct EmulateReport {
   std::vector<std::string> schedules;
   std::vector<std::string> inputs;
   std::int64_t seed = 0;
-  bool checks = true;
+  std::vector<std::string> checks;  ///< whose findings count
+  bool complete = true;             ///< false: the user has interrupted it
   std::vector<EmulatedConfig> configs;
 };
 
@@ -30,5 +31,6 @@ struct EmulateReport {
 [[nodiscard]] const std::vector<Field<EmulatedConfig>>& emulated_config_fields();
 [[nodiscard]] const std::vector<Field<EmulatedFinding>>& emulated_finding_fields();
 [[nodiscard]] const std::vector<Field<EmulatedPart>>& emulated_part_fields();
+[[nodiscard]] const std::vector<Field<EmulatedLine>>& emulated_line_fields();
 
 }  // namespace fatune

@@ -15,9 +15,11 @@ EmulatingVerifier::EmulatingVerifier(const Family& family, DeviceLimits limits,
     : family_(family),
       limits_(std::move(limits)),
       setup_(setup),
-      settings_{small_schedules(setup.seed), {}, false, false, InterruptWatch::interrupted},
       inputs_(setup.seed),
-      pool_(setup.jobs) {}
+      pool_(setup.jobs) {
+  settings_.schedules = small_schedules(setup.seed);
+  settings_.stopped = InterruptWatch::interrupted;
+}
 
 std::string EmulatingVerifier::begin(const Config& config, const Problem& problem,
                                      std::shared_ptr<const Artifact> artifact) {

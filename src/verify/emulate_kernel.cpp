@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "measure/error_rule.hpp"
 #include "ptx/parse_ptx.hpp"
 #include "ptx/source_names.hpp"
+#include "ptx/undefined_reads.hpp"
 #include "verify/emulated_counts.hpp"
 #include "verify/emulated_launch.hpp"
 
@@ -21,6 +23,7 @@ namespace {
 
 /// A kernel ready to be emulated, with the text that it was made from.
 struct EmulatedKernel {
+  SourceLines source;
   PtxModule module;
   const PtxFunction* function = nullptr;
   emulate::Program program;
@@ -29,7 +32,8 @@ struct EmulatedKernel {
 EmulatedKernel read_kernel(const EmulationCase& of) {
   EmulatedKernel kernel;
   kernel.module = parse_ptx(of.artifact.ptx, of.config);
-  use_include_names(lines_of_files(of.sources), kernel.module.places);
+  kernel.source = lines_of_files(of.sources);
+  use_include_names(kernel.source, kernel.module.places);
   kernel.program = emulate::decode_program(kernel.module, of.artifact.lowered_name, of.config);
   kernel.function = &*std::find_if(
       kernel.module.functions.begin(), kernel.module.functions.end(),
@@ -57,7 +61,11 @@ class Runs {
  public:
   Runs(const EmulationCase& of, const EmulatedKernel& kernel, const EmulationSettings& settings,
        EmulatedConfig& row)
-      : of_(of), kernel_(kernel), settings_(settings), row_(row) {}
+      : of_(of),
+        kernel_(kernel),
+        settings_(settings),
+        row_(row),
+        checks_{is_wanted("init"), is_wanted("race")} {}
 
   /// False when the blocks are not those of the head that is compared.
   [[nodiscard]] bool run_all(const std::vector<EmulatedInput>& inputs) {
@@ -78,16 +86,21 @@ class Runs {
   /// False when a finding has ended the kernel: what hangs once is not run again.
   bool run(const EmulatedInput& input, const NamedSchedule& schedule) {
     EmulatedOutput output = run_emulated(kernel_.program, of_.launch, input,
-                                         {schedule.schedule, settings_.checks, settings_.stopped});
+                                         {schedule.schedule, checks_, settings_.stopped});
     if (row_.runs++ == 0) {
       row_.printed = output.result.printed;
     }
     if (settings_.profile && !row_.profile) {
       row_.profile = make_emulated_profile(output.result.counts, kernel_.program, kernel_.module,
-                                           *kernel_.function);
+                                           *kernel_.function, kernel_.source);
     }
     for (const emulate::Finding& finding : output.result.findings.all()) {
-      add(located(finding, input, schedule));
+      if (!output.result.finished || is_wanted(emulate::check_of(finding.kind))) {
+        add(located(finding, input, schedule));
+      }
+    }
+    if (row_.runs == 1 && checks_.init) {
+      add_undefined_reads(output.result.counts, input, schedule);
     }
     if (output.result.finished && !output.blocks_fit) {
       blocks_fit_ = false;
@@ -98,6 +111,37 @@ class Runs {
       compare_schedules(input, schedule, std::move(output.output));
     }
     return output.result.finished;
+  }
+
+  [[nodiscard]] bool is_wanted(std::string_view check) const {
+    return std::find(settings_.checks.begin(), settings_.checks.end(), check) !=
+           settings_.checks.end();
+  }
+
+  /// Registers that were read though nothing can have written them: by statements that ran.
+  void add_undefined_reads(const std::vector<emulate::InstructionCounts>& counts,
+                           const EmulatedInput& input, const NamedSchedule& schedule) {
+    std::map<std::size_t, std::string> registers;  // by statement
+    for (const UndefinedRead& read : find_undefined_reads(*kernel_.function)) {
+      std::string& names = registers[read.statement];
+      names += (names.empty() ? "" : ", ") + kernel_.function->registers.at(read.reg);
+    }
+    for (const auto& [statement, names] : registers) {
+      const auto& all = kernel_.program.statements;
+      const auto at = std::find(all.begin(), all.end(), statement);
+      const auto index = static_cast<std::size_t>(at - all.begin());
+      if (at == all.end() || counts[index].warps == 0) {
+        continue;
+      }
+      emulate::Finding read;
+      read.kind = emulate::FindingKind::uninitialised;
+      read.instruction = index;
+      read.text = fmt::format("reads {}, which nothing before it writes", names);
+      read.count = counts[index].warps;
+      EmulatedFinding finding = located(read, input, schedule);
+      finding.block = finding.thread = EmulatedFinding::kNobody;
+      add(std::move(finding));
+    }
   }
 
   [[nodiscard]] EmulatedFinding located(const emulate::Finding& finding, const EmulatedInput& input,
@@ -167,7 +211,7 @@ class Runs {
     for (std::size_t i = 0; i < output.size(); ++i) {
       different += output[i] != (*first_output_)[i] ? 1 : 0;
     }
-    if (different > 0) {
+    if (different > 0 && is_wanted("schedules")) {
       EmulatedFinding finding;
       finding.check = "schedules";
       finding.kind = "schedule_dependent";
@@ -204,6 +248,7 @@ class Runs {
   std::optional<ErrorStats> worst_;                         ///< of this input's runs
   RowMismatches worst_rows_;                                ///< of that run, if they are counted
   std::string changed_inputs_;
+  emulate::Checks checks_;
   bool blocks_fit_ = true;
 };
 

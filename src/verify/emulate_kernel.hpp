@@ -24,7 +24,8 @@ struct NamedSchedule {
 /// How kernels are run on the CPU: every input on every schedule.
 struct EmulationSettings {
   std::vector<NamedSchedule> schedules;
-  emulate::Checks checks;
+  /// Of kEmulationChecks: whose findings count. What ends a run always does.
+  std::vector<std::string> checks = all_emulation_checks();
   bool profile = false;           ///< counts of the first run
   bool count_rows = false;        ///< say which rows are wrong
   std::function<bool()> stopped;  ///< may be empty; true: end at once

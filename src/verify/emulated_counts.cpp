@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,14 +44,53 @@ class Parts {
   std::map<std::string, EmulatedPart> parts_;
 };
 
+std::string text_of(const SourceLine& line, const SourceLines& source) {
+  const auto file = source.find(line.file);
+  const auto index = static_cast<std::size_t>(line.line - 1);
+  return file == source.end() || index >= file->second.size() ? std::string() : file->second[index];
+}
+
+/// Counts by line of the source: an instruction's own, and once each the others that it was inlined
+/// at.
+class Lines {
+ public:
+  void add(const SourceChain& place, const emulate::InstructionCounts& counts) {
+    if (place.empty()) {
+      return;
+    }
+    fatune::add(counts, lines_[place.front()].own);
+    for (const SourceLine& at : std::set<SourceLine>(place.begin(), place.end())) {
+      if (at != place.front()) {
+        fatune::add(counts, lines_[at].inlined);
+      }
+    }
+  }
+
+  [[nodiscard]] std::vector<EmulatedLine> with_text(const SourceLines& source) const {
+    std::vector<EmulatedLine> lines;
+    for (const auto& [at, counts] : lines_) {
+      lines.push_back({at, text_of(at, source), counts.own, counts.inlined});
+    }
+    return lines;
+  }
+
+ private:
+  struct Both {
+    EmulatedCounts own;
+    EmulatedCounts inlined;
+  };
+  std::map<SourceLine, Both> lines_;
+};
+
 }  // namespace
 
 EmulatedProfile make_emulated_profile(std::span<const emulate::InstructionCounts> counts,
                                       const emulate::Program& program, const PtxModule& module,
-                                      const PtxFunction& function) {
+                                      const PtxFunction& function, const SourceLines& source) {
   EmulatedProfile profile;
   Parts opcodes;
   Parts lines;
+  Lines by_line;
   for (std::size_t i = 0; i < counts.size(); ++i) {
     if (counts[i].warps == 0) {
       continue;
@@ -61,9 +101,11 @@ EmulatedProfile make_emulated_profile(std::span<const emulate::InstructionCounts
     opcodes.add(statement.opcode, statement.line, counts[i]);
     lines.add(place.empty() ? fmt::format("PTX line {}", statement.line) : chain_text(place),
               statement.line, counts[i]);
+    by_line.add(place, counts[i]);
   }
   profile.opcodes = opcodes.sorted();
   profile.lines = lines.sorted();
+  profile.source = by_line.with_text(source);
   return profile;
 }
 

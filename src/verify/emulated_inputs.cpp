@@ -1,17 +1,47 @@
 #include "verify/emulated_inputs.hpp"
 
+#include <algorithm>
+
 #include "measure/cpu_reference.hpp"
 
 namespace fatune {
 namespace {
 
-/// Random elements are alike wherever they stand: a tensor of many heads is a long head.
+// From head to head, so that a run's next seed is no neighbour's.
+constexpr std::uint64_t kSeedStride = 1'000'003;
+
+/// Puts a head's elements where they stand in a tensor (batch, seq_len, heads, d_head).
+/// `number`: batch * heads + head
+void put_head(const Problem& problem, std::int64_t number, const std::vector<std::uint16_t>& head,
+              std::vector<std::uint16_t>& tensor) {
+  const std::int64_t first =
+      number / problem.heads * problem.seq_len * problem.heads + number % problem.heads;
+  for (std::int64_t position = 0; position < problem.seq_len; ++position) {
+    const auto row = head.begin() + position * problem.d_head;
+    std::copy(row, row + problem.d_head,
+              tensor.begin() + (first + position * problem.heads) * problem.d_head);
+  }
+}
+
+/// Each head has a seed of its own.
 HeadInputs make_tensors(const Problem& problem, InitKind kind, std::uint64_t seed) {
-  HeadProblem all;
-  all.seq_len = problem.batch * problem.seq_len * problem.heads;
-  all.d_head = problem.d_head;
-  all.dtype = problem.dtype;
-  return make_head_inputs(all, kind, seed);
+  HeadProblem head;
+  head.seq_len = problem.seq_len;
+  head.d_head = problem.d_head;
+  head.dtype = problem.dtype;
+  const auto elements = static_cast<std::size_t>(tensor_elements(problem));
+  HeadInputs all;
+  for (auto* tensor : {&all.q, &all.k, &all.v}) {
+    tensor->resize(elements);
+  }
+  for (std::int64_t number = 0; number < problem.batch * problem.heads; ++number) {
+    const HeadInputs one =
+        make_head_inputs(head, kind, seed + static_cast<std::uint64_t>(number) * kSeedStride);
+    put_head(problem, number, one.q, all.q);
+    put_head(problem, number, one.k, all.k);
+    put_head(problem, number, one.v, all.v);
+  }
+  return all;
 }
 
 EmulatedInput make_input(const EmulatedProblem& on, InitKind kind, std::uint64_t seed) {

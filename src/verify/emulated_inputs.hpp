@@ -14,8 +14,10 @@
 namespace fatune {
 
 /// What every configuration is emulated on. With large logits the greatest score of a row rises
-/// from tile to tile, which normal ones hardly make it do.
-inline constexpr std::array kEmulatedInputs{InitKind::random, InitKind::large_logits};
+/// from tile to tile, which normal ones hardly make it do; with a dominating key it does once, and
+/// what came before has to vanish.
+inline constexpr std::array kEmulatedInputs{InitKind::random, InitKind::large_logits,
+                                            InitKind::dominating_key};
 
 /// One kind of input of a problem, and what should come out.
 struct EmulatedInput {

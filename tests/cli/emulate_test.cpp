@@ -178,6 +178,68 @@ TEST_F(Emulate, CountsAreThoseOfNsightCompute) {
   }
 }
 
+TEST_F(Emulate, OnlyChecksThatAreAskedForCount) {
+  const json all = broken("missing_barrier", ExitCode::failed_outcomes);
+  ASSERT_TRUE(has_finding(all, "race"));
+  const json without =
+      broken("missing_barrier", ExitCode::failed_outcomes, {"--check", "mem,init,sync"});
+  EXPECT_EQ(without["outcome"], "wrong_result") << without;
+  EXPECT_TRUE(without["findings"].empty());
+  const json race = broken("missing_wait", ExitCode::failed_outcomes, {"--check", "race"});
+  for (const json& finding : race["findings"]) {
+    EXPECT_EQ(finding["check"], "race");
+  }
+  expect_error(fatune({"emulate", "--check", "mem,rice"}), ExitCode::usage,
+               {"'rice' is no check", "deadlock"});
+}
+
+TEST_F(Emulate, WhatEndsARunIsReportedWhateverIsAskedFor) {
+  const std::string faulty = FATUNE_SOURCE_DIR "/tests/families/faulty";
+  const json report = emulate({"--kernel-dir", faulty, "--seq", "32", "--check", "race", "--config",
+                               "(FP16, 64, trap): turns_1"},
+                              ExitCode::failed_outcomes);
+  EXPECT_TRUE(has_finding(report["configs"][0], "trap"));
+}
+
+// What a compiler leaves of an uninitialised variable is a register that only inline PTX reads.
+TEST_F(Emulate, ARegisterThatNothingWritesIsUninitialised) {
+  const std::filesystem::path folder = folder_ / "toy_attention";
+  std::filesystem::copy(kToyFolder, folder, std::filesystem::copy_options::recursive);
+  std::string source = read("toy_attention/toy_attention.cu");
+  const std::string place = "const int lane = threadIdx.x % 32;";
+  source.insert(
+      source.find(place),
+      "float forgotten; asm volatile(\"add.f32 %0, %0, 0f00000000;\" : \"+f\"(forgotten)); ");
+  write("toy_attention/toy_attention.cu", source);
+  const json report = emulate(
+      {"--kernel-dir", folder.string(), "--seq", "32", "--config", "(FP16, 64, 32): unroll_1"},
+      ExitCode::failed_outcomes);
+  const json& finding = report["configs"][0]["findings"][0];
+  EXPECT_EQ(finding["kind"], "uninitialised") << report;
+  EXPECT_EQ(finding["check"], "init");
+  EXPECT_THAT(finding["text"].get<std::string>(), HasSubstr("which nothing before it writes"));
+  EXPECT_TRUE(finding["thread"].is_null());
+}
+
+TEST_F(Emulate, AProfileShowsTheSourceWithCounts) {
+  const std::vector<std::string> arguments{
+      "emulate", "--kernel-dir", kBroken,    "--seq",
+      "64",      "--profile",    "--config", "(FP16, 64, 64, 32, none): async+eager+opt_softmax"};
+  const ProcessResult table = fatune(arguments);
+  expect_ok(table);
+  EXPECT_THAT(table.out,
+              AllOf(HasSubstr("== flash_sm80/softmax.cuh"), HasSubstr("__shfl_xor_sync")));
+  std::vector<std::string> more = arguments;
+  more.insert(more.end(), {"--format", "json"});
+  const json config = fatune_json(more)["configs"][0];
+  std::int64_t own = 0;
+  for (const json& line : config["source"]) {
+    own += line["thread_instructions"].get<std::int64_t>();
+  }
+  EXPECT_GT(own, config["thread_instructions"].get<std::int64_t>() / 2);
+  EXPECT_LE(own, config["thread_instructions"].get<std::int64_t>());
+}
+
 TEST_F(Emulate, JsonFollowsItsSchema) {
   const ProcessResult result =
       fatune({"emulate", "--kernel-dir", kBroken, "--seq", "64", "--profile", "--format", "json",

@@ -179,6 +179,17 @@ TEST_F(SlowEmulation, AnInterruptedSweepKeepsWhatWasVerified) {
   }
 }
 
+TEST_F(SlowEmulation, AnInterruptedEmulationPrintsWhatIsDone) {
+  const ProcessResult stopped = interrupted_at(
+      "compiled ",
+      {"emulate", "-v", "--space", "tune", "--jobs", "1", "--no-cache", "--format", "json"});
+  EXPECT_EQ(stopped.exit_code, static_cast<int>(ExitCode::interrupted)) << stopped.err;
+  expect_schema(stopped.out, "emulate");
+  const json report = json::parse(stopped.out);
+  EXPECT_FALSE(report["complete"]);
+  EXPECT_LT(report["configs"].size(), 80U);
+}
+
 TEST_F(SlowEmulation, AnInterruptedCheckPrintsWhatWasVerified) {
   const ProcessResult stopped =
       interrupted_at("NOT RUN ON A GPU",

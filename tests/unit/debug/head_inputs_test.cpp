@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <vector>
 
 #include "measure/cpu_reference.hpp"
 
@@ -47,6 +48,24 @@ TEST(HeadInputs, LargeLogitsComeFromTheQueries) {
   const HeadInputs inputs = make(InitKind::large_logits);
   EXPECT_NEAR(mean_square(inputs.q), 49.0, 5.0);
   EXPECT_NEAR(mean_square(inputs.k), 1.0, 0.1);
+}
+
+TEST(HeadInputs, ADominatingKeyHasLogitsOfAboutSixteen) {
+  const HeadInputs inputs = make(InitKind::dominating_key);
+  std::vector<double> mean_logits;  // of each key, over the queries
+  for (std::int64_t key = 0; key < kSeqLen; ++key) {
+    double sum = 0.0;
+    for (std::int64_t i = 0; i < kSeqLen * kDHead; ++i) {
+      const auto at = static_cast<std::size_t>(key * kDHead + i % kDHead);
+      sum += element_value(inputs.q[static_cast<std::size_t>(i)], DType::fp16) *
+             element_value(inputs.k[at], DType::fp16);
+    }
+    mean_logits.push_back(sum / static_cast<double>(kSeqLen) / std::sqrt(double{kDHead}));
+  }
+  std::sort(mean_logits.begin(), mean_logits.end());
+  EXPECT_NEAR(mean_logits.back(), 16.0, 1.0);
+  EXPECT_LT(mean_logits[mean_logits.size() - 2], 5.0);
+  EXPECT_NEAR(mean_square(inputs.q), 2.0, 0.2);
 }
 
 TEST(HeadInputs, RangeFallsFromTwoToZero) {

@@ -91,8 +91,12 @@ TEST(OutputSchemas, AnEmulationWithAndWithoutFindings) {
   finding.check = "race";
   finding.ptx_line = 7;
   finding.source = {{"a.cu", 3}};
-  flagged.profile = EmulatedProfile{{}, {{"ld.shared", 7, {}}}, {{"a.cu:3", 7, {}}}};
+  flagged.profile = EmulatedProfile{{},
+                                    {{"ld.shared", 7, {}}},
+                                    {{"a.cu:3", 7, {}}},
+                                    {{{"a.cu", 3}, "a line", {}, {}}, {{"b.cu", 1}, "", {}, {}}}};
   EmulateReport report;
+  report.checks = all_emulation_checks();
   report.configs = {flagged, flagged};
   report.configs.back().outcome = "not_covered";
   report.configs.back().stats.reset();
@@ -109,6 +113,7 @@ TEST(OutputSchemas, AnEmulationWithAndWithoutFindings) {
   expect_docs(emulated_config_fields(), config);
   expect_docs(emulated_finding_fields(), config["findings"]["items"]["properties"]);
   expect_docs(emulated_part_fields(), described["definitions"]["part"]["properties"]);
+  expect_docs(emulated_line_fields(), described["definitions"]["line"]["properties"]);
 }
 
 TEST(OutputSchemas, TheTunedResultsThatAreShippedFollowThem) {

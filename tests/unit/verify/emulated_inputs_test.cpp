@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <set>
+
 #include "measure/cpu_reference.hpp"
 
 namespace fatune {
@@ -33,6 +35,24 @@ TEST(EmulatedInputs, AHeadsReferenceIsThatPartOfTheWholesReference) {
       EXPECT_EQ(head.rounded[position * 8 + column], whole.rounded[at]);
     }
   }
+}
+
+TEST(EmulatedInputs, EachHeadHasInputsOfItsOwn) {
+  const Problem problem{2, 4, 3, 8, DType::fp16, false};
+  EmulatedInputs inputs(7);
+  std::set<std::vector<std::uint16_t>> heads;
+  for (const EmulatedInput& input : inputs.of({problem, {}})) {
+    for (std::size_t number = 0; number < 6; ++number) {
+      std::vector<std::uint16_t> head;
+      for (std::size_t position = 0; position < 4; ++position) {
+        const std::size_t row = (number / 3 * 4 + position) * 3 + number % 3;
+        const auto first = input.tensors.q.begin() + static_cast<std::ptrdiff_t>(row * 8);
+        head.insert(head.end(), first, first + 8);
+      }
+      heads.insert(head);
+    }
+  }
+  EXPECT_EQ(heads.size(), kEmulatedInputs.size() * 6);
 }
 
 TEST(EmulatedInputs, AreMadeOnce) {

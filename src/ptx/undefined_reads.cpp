@@ -1,0 +1,109 @@
+#include "ptx/undefined_reads.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "ptx/paths.hpp"
+
+namespace fatune {
+namespace {
+
+/// Of each register, whether something may have written it.
+using Defined = std::vector<bool>;
+
+bool hands_on(const PtxStatement& statement) {
+  return statement.opcode.starts_with("mov.") || statement.opcode.starts_with("selp.");
+}
+
+bool contains(const std::vector<std::size_t>& registers, std::size_t reg) {
+  return std::find(registers.begin(), registers.end(), reg) != registers.end();
+}
+
+/// Reads that ask for no value: see the header.
+bool may_be_undefined(const PtxStatement& statement, std::size_t reg) {
+  return hands_on(statement) ||
+         (statement.opcode.starts_with("wgmma.mma_async") && contains(statement.writes, reg));
+}
+
+/// What a statement leaves. One that hands on nothing defines nothing, nor does one that makes a
+/// register's value out of what it held: in a loop it would seem to be defined by the turn before.
+void pass(const PtxStatement& statement, Defined& defined) {
+  const bool hands_on_nothing = hands_on(statement) && !statement.reads.empty() &&
+                                std::none_of(statement.reads.begin(), statement.reads.end(),
+                                             [&](std::size_t reg) { return defined[reg]; });
+  for (const std::size_t reg : statement.writes) {
+    const bool made_of_itself = contains(statement.reads, reg) && !may_be_undefined(statement, reg);
+    defined[reg] = defined[reg] || !(hands_on_nothing || made_of_itself);
+  }
+}
+
+class Analysis {
+ public:
+  explicit Analysis(const PtxFunction& function)
+      : function_(function),
+        paths_(find_paths(function)),
+        at_end_(paths_.blocks.size(), Defined(function.registers.size())) {}
+
+  [[nodiscard]] std::vector<UndefinedRead> run() {
+    while (spread()) {
+    }
+    std::vector<UndefinedRead> found;
+    for (std::size_t b = 0; b < paths_.blocks.size(); ++b) {
+      collect(b, found);
+    }
+    return found;
+  }
+
+ private:
+  [[nodiscard]] const PtxStatement& statement(std::size_t index) const {
+    return function_.statements[index];
+  }
+
+  [[nodiscard]] Defined at_begin(std::size_t block) const {
+    Defined defined(function_.registers.size());
+    for (const std::size_t before : paths_.blocks[block].predecessors) {
+      for (std::size_t reg = 0; reg < defined.size(); ++reg) {
+        defined[reg] = defined[reg] || at_end_[before][reg];
+      }
+    }
+    return defined;
+  }
+
+  /// True when some block's end has changed. Registers only ever become defined: it ends.
+  bool spread() {
+    bool changed = false;
+    for (std::size_t b = 0; b < paths_.blocks.size(); ++b) {
+      Defined defined = at_begin(b);
+      for (std::size_t i = paths_.blocks[b].first; i < paths_.blocks[b].end; ++i) {
+        pass(statement(i), defined);
+      }
+      changed = changed || defined != at_end_[b];
+      at_end_[b] = std::move(defined);
+    }
+    return changed;
+  }
+
+  void collect(std::size_t block, std::vector<UndefinedRead>& found) const {
+    Defined defined = at_begin(block);
+    for (std::size_t i = paths_.blocks[block].first; i < paths_.blocks[block].end; ++i) {
+      for (const std::size_t reg : statement(i).reads) {
+        if (!defined[reg] && !may_be_undefined(statement(i), reg)) {
+          found.push_back({i, reg});
+        }
+      }
+      pass(statement(i), defined);
+    }
+  }
+
+  const PtxFunction& function_;
+  PtxPaths paths_;
+  std::vector<Defined> at_end_;  ///< of each block
+};
+
+}  // namespace
+
+std::vector<UndefinedRead> find_undefined_reads(const PtxFunction& function) {
+  return Analysis(function).run();
+}
+
+}  // namespace fatune
