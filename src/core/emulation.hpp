@@ -50,6 +50,19 @@ struct EmulatedCounts {
   std::int64_t bytes = 0;             ///< asked for, of all memory
 };
 
+/// What instructions keep the parts of an SM busy with, as far as PTX tells. Registers that are
+/// only renamed (mov) count nowhere.
+struct CountedWork {
+  double tensor_flop = 0.0;         ///< of mma
+  double warpgroup_flop = 0.0;      ///< of wgmma
+  double special_functions = 0.0;   ///< ex2, rcp, ...: by thread, as the next two
+  double fp32_operations = 0.0;     ///< and 16-bit ones
+  double integer_operations = 0.0;  ///< comparisons, conversions and shuffles too
+  double warp_instructions = 0.0;   ///< all
+  double smem_traffic_bytes = 0.0;  ///< wavefronts times 128: conflicts count again
+  double global_sectors = 0.0;      ///< of 32 bytes
+};
+
 /// The counts of those that have an opcode, or a source line, in common.
 struct EmulatedPart {
   std::string what;  ///< "ldmatrix.sync.aligned...", "softmax.cuh:40 < flash_forward.cu:123"
@@ -83,6 +96,7 @@ struct EmulatedConfig {
   std::vector<RowMismatches> rows;  ///< of the same; empty: not asked for
   std::vector<EmulatedFinding> findings;
   std::optional<EmulatedProfile> profile;  ///< absent: not asked for
+  std::optional<CountedWork> work;         ///< of the same run; absent: not asked for
   std::string detail;                      ///< what is wrong; empty: nothing
   std::string printed;  ///< by the kernel with printf, in the first run; not part of a report
 };

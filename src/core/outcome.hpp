@@ -97,6 +97,7 @@ struct Estimated {  ///< no GPU: nothing was timed
   std::vector<EstimateTerm> terms;
   Verification verification = {};         ///< by emulation; without inputs: there was none
   std::string not_verified_because = {};  ///< empty: it was, or nobody asked for it
+  bool counted = false;  ///< from what emulation counted, not from the family's quantities
 };
 /// A figure of hardware counters.
 struct CounterValue {

@@ -83,6 +83,13 @@ FieldValue not_verified_because(const EntryRow& row) {
   return estimated == nullptr ? FieldValue{} : text_or_none(estimated->not_verified_because);
 }
 
+FieldValue estimated_from(const EntryRow& row) {
+  const auto* estimated = std::get_if<Estimated>(&row.entry->outcome);
+  return estimated == nullptr
+             ? FieldValue{}
+             : FieldValue{std::string(estimated->counted ? "emulation" : "family")};
+}
+
 FieldValue detail(const EntryRow& row) {
   return is_ranked(row.entry->outcome) ? FieldValue{}
                                        : FieldValue{outcome_summary(row.entry->outcome)};
@@ -207,6 +214,10 @@ Fields record_fields() {
       {"not_verified_because", "not verified",
        "why emulation could say nothing; null when it could, or was not asked to", 0, kForPrograms,
        not_verified_because},
+      {"estimated_from", "from",
+       "what an estimate's work was counted by: emulation, or family (its quantities); null: no "
+       "estimate",
+       0, kForPrograms, estimated_from},
       {"kernel_name", "kernel", "the kernel's name as profilers print it", 0, kForPrograms,
        [](const EntryRow& r) { return text_or_none(r.entry->kernel_name); }},
       {"artifact_key", "key", "content address of the machine code", 0, kForPrograms,

@@ -248,8 +248,11 @@ std::string verified_text(const RunReport& run, const ProblemReport& problem, co
   }
   std::string text;
   if (verified != nullptr) {
-    text += fmt::format("{} of {} verified: {}\n", count, problem.ranking.size(),
-                        verification_of(verified->outcome)->method);
+    const bool counted = std::get<Estimated>(verified->outcome).counted;
+    text += fmt::format(
+        "{} of {} verified: {}\nestimated from {}\n", count, problem.ranking.size(),
+        verification_of(verified->outcome)->method,
+        counted ? "the instructions that emulation counted" : "the family's quantities");
   }
   if (not_covered != nullptr) {
     text += style.warning(fmt::format(

@@ -18,12 +18,16 @@ EmulatingVerifier::EmulatingVerifier(const Family& family, DeviceLimits limits,
       inputs_(setup.seed),
       pool_(setup.jobs) {
   settings_.schedules = small_schedules(setup.seed);
+  settings_.count_work = true;
   settings_.stopped = InterruptWatch::interrupted;
 }
 
 std::string EmulatingVerifier::begin(const Config& config, const Problem& problem,
                                      std::shared_ptr<const Artifact> artifact) {
-  std::string key = fmt::format("{} {}", artifact->key, describe(small_problem(problem)));
+  const Problem small = small_problem(problem);
+  // Of a longer one more is counted.
+  std::string key = fmt::format("{} {}{}", artifact->key, describe(small),
+                                small.seq_len < problem.seq_len ? ", and longer" : "");
   const std::lock_guard lock(mutex_);
   const auto [verdict, is_new] = verdicts_.try_emplace(key);
   if (is_new) {
@@ -62,7 +66,7 @@ EmulationVerdict EmulatingVerifier::judge(const SmallEmulation& emulated) const 
     return {verification, Flagged{verification, findings_summary(row)}, {}};
   }
   if (row.outcome == "right") {
-    return {verification, std::nullopt, {}};
+    return {verification, std::nullopt, {}, emulated.work};
   }
   return {{}, std::nullopt, row.outcome == "stopped" ? "interrupted" : row.detail};
 }

@@ -1,5 +1,6 @@
 #include "engine/estimating_evaluator.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <utility>
 
@@ -10,15 +11,6 @@ namespace {
 
 // Short: what has been compiled meanwhile waits for it.
 constexpr std::chrono::milliseconds kVerifierPatience{5};
-
-Outcome with_verdict(Estimated estimated, const EmulationVerdict& verdict) {
-  if (verdict.failure) {
-    return *verdict.failure;
-  }
-  estimated.verification = verdict.verification;
-  estimated.not_verified_because = verdict.not_covered;
-  return estimated;
-}
 
 }  // namespace
 
@@ -34,17 +26,16 @@ EstimatingEvaluator::EstimatingEvaluator(const Family& family, DeviceLimits limi
 void EstimatingEvaluator::begin_problem(const Problem& problem, std::optional<double>, RunLog&) {
   problem_ = problem;
   open_.clear();
-  results_.clear();
+  judged_.clear();
 }
 
 std::optional<Outcome> EstimatingEvaluator::admit(TrialId trial, const Entry& entry,
                                                   const Candidate& candidate) {
-  Estimated estimated = estimate_entry(family_, entry, candidate.geometry, problem_, limits_);
   if (!verifier_) {
-    return estimated;
+    return estimate_entry(family_, entry, candidate.geometry, problem_, limits_);
   }
-  open_[trial] = {verifier_->begin(entry.config, problem_, candidate.artifact),
-                  std::move(estimated)};
+  open_[trial] = {verifier_->begin(entry.config, problem_, candidate.artifact), entry,
+                  candidate.geometry, std::nullopt};
   return std::nullopt;
 }
 
@@ -60,9 +51,9 @@ bool EstimatingEvaluator::work() {
 /// Takes the verdicts that are known.
 void EstimatingEvaluator::collect() {
   for (auto trial = open_.begin(); trial != open_.end();) {
-    if (const auto verdict = verifier_->verdict(trial->second.key)) {
-      results_.push_back(
-          {trial->first, with_verdict(std::move(trial->second.estimated), *verdict), 0, 0});
+    trial->second.verdict = verifier_->verdict(trial->second.key);
+    if (trial->second.verdict) {
+      judged_.insert(*trial);
       trial = open_.erase(trial);
       on_done_();
     } else {
@@ -73,14 +64,42 @@ void EstimatingEvaluator::collect() {
 
 bool EstimatingEvaluator::tells_when_done(TrialId trial) const { return open_.contains(trial); }
 
+bool EstimatingEvaluator::all_counted() const {
+  return std::all_of(judged_.begin(), judged_.end(), [](const auto& trial) {
+    const EmulationVerdict& verdict = *trial.second.verdict;
+    return verdict.failure || verdict.work;
+  });
+}
+
+Outcome EstimatingEvaluator::outcome_of(const Open& trial, bool counted) const {
+  const EmulationVerdict& verdict = *trial.verdict;
+  if (verdict.failure) {
+    return *verdict.failure;
+  }
+  std::optional<CountedWork> work;
+  if (counted) {
+    const auto& [shorter, longer] = *verdict.work;
+    work = scale_work(shorter, longer ? &*longer : nullptr, problem_, trial.geometry);
+  }
+  Estimated estimated =
+      estimate_entry(family_, trial.entry, trial.geometry, problem_, limits_, work);
+  estimated.verification = verdict.verification;
+  estimated.not_verified_because = verdict.not_covered;
+  return estimated;
+}
+
 /// Trials without a verdict, when it was interrupted, have no result.
 Evaluation EstimatingEvaluator::finish() {
   if (!open_.empty()) {
     verifier_->stop();
     open_.clear();
   }
+  const bool counted = all_counted();
   Evaluation evaluation;
-  evaluation.results = std::exchange(results_, {});
+  for (const auto& [trial, judged] : judged_) {
+    evaluation.results.push_back({trial, outcome_of(judged, counted), 0, 0});
+  }
+  judged_.clear();
   return evaluation;
 }
 

@@ -22,7 +22,8 @@ struct EstimateVerification {
 
 /// Estimates from the family's quantities and the artifact's facts (docs/estimate.md). With a
 /// verification it emulates each trial too, beside the compilations: what is wrong or flagged gets
-/// no estimate.
+/// no estimate, and estimates are made of what was counted when that is known of every other trial
+/// of the problem; two ways to count do not compare.
 class EstimatingEvaluator : public Evaluator {
  public:
   /// `family` must outlive the evaluator.
@@ -41,9 +42,13 @@ class EstimatingEvaluator : public Evaluator {
   /// A trial whose verdict is awaited.
   struct Open {
     std::string key;  ///< of the verdict
-    Estimated estimated;
+    Entry entry;
+    LaunchGeometry geometry;
+    std::optional<EmulationVerdict> verdict;
   };
 
+  [[nodiscard]] bool all_counted() const;
+  [[nodiscard]] Outcome outcome_of(const Open& trial, bool counted) const;
   void collect();
 
   const Family& family_;
@@ -51,8 +56,8 @@ class EstimatingEvaluator : public Evaluator {
   Problem problem_;
   std::function<void()> on_done_;
   std::unique_ptr<EmulatingVerifier> verifier_;  ///< null: nothing is verified
-  std::map<TrialId, Open> open_;
-  std::vector<TrialResult> results_;
+  std::map<TrialId, Open> open_;                 ///< without a verdict
+  std::map<TrialId, Open> judged_;               ///< with one
 };
 
 }  // namespace fatune

@@ -51,8 +51,11 @@ class WorkCount {
 }  // namespace
 
 Estimated estimate_entry(const Family& family, const Entry& entry, const LaunchGeometry& geometry,
-                         const Problem& problem, const DeviceLimits& limits) {
-  return estimate(WorkCount(family, problem, limits).of(entry, geometry), limits);
+                         const Problem& problem, const DeviceLimits& limits,
+                         const std::optional<CountedWork>& counted) {
+  KernelWork work = WorkCount(family, problem, limits).of(entry, geometry);
+  work.counted = counted;
+  return estimate(work, limits);
 }
 
 double guess_us(const Family& family, const Entry& entry, const LaunchGeometry& geometry,

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <optional>
+
 #include "core/device_limits.hpp"
+#include "core/emulation.hpp"
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
 #include "core/problem.hpp"
@@ -9,11 +12,13 @@
 
 namespace fatune {
 
-/// A time for an entry that nothing has run, from the family's quantities and what is known of its
-/// machine code (docs/estimate.md). Precondition: a block fits an SM.
+/// A time for an entry that nothing has run, from what was counted or, without that, from the
+/// family's quantities, and from what is known of its machine code (docs/estimate.md).
+/// Precondition: a block fits an SM.
 [[nodiscard]] Estimated estimate_entry(const Family& family, const Entry& entry,
                                        const LaunchGeometry& geometry, const Problem& problem,
-                                       const DeviceLimits& limits);
+                                       const DeviceLimits& limits,
+                                       const std::optional<CountedWork>& counted = std::nullopt);
 
 /// The same before it is compiled, in microseconds: good for an order, and for nothing else.
 [[nodiscard]] double guess_us(const Family& family, const Entry& entry,

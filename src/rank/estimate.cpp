@@ -10,21 +10,36 @@ namespace {
 
 /// What one SM does per clock.
 struct SmRates {
-  double tensor_flop;  ///< dense 16-bit mma.sync, fp32 accumulation
+  double tensor_flop;     ///< dense 16-bit mma.sync, fp32 accumulation
+  double warpgroup_flop;  ///< the same by wgmma
+  double fp32_operations;
+  double integer_operations;
   double exponentials;
   double smem_bytes;
-  double spill_bytes;
+  double l1_bytes;  ///< of spills and global memory
 };
 
+constexpr double kSectorBytes = 32.0;
+constexpr double kWarpsIssued = 4.0;  // one by each scheduler
+
 /// Tensor rates: NVIDIA's peak figures divided by SMs and clock. For sm_90 and newer, mma.sync: it
-/// reaches about 5/8 of the 4096 that only wgmma gets. Exponentials: CUDA programming guide,
-/// "Arithmetic Instructions". Spills go through L1 and, on stores, L2: half of shared memory's.
+/// reaches about 5/8 of the 4096 that only wgmma gets. Arithmetic and exponentials: CUDA
+/// programming guide, "Arithmetic Instructions". Spills go through L1 and, on stores, L2: half of
+/// shared memory's; so do other accesses to global memory.
 SmRates rates_of(Arch arch) {
+  constexpr double kWarpgroupFlop = 4096.0;
+  constexpr double kIntegerOperations = 64.0;
   constexpr double kExponentials = 16.0;
   constexpr double kSmemBytes = 128.0;
-  constexpr double kSpillBytes = 64.0;
+  constexpr double kL1Bytes = 64.0;
   const auto with_tensor = [&](double tensor_flop) {
-    return SmRates{tensor_flop, kExponentials, kSmemBytes, kSpillBytes};
+    return SmRates{tensor_flop,
+                   kWarpgroupFlop,
+                   arch.sm == 80 ? 64.0 : 128.0,
+                   kIntegerOperations,
+                   kExponentials,
+                   kSmemBytes,
+                   kL1Bytes};
   };
   if (arch.sm >= 90) {
     return with_tensor(2560.0);
@@ -34,11 +49,19 @@ SmRates rates_of(Arch arch) {
 
 bool usable(double value) { return std::isfinite(value) && value >= 0.0; }
 
+bool usable(const CountedWork& work) {
+  return usable(work.tensor_flop) && usable(work.warpgroup_flop) &&
+         usable(work.special_functions) && usable(work.fp32_operations) &&
+         usable(work.integer_operations) && usable(work.warp_instructions) &&
+         usable(work.smem_traffic_bytes) && usable(work.global_sectors);
+}
+
 void check(const KernelWork& work, const DeviceLimits& limits) {
   const bool work_usable = usable(work.tensor_flop) && usable(work.exponentials) &&
                            usable(work.smem_traffic_bytes) && usable(work.device_memory_bytes) &&
                            usable(work.spill_bytes) && work.blocks > 0 &&
-                           work.threads_per_block > 0 && work.blocks_per_sm > 0;
+                           work.threads_per_block > 0 && work.blocks_per_sm > 0 &&
+                           (!work.counted || usable(*work.counted));
   if (!work_usable || limits.sm_count < 1 || limits.clock_khz < 1) {
     throw std::invalid_argument("estimate: work or device limits make no sense");
   }
@@ -48,42 +71,89 @@ double memory_us(double bytes, double memory_gbps) {
   return memory_gbps > 0.0 ? bytes / (memory_gbps * 1e3) : 0.0;
 }
 
-/// Time that each pipe alone would need, with the work spread evenly over all SMs.
-std::vector<EstimateTerm> pipe_terms(const KernelWork& work, const DeviceLimits& limits) {
-  const SmRates rates = rates_of(limits.arch);
-  const double sm_clocks_per_us = limits.sm_count * (limits.clock_khz / 1e3);
-  return {{"tensor", work.tensor_flop / (rates.tensor_flop * sm_clocks_per_us)},
-          {"exponent", work.exponentials / (rates.exponentials * sm_clocks_per_us)},
-          {"shared_memory", work.smem_traffic_bytes / (rates.smem_bytes * sm_clocks_per_us)},
-          {"device_memory", memory_us(work.device_memory_bytes, limits.memory_gbps)},
-          {"spill", work.spill_bytes / (rates.spill_bytes * sm_clocks_per_us)}};
-}
+/// Times in microseconds, with the work spread evenly over all SMs.
+class Times {
+ public:
+  Times(const KernelWork& work, const DeviceLimits& limits)
+      : work_(work),
+        limits_(limits),
+        rates_(rates_of(limits.arch)),
+        sm_clocks_per_us_(limits.sm_count * (limits.clock_khz / 1e3)) {}
+
+  /// What each pipe alone would need.
+  [[nodiscard]] std::vector<EstimateTerm> pipes() const {
+    std::vector<EstimateTerm> terms = work_.counted ? counted(*work_.counted) : declared();
+    terms.push_back({"device_memory", memory_us(work_.device_memory_bytes, limits_.memory_gbps)});
+    terms.push_back({"spill", at_rate(work_.spill_bytes, rates_.l1_bytes)});
+    return terms;
+  }
+  /// What the schedulers alone would need; nothing when it is not known.
+  [[nodiscard]] std::optional<EstimateTerm> issue() const {
+    return work_.counted ? std::optional(EstimateTerm{
+                               "issue", at_rate(work_.counted->warp_instructions, kWarpsIssued)})
+                         : std::nullopt;
+  }
+
+ private:
+  /// `rate`: of one SM and clock.
+  [[nodiscard]] double at_rate(double amount, double rate) const {
+    return amount / (rate * sm_clocks_per_us_);
+  }
+  [[nodiscard]] std::vector<EstimateTerm> declared() const {
+    return {{"tensor", at_rate(work_.tensor_flop, rates_.tensor_flop)},
+            {"exponent", at_rate(work_.exponentials, rates_.exponentials)},
+            {"shared_memory", at_rate(work_.smem_traffic_bytes, rates_.smem_bytes)}};
+  }
+  [[nodiscard]] std::vector<EstimateTerm> counted(const CountedWork& work) const {
+    return {{"tensor", at_rate(work.tensor_flop, rates_.tensor_flop) +
+                           at_rate(work.warpgroup_flop, rates_.warpgroup_flop)},
+            {"exponent", at_rate(work.special_functions, rates_.exponentials)},
+            {"fp32", at_rate(work.fp32_operations, rates_.fp32_operations)},
+            {"integer", at_rate(work.integer_operations, rates_.integer_operations)},
+            {"shared_memory", at_rate(work.smem_traffic_bytes, rates_.smem_bytes)},
+            {"global_memory", at_rate(work.global_sectors * kSectorBytes, rates_.l1_bytes)}};
+  }
+
+  const KernelWork& work_;
+  const DeviceLimits& limits_;
+  SmRates rates_;
+  double sm_clocks_per_us_;
+};
 
 std::int64_t blocks_of_busiest_sm(const KernelWork& work, const DeviceLimits& limits) {
   return (work.blocks + limits.sm_count - 1) / limits.sm_count;
 }
 
-double warps_per_scheduler(const KernelWork& work, const DeviceLimits& limits) {
+/// Resident warps of a scheduler that hide each other's work: more than two do not hide more of it,
+/// as warps of one kernel come to the same places together (docs/estimate.md).
+double overlapping_warps(const KernelWork& work, const DeviceLimits& limits) {
   constexpr double kThreadsOfAllSchedulers = 4 * 32;
+  constexpr double kMost = 2.0;
   const auto resident =
       std::min<std::int64_t>(work.blocks_per_sm, blocks_of_busiest_sm(work, limits));
   const double threads = static_cast<double>(resident) * work.threads_per_block;
-  return std::max(1.0, threads / kThreadsOfAllSchedulers);
+  return std::clamp(threads / kThreadsOfAllSchedulers, 1.0, kMost);
 }
 
 }  // namespace
 
 Estimated estimate(const KernelWork& work, const DeviceLimits& limits) {
   check(work, limits);
+  const Times times(work, limits);
   Estimated result;
-  result.terms = pipe_terms(work, limits);
+  result.counted = work.counted.has_value();
+  result.terms = times.pipes();
   double greatest_us = 0.0;
   double sum_us = 0.0;
   for (const EstimateTerm& term : result.terms) {
     greatest_us = std::max(greatest_us, term.us);
     sum_us += term.us;
   }
-  const double exposed_us = (sum_us - greatest_us) / warps_per_scheduler(work, limits);
+  const double exposed_us = (sum_us - greatest_us) / overlapping_warps(work, limits);
+  if (const auto issue = times.issue()) {
+    greatest_us = std::max(greatest_us, issue->us);
+    result.terms.push_back(*issue);
+  }
   const double busy_us = greatest_us + exposed_us;
   const double imbalance = static_cast<double>(blocks_of_busiest_sm(work, limits)) *
                            limits.sm_count / static_cast<double>(work.blocks);

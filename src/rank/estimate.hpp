@@ -1,14 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "core/device_limits.hpp"
+#include "core/emulation.hpp"
 #include "core/outcome.hpp"
 
 namespace fatune {
 
-/// What one launch has to do: counted by the family's expressions and the artifact's facts, for the
-/// whole problem.
+/// What one launch has to do, for the whole problem: by the family's expressions, by what was
+/// counted, and by the artifact's facts.
 struct KernelWork {
   double tensor_flop = 0.0;          ///< by tensor cores, masked-out work included
   double exponentials = 0.0;         ///< ex2 instructions, per thread-level operation
@@ -18,6 +20,8 @@ struct KernelWork {
   std::int64_t blocks = 0;           ///< of the grid
   int threads_per_block = 0;
   int blocks_per_sm = 0;  ///< resident at a time; 0: cannot launch
+  /// What emulation counted; it stands in place of the first three.
+  std::optional<CountedWork> counted = std::nullopt;
 };
 
 /// A time for a kernel that nothing has run. The formula, its rates and its weaknesses are in
@@ -27,8 +31,10 @@ struct KernelWork {
 ///   estimate = busy * ceil(blocks / SMs) * SMs / blocks     (the busiest SM finishes last)
 ///
 /// Terms returned: "tensor", "exponent", "shared_memory", "device_memory", "spill" (each pipe
-/// alone), then "exposed" and "occupancy": what the second part of each formula adds. The largest
-/// pipe, "exposed" and "occupancy" sum to the estimate.
+/// alone), then "exposed" and "occupancy": what the second part of each formula adds. What was
+/// counted adds the pipes "fp32", "integer" and "global_memory", and "issue": the time in which
+/// schedulers alone would issue all instructions, which busy is at least, before what is exposed.
+/// The largest pipe (or issue), "exposed" and "occupancy" sum to the estimate.
 /// All fields of `work` must be finite and not negative, blocks and blocks_per_sm positive, and
 /// `limits` must have SMs and a clock: anything else is a std::invalid_argument (a bug).
 [[nodiscard]] Estimated estimate(const KernelWork& work, const DeviceLimits& limits);

@@ -122,11 +122,12 @@ void visit_members(Self& self, Visit&& visit) {
 
 template <Is<Estimated> Self, typename Visit>
 void visit_members(Self& self, Visit&& visit) {
-  auto& [estimate_us, terms, verification, not_verified_because] = self;
+  auto& [estimate_us, terms, verification, not_verified_because, counted] = self;
   visit("estimate_us", estimate_us);
   visit("terms", terms);
   visit("verification", verification, kLater);
   visit("not_verified_because", not_verified_because, kLater);
+  visit("counted", counted, kLater);
 }
 
 template <Is<CounterValue> Self, typename Visit>

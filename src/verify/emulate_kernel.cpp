@@ -17,6 +17,7 @@
 #include "ptx/undefined_reads.hpp"
 #include "verify/emulated_counts.hpp"
 #include "verify/emulated_launch.hpp"
+#include "verify/kernel_work.hpp"
 
 namespace fatune {
 namespace {
@@ -85,7 +86,7 @@ class Runs {
  private:
   /// False when a finding has ended the kernel: what hangs once is not run again.
   bool run(const EmulatedInput& input, const NamedSchedule& schedule) {
-    EmulatedOutput output = run_emulated(kernel_.program, of_.launch, input,
+    EmulatedOutput output = run_emulated(kernel_.program, of_.launch, input.tensors,
                                          {schedule.schedule, checks_, settings_.stopped});
     if (row_.runs++ == 0) {
       row_.printed = output.result.printed;
@@ -93,6 +94,9 @@ class Runs {
     if (settings_.profile && !row_.profile) {
       row_.profile = make_emulated_profile(output.result.counts, kernel_.program, kernel_.module,
                                            *kernel_.function, kernel_.source);
+    }
+    if (settings_.count_work && row_.runs == 1) {
+      row_.work = count_work(output.result.counts, kernel_.program, *kernel_.function);
     }
     for (const emulate::Finding& finding : output.result.findings.all()) {
       if (!output.result.finished || is_wanted(emulate::check_of(finding.kind))) {
@@ -276,6 +280,25 @@ std::optional<EmulatedConfig> emulate_kernel(const EmulationCase& of,
     return std::nullopt;
   }
   return row;
+}
+
+std::optional<CountedWork> count_kernel(const EmulationCase& of,
+                                        const std::function<bool()>& stopped,
+                                        EmulatedInputs& inputs) {
+  std::optional<EmulatedKernel> kernel;
+  try {
+    kernel = read_kernel(of);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  const emulate::Schedule late{emulate::Timing::late, inputs.seed()};
+  const EmulatedOutput output =
+      run_emulated(kernel->program, of.launch, inputs.random_tensors(of.launch.on.problem),
+                   {late, {false, false}, stopped});
+  if (!output.result.finished || !output.blocks_fit) {
+    return std::nullopt;
+  }
+  return count_work(output.result.counts, kernel->program, *kernel->function);
 }
 
 }  // namespace fatune

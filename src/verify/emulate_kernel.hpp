@@ -28,6 +28,7 @@ struct EmulationSettings {
   std::vector<std::string> checks = all_emulation_checks();
   bool profile = false;           ///< counts of the first run
   bool count_rows = false;        ///< say which rows are wrong
+  bool count_work = false;        ///< of the first run
   std::function<bool()> stopped;  ///< may be empty; true: end at once
 };
 
@@ -46,5 +47,11 @@ struct EmulationCase {
 [[nodiscard]] std::optional<EmulatedConfig> emulate_kernel(const EmulationCase& of,
                                                            const EmulationSettings& settings,
                                                            EmulatedInputs& inputs);
+
+/// What one run on random inputs keeps an SM busy with; nothing is checked. Nothing when it is not
+/// covered, does not come to its end, or its blocks are not those of the head.
+[[nodiscard]] std::optional<CountedWork> count_kernel(const EmulationCase& of,
+                                                      const std::function<bool()>& stopped,
+                                                      EmulatedInputs& inputs);
 
 }  // namespace fatune

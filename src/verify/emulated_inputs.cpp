@@ -87,4 +87,13 @@ const std::vector<EmulatedInput>& EmulatedInputs::of(const EmulatedProblem& prob
   return inputs;
 }
 
+const HeadInputs& EmulatedInputs::random_tensors(const Problem& problem) {
+  const std::lock_guard lock(mutex_);
+  const auto [tensors, is_new] = tensors_.try_emplace(problem);
+  if (is_new) {
+    tensors->second = make_tensors(problem, kEmulatedInputs.front(), seed_);
+  }
+  return tensors->second;
+}
+
 }  // namespace fatune

@@ -40,12 +40,15 @@ class EmulatedInputs {
 
   /// One for each of kEmulatedInputs. What is returned lives as long as this.
   [[nodiscard]] const std::vector<EmulatedInput>& of(const EmulatedProblem& problem);
+  /// The first of them alone, without references. shape: each (batch, seq_len, heads, d_head)
+  [[nodiscard]] const HeadInputs& random_tensors(const Problem& problem);
   [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
 
  private:
   std::uint64_t seed_;
   std::mutex mutex_;
   std::map<EmulatedProblem, std::vector<EmulatedInput>> inputs_;
+  std::map<Problem, HeadInputs> tensors_;
 };
 
 }  // namespace fatune

@@ -123,8 +123,8 @@ void choose_blocks(const EmulatedLaunch& launch, emulate::LaunchSetup& setup) {
 }  // namespace
 
 EmulatedOutput run_emulated(const emulate::Program& program, const EmulatedLaunch& launch,
-                            const EmulatedInput& input, const EmulatedRun& run) {
-  EmulatedTensors tensors(launch.on.problem, input.tensors);
+                            const HeadInputs& inputs, const EmulatedRun& run) {
+  EmulatedTensors tensors(launch.on.problem, inputs);
   const std::vector<std::uint8_t> parameters = tensors.parameters();
   emulate::LaunchSetup setup;
   setup.grid = extents(launch.geometry.grid);

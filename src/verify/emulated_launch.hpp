@@ -28,9 +28,10 @@ struct EmulatedOutput {
   bool blocks_fit = true;
 };
 
-/// Runs an attention kernel once. Precondition: its parameters are AttentionForwardArgs.
+/// Runs an attention kernel once. shape: inputs (batch, seq_len, heads, d_head). Precondition: its
+/// parameters are AttentionForwardArgs.
 [[nodiscard]] EmulatedOutput run_emulated(const emulate::Program& program,
-                                          const EmulatedLaunch& launch, const EmulatedInput& input,
+                                          const EmulatedLaunch& launch, const HeadInputs& inputs,
                                           const EmulatedRun& run);
 
 }  // namespace fatune

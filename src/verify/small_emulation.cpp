@@ -20,34 +20,67 @@ class Emulator {
   [[nodiscard]] SmallEmulation run(const Artifact* artifact) {
     for (const SmallLaunch& small :
          small_launches(of_.family, of_.config, of_.problem, of_.limits)) {
-      if (auto row = run(small, small.same_code ? artifact : nullptr)) {
-        return {*std::move(row), small.launch.on};
+      if (auto emulated = run(small, small.same_code ? artifact : nullptr)) {
+        return *std::move(emulated);
       }
     }
     return {not_covered(of_.problem, "no small problem can stand for it"), {of_.problem, {}}};
   }
 
  private:
-  [[nodiscard]] std::optional<EmulatedConfig> run(const SmallLaunch& small,
+  [[nodiscard]] std::optional<SmallEmulation> run(const SmallLaunch& small,
                                                   const Artifact* artifact) {
     if (artifact != nullptr) {
-      auto row = emulate(*artifact, small);
-      if (!row || row->outcome != "flagged") {
-        return row;
+      auto emulated = emulate(*artifact, small);
+      if (!emulated || emulated->row.outcome != "flagged") {
+        return emulated;
       }
     }
-    const CompileResult compiled = compile(with_line_info(small.request), of_.cache, true);
+    const CompileResult compiled = compile_to_ptx(with_line_info(small.request), of_.cache);
     if (const auto* failed = std::get_if<CompileFailed>(&compiled)) {
-      return not_covered(small.launch.on.problem,
-                         "for the small problem it does not compile: " + outcome_summary(*failed));
+      return SmallEmulation{
+          not_covered(small.launch.on.problem,
+                      "for the small problem it does not compile: " + outcome_summary(*failed)),
+          small.launch.on};
     }
     return emulate(std::get<Artifact>(compiled), small);
   }
 
-  [[nodiscard]] std::optional<EmulatedConfig> emulate(const Artifact& artifact,
+  [[nodiscard]] std::optional<SmallEmulation> emulate(const Artifact& artifact,
                                                       const SmallLaunch& small) {
-    return emulate_kernel({artifact, *of_.family.sources, config_, small.launch}, settings_,
-                          inputs_);
+    auto row = emulate_kernel(case_of(artifact, small.launch), settings_, inputs_);
+    if (!row) {
+      return std::nullopt;
+    }
+    SmallEmulation emulated{*std::move(row), small.launch.on};
+    if (emulated.row.work && emulated.row.outcome == "right") {
+      emulated.work = samples(artifact, small, *emulated.row.work);
+    }
+    return emulated;
+  }
+
+  [[nodiscard]] EmulationCase case_of(const Artifact& artifact,
+                                      const EmulatedLaunch& launch) const {
+    return {artifact, *of_.family.sources, config_, launch};
+  }
+
+  /// Nothing when the problem is longer and nothing says how the work grows.
+  [[nodiscard]] std::optional<WorkSamples> samples(const Artifact& artifact,
+                                                   const SmallLaunch& small,
+                                                   const CountedWork& work) {
+    WorkSamples samples{{work, small.launch}, std::nullopt};
+    if (of_.problem.seq_len == small.launch.on.problem.seq_len) {
+      return samples;
+    }
+    const auto longer = longer_launch(of_.family, of_.config, of_.problem, of_.limits, small);
+    const auto counted = longer
+                             ? count_kernel(case_of(artifact, *longer), settings_.stopped, inputs_)
+                             : std::nullopt;
+    if (!counted) {
+      return std::nullopt;
+    }
+    samples.longer = WorkSample{*counted, *longer};
+    return samples;
   }
 
   [[nodiscard]] EmulatedConfig not_covered(const Problem& problem, std::string why) const {

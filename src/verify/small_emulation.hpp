@@ -1,7 +1,8 @@
 #pragma once
 
-#include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "compile/cubin_cache.hpp"
 #include "core/emulation.hpp"
@@ -9,14 +10,22 @@
 #include "core/outcome.hpp"
 #include "plan/family.hpp"
 #include "verify/emulate_kernel.hpp"
+#include "verify/kernel_work.hpp"
 #include "verify/small_problem.hpp"
 
 namespace fatune {
+
+/// Work that was counted on the small problem and, where the problem is longer, on a longer one.
+struct WorkSamples {
+  WorkSample shorter;
+  std::optional<WorkSample> longer;
+};
 
 /// What emulating a configuration on a small problem showed.
 struct SmallEmulation {
   EmulatedConfig row;
   EmulatedProblem on;
+  std::optional<WorkSamples> work = std::nullopt;  ///< of a right one, if it was asked for
 };
 
 /// A configuration to be verified, with what is needed for it. Refers to its parts.

@@ -27,6 +27,14 @@ class SmallLaunches {
         limits_(limits),
         key_(artifact_key(request_of(problem))),
         small_(small_problem(problem)) {}
+  /// Those of `small` itself, whatever its length.
+  SmallLaunches(const Family& family, const Config& config, const SmallLaunch& like,
+                const Problem& small, const DeviceLimits& limits)
+      : family_(family),
+        config_(config),
+        limits_(limits),
+        key_(artifact_key(like.request)),
+        small_(small) {}
 
   [[nodiscard]] std::vector<SmallLaunch> make() const {
     std::vector<SmallLaunch> launches;
@@ -35,10 +43,28 @@ class SmallLaunches {
     }
     Problem few = small_;
     few.heads = std::min(few.heads, kFewHeads);
-    if (possible(few)) {
-      launches.push_back(launch_of(few));
+    if (auto all = all_blocks(few)) {
+      launches.push_back(*std::move(all));
     }
     return launches;
+  }
+
+  [[nodiscard]] std::optional<SmallLaunch> one_head() const {
+    if (small_.heads == 1 || !possible(small_)) {
+      return std::nullopt;
+    }
+    SmallLaunch small = launch_of(small_);
+    const auto blocks = blocks_of_last_head(small.launch.geometry);
+    if (!small.same_code || !blocks) {
+      return std::nullopt;
+    }
+    small.launch.on.only_head = small_.heads - 1;
+    small.launch.blocks = *blocks;
+    return small;
+  }
+
+  [[nodiscard]] std::optional<SmallLaunch> all_blocks(const Problem& problem) const {
+    return possible(problem) ? std::optional(launch_of(problem)) : std::nullopt;
   }
 
  private:
@@ -57,20 +83,6 @@ class SmallLaunches {
     small.launch.shared_tensors = shared_tensors(family_, config_, problem, limits_);
     small.request = request_of(problem);
     small.same_code = artifact_key(small.request) == key_;
-    return small;
-  }
-
-  [[nodiscard]] std::optional<SmallLaunch> one_head() const {
-    if (small_.heads == 1 || !possible(small_)) {
-      return std::nullopt;
-    }
-    SmallLaunch small = launch_of(small_);
-    const auto blocks = blocks_of_last_head(small.launch.geometry);
-    if (!small.same_code || !blocks) {
-      return std::nullopt;
-    }
-    small.launch.on.only_head = small_.heads - 1;
-    small.launch.blocks = *blocks;
     return small;
   }
 
@@ -135,6 +147,19 @@ Problem small_problem(const Problem& problem) {
 std::vector<SmallLaunch> small_launches(const Family& family, const Config& config,
                                         const Problem& problem, const DeviceLimits& limits) {
   return SmallLaunches(family, config, problem, limits).make();
+}
+
+std::optional<EmulatedLaunch> longer_launch(const Family& family, const Config& config,
+                                            const Problem& problem, const DeviceLimits& limits,
+                                            const SmallLaunch& small) {
+  Problem longer = small.launch.on.problem;
+  if (problem.seq_len == longer.seq_len) {
+    return std::nullopt;
+  }
+  longer.seq_len += kShortLength;
+  const SmallLaunches launches(family, config, small, longer, limits);
+  const auto found = small.launch.on.only_head ? launches.one_head() : launches.all_blocks(longer);
+  return found && found->same_code ? std::optional(found->launch) : std::nullopt;
 }
 
 }  // namespace fatune

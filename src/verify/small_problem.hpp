@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/config.hpp"
@@ -33,5 +34,13 @@ struct SmallLaunch {
 [[nodiscard]] std::vector<SmallLaunch> small_launches(const Family& family, const Config& config,
                                                       const Problem& problem,
                                                       const DeviceLimits& limits);
+
+/// The same launch for more keys, the same code and raggedness: to see how work grows. Nothing when
+/// the problem has no more keys, or the code is another one.
+[[nodiscard]] std::optional<EmulatedLaunch> longer_launch(const Family& family,
+                                                          const Config& config,
+                                                          const Problem& problem,
+                                                          const DeviceLimits& limits,
+                                                          const SmallLaunch& small);
 
 }  // namespace fatune

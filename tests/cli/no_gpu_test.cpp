@@ -14,14 +14,16 @@ using testing::StartsWith;
 
 class NoGpu : public ProgramTest {
  protected:
-  /// The toy family with an instruction that is of no use to anybody, and is not emulated.
-  [[nodiscard]] std::string uncovered_family() const {
+  /// The toy family with an instruction that is of no use to anybody, and is not emulated, where
+  /// `when` holds.
+  [[nodiscard]] std::string uncovered_family(const std::string& when = "true") const {
     const std::filesystem::path folder = folder_ / "toy_attention";
     std::filesystem::copy(kToyFolder, folder, std::filesystem::copy_options::recursive);
     std::string source = read("toy_attention/toy_attention.cu");
     const std::string place = "const int lane = threadIdx.x % 32;";
-    source.insert(source.find(place),
-                  "asm volatile(\"{ .reg .s32 x; vadd.s32.s32.s32 x, 1, 2; }\"); ");
+    source.insert(
+        source.find(place),
+        "if (" + when + ") { asm volatile(\"{ .reg .s32 x; vadd.s32.s32.s32 x, 1, 2; }\"); } ");
     write("toy_attention/toy_attention.cu", source);
     return folder.string();
   }
@@ -81,6 +83,33 @@ TEST_F(NoGpu, ItSaysOnWhatItEmulated) {
   EXPECT_THAT(fatune(kSmallSweep).out,
               HasSubstr("8 of 8 verified: emulated on b1 s256 h16 d128 FP16, head 15 alone; "
                         "schedules late, random 1"));
+}
+
+TEST_F(NoGpu, EstimatesComeFromWhatWasCounted) {
+  const std::string plain = "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles";
+  const std::vector<std::string> arguments{"run",      "--seq",    "4096",
+                                           "--format", "json",     "--config",
+                                           plain,      "--config", plain + "+opt_softmax"};
+  const json ranking = fatune_json(arguments)["problems"][0]["ranking"];
+  ASSERT_EQ(ranking.size(), 2U);
+  EXPECT_EQ(ranking[0]["estimated_from"], "emulation");
+  EXPECT_EQ(ranking[0]["config"], plain + "+opt_softmax") << "it does less outside of the products";
+  EXPECT_LT(ranking[0]["time_us"], ranking[1]["time_us"]);
+  const json declared = fatune_json(with(arguments, {"--no-emulate"}))["problems"][0]["ranking"];
+  EXPECT_EQ(declared[0]["estimated_from"], "family");
+}
+
+TEST_F(NoGpu, TwoWaysToCountAreNotCompared) {
+  const std::string covered = "(FP16, 64, 32): unroll_1";
+  const std::string uncovered = "(FP16, 64, 64): unroll_1";
+  const json ranking = fatune_json(
+      {"run", "--kernel-dir", uncovered_family("FATUNE_BLOCK_ROWS == 64"), "--seq", "64",
+       "--format", "json", "--config", covered, "--config", uncovered})["problems"][0]["ranking"];
+  ASSERT_EQ(ranking.size(), 2U);
+  for (const json& entry : ranking) {
+    EXPECT_EQ(entry["estimated_from"], "family");
+    EXPECT_EQ(entry["verified"].is_null(), entry["config"] == uncovered);
+  }
 }
 
 TEST_F(NoGpu, WithoutEmulationNothingIsVerifiedAndItSaysSo) {

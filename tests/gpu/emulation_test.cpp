@@ -96,7 +96,7 @@ std::vector<std::uint16_t> run_on_cpu(const Artifact& artifact, const Problem& p
   EmulatedLaunch launch;
   launch.on.problem = problem;
   launch.geometry = geometry;
-  return run_emulated(program, launch, input, {}).output;
+  return run_emulated(program, launch, input.tensors, {}).output;
 }
 
 class GpuEmulation : public ::testing::TestWithParam<Trial> {

@@ -44,6 +44,63 @@ TEST(Estimate, TensorWorkAloneTakesItsPeakTime) {
   EXPECT_DOUBLE_EQ(term(result, "tensor"), 1000.0);
 }
 
+/// What takes each of the counted pipes of device() as many microseconds.
+CountedWork counted_work() {
+  constexpr double kClocks = 100.0 * 1000;  // of all SMs in a microsecond
+  CountedWork work;
+  work.tensor_flop = 2048.0 * kClocks * 100;
+  work.special_functions = 16.0 * kClocks * 10;
+  work.fp32_operations = 64.0 * kClocks * 20;
+  work.integer_operations = 64.0 * kClocks * 30;
+  work.smem_traffic_bytes = 128.0 * kClocks * 40;
+  work.global_sectors = 2.0 * kClocks * 50;
+  work.warp_instructions = 4.0 * kClocks * 60;
+  return work;
+}
+
+TEST(Estimate, WhatWasCountedHasMorePipesAndStandsInPlaceOfWhatWasDeclared) {
+  KernelWork work = tensor_work();
+  work.exponentials = 1e12;
+  work.counted = counted_work();
+  const Estimated result = estimate(work, device());
+  EXPECT_TRUE(result.counted);
+  EXPECT_DOUBLE_EQ(term(result, "tensor"), 100.0);
+  EXPECT_DOUBLE_EQ(term(result, "exponent"), 10.0);
+  EXPECT_DOUBLE_EQ(term(result, "fp32"), 20.0);
+  EXPECT_DOUBLE_EQ(term(result, "integer"), 30.0);
+  EXPECT_DOUBLE_EQ(term(result, "shared_memory"), 40.0);
+  EXPECT_DOUBLE_EQ(term(result, "global_memory"), 50.0);
+  EXPECT_DOUBLE_EQ(term(result, "issue"), 60.0);
+  EXPECT_DOUBLE_EQ(term(result, "exposed"), 150.0) << "issuing is no pipe of its own";
+  EXPECT_DOUBLE_EQ(result.estimate_us, 250.0);
+  EXPECT_FALSE(estimate(tensor_work(), device()).counted);
+}
+
+TEST(Estimate, NothingIsFasterThanItsInstructionsAreIssued) {
+  KernelWork work = tensor_work();
+  work.counted = counted_work();
+  work.counted->warp_instructions *= 5;
+  const Estimated result = estimate(work, device());
+  EXPECT_DOUBLE_EQ(term(result, "issue"), 300.0);
+  EXPECT_DOUBLE_EQ(result.estimate_us, 450.0);
+}
+
+TEST(Estimate, WarpgroupsHaveTensorCoresOfTheirOwnRate) {
+  DeviceLimits hopper = device();
+  hopper.arch = Arch{90, 'a'};
+  KernelWork work = tensor_work();
+  work.counted.emplace();
+  work.counted->warpgroup_flop = 4096.0 * 100 * 1000 * 70;
+  EXPECT_DOUBLE_EQ(estimate(work, hopper).estimate_us, 70.0);
+}
+
+TEST(Estimate, CountsThatMakeNoSenseAreABug) {
+  KernelWork work = tensor_work();
+  work.counted = counted_work();
+  work.counted->fp32_operations = -1.0;
+  EXPECT_THROW((void)estimate(work, device()), std::invalid_argument);
+}
+
 TEST(Estimate, EachPipeHasItsRate) {
   KernelWork work = tensor_work();
   work.exponentials = 16.0 * 100 * 1000 * 10;

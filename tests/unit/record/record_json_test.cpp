@@ -65,16 +65,17 @@ TEST(RecordJson, AMeasuredOutcomeComesBackWithEverySample) {
 }
 
 TEST(RecordJson, EveryAlternativeComesBackAsItself) {
-  const std::vector<Outcome> outcomes{Pruned{"rule", "why"},
-                                      Invalid{"rule", "why"},
-                                      CompileFailed{"error: x\nline 2"},
-                                      Unlaunchable{"too much"},
-                                      Crashed{"CUDA_ERROR_ILLEGAL_ADDRESS"},
-                                      TimedOut{1500.0},
-                                      WrongResult{verification(), "finding"},
-                                      Flagged{verification(), "race"},
-                                      Estimated{12.5, {{"tensor", 3.5}}, verification(), "why"},
-                                      Measured{}};
+  const std::vector<Outcome> outcomes{
+      Pruned{"rule", "why"},
+      Invalid{"rule", "why"},
+      CompileFailed{"error: x\nline 2"},
+      Unlaunchable{"too much"},
+      Crashed{"CUDA_ERROR_ILLEGAL_ADDRESS"},
+      TimedOut{1500.0},
+      WrongResult{verification(), "finding"},
+      Flagged{verification(), "race"},
+      Estimated{12.5, {{"tensor", 3.5}}, verification(), "why", true},
+      Measured{}};
   ASSERT_EQ(outcomes.size(), std::variant_size_v<Outcome>);
   for (const Outcome& outcome : outcomes) {
     const Outcome again = round_trip(outcome);
