@@ -43,7 +43,7 @@ class Killing : public ProgramTest {
                      {"wrong", {{"wrong_row", "it is wrong"}}},
                      {"faults", json::array({{{"at", "sample"},
                                               {"label", "far_write"},
-                                              {"after", 1},
+                                              {"after", 0},
                                               {"do", "crash CUDA_ERROR_ILLEGAL_ADDRESS"}}})}});
   }
 
