@@ -121,9 +121,9 @@ class Findings {
 };
 
 /// Everything that is checked, in order, until the user interrupts it.
-class Check {
+class ConfigCheck {
  public:
-  Check(const CheckOptions& options, PlannedRun& run, const Target& target, CubinCache* cache)
+  ConfigCheck(const CheckOptions& options, PlannedRun& run, const Target& target, CubinCache* cache)
       : options_(options), run_(run), target_(target), cache_(cache) {}
 
   /// False when it was interrupted.
@@ -151,7 +151,7 @@ class Check {
   Findings findings_;
 };
 
-bool carry_out(Check& check, const CheckOptions& options, const std::string& program) {
+bool carry_out(ConfigCheck& check, const CheckOptions& options, const std::string& program) {
   bool complete = true;
   for (int seed = 0; seed < options.seeds && complete; ++seed) {
     complete = check.compare_outputs(seed);
@@ -194,7 +194,7 @@ ExitCode check(const CheckOptions& options) {
   PlannedRun run{std::move(kernels), {}, std::move(problems), std::nullopt};
   const InterruptWatch watch;
   const auto cache = open_cache(options.compile);
-  Check check(options, run, target, cache.get());
+  ConfigCheck check(options, run, target, cache.get());
   if (!target.measured()) {
     announce_emulation(target, options.output);
   }

@@ -14,7 +14,7 @@
 namespace fatune {
 namespace {
 
-std::int64_t only_seq_len(const ProblemOptions& problems) {
+std::int64_t seq_len_of_code(const ProblemOptions& problems) {
   if (problems.seq_lens.size() > 1) {
     throw Error(ExitCode::usage, "sass takes one sequence length", "--seq",
                 "its remainder by the tiles is compiled in");
@@ -27,7 +27,7 @@ SassCase named_case(const SassOptions& options, const std::string& text) {
   Config config = parse_configs(kernels.family, {text}).front();
   const Target target = offline_target(options.arch, kernels.tree);
   const Problem problem =
-      problem_for(kernels.family, config, options.problems, only_seq_len(options.problems));
+      problem_for(kernels.family, config, options.problems, seq_len_of_code(options.problems));
   return {std::move(kernels), std::move(config), problem, target.limits, {}};
 }
 

@@ -24,7 +24,7 @@ struct Case {
   std::string artifact_key;  ///< of the code that was measured
 };
 
-struct Counted {
+struct CaseCounts {
   Case what;
   WorkCounts counts;
 };
@@ -56,9 +56,9 @@ std::vector<Case> cases_of_run(const RunReport& run) {
   return cases;
 }
 
-std::vector<Counted> count_all(const KernelChoice& kernels, const std::vector<Case>& cases,
-                               const DeviceLimits& limits, const CompileSettings& settings,
-                               SassWhyReport& report) {
+std::vector<CaseCounts> count_all(const KernelChoice& kernels, const std::vector<Case>& cases,
+                                  const DeviceLimits& limits, const CompileSettings& settings,
+                                  SassWhyReport& report) {
   std::vector<Config> configs;
   std::vector<Problem> problems;
   for (const Case& one : cases) {
@@ -66,7 +66,7 @@ std::vector<Counted> count_all(const KernelChoice& kernels, const std::vector<Ca
     problems.push_back(one.problem);
   }
   const auto codes = compile_code(kernels.family, configs, problems, limits, settings);
-  std::vector<Counted> counted;
+  std::vector<CaseCounts> counted;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const auto counts = codes[i]
                             ? work_counts(profile_function(codes[i]->listing, codes[i]->kernel()))
@@ -83,9 +83,9 @@ std::vector<Counted> count_all(const KernelChoice& kernels, const std::vector<Ca
 }
 
 /// Each configuration once, whatever the problems it was measured on.
-std::vector<WorkSample> distinct_samples(const Family& family, const std::vector<Counted>& all) {
+std::vector<WorkSample> distinct_samples(const Family& family, const std::vector<CaseCounts>& all) {
   std::map<Config, WorkSample> samples;
-  for (const Counted& one : all) {
+  for (const CaseCounts& one : all) {
     samples.try_emplace(
         one.what.config,
         WorkSample{one.what.config, named_values(family, one.what.config), one.counts});
@@ -97,9 +97,9 @@ std::vector<WorkSample> distinct_samples(const Family& family, const std::vector
   return list;
 }
 
-std::vector<WhyProblem> correlate(const std::vector<Counted>& all, double confidence) {
+std::vector<WhyProblem> correlate(const std::vector<CaseCounts>& all, double confidence) {
   std::map<std::string, std::pair<std::vector<WorkCounts>, std::vector<double>>> problems;
-  for (const Counted& one : all) {
+  for (const CaseCounts& one : all) {
     if (one.what.time_us) {
       auto& [counts, times_us] = problems[describe(one.what.problem)];
       counts.push_back(one.counts);
@@ -139,7 +139,8 @@ ExitCode sass_why(const SassWhyOptions& options) {
     cases = cases_of_space(options, kernels, report);
   }
   report.target = arch_name(limits.arch);
-  const std::vector<Counted> counted = count_all(kernels, cases, limits, options.compile, report);
+  const std::vector<CaseCounts> counted =
+      count_all(kernels, cases, limits, options.compile, report);
   const std::vector<WorkSample> samples = distinct_samples(kernels.family, counted);
   for (const WorkSample& sample : samples) {
     report.samples.push_back({short_form(kernels.family, sample.config), sample.counts});

@@ -59,8 +59,6 @@ Conversion conversion_of(const Decoder& d) {
   return c;
 }
 
-bool is_integer(ScalarType type) { return type >= u8 && type <= s64; }
-
 std::uint64_t low_bits(std::uint64_t value, int bytes) {
   return bytes >= 8 ? value : value & ((std::uint64_t{1} << (8 * bytes)) - 1);
 }

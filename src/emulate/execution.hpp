@@ -94,6 +94,10 @@ class Execution {
     return (operand.constant ? program.constants : warp.registers).at<Lane>(operand.offset);
   }
 
+  [[nodiscard]] std::uint32_t word(const Warp& warp, const Operand& operand, int lane) const {
+    return lanes<std::uint32_t>(warp, operand)[lane];
+  }
+
   /// A lane's address: its operand, and the one after it, which is its offset.
   [[nodiscard]] std::uint64_t address(const Warp& warp, const Operand* operand, int lane) const {
     const std::uint64_t base = operand->wide ? lanes<std::uint64_t>(warp, *operand)[lane]

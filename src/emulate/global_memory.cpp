@@ -13,7 +13,7 @@ constexpr std::uint64_t kFirstAddress = 0x7f00'0000'0000;
 constexpr std::uint64_t kAlignment = 256;
 constexpr std::uint64_t kGap = std::uint64_t{1} << 24;
 
-constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
+constexpr std::uint64_t next_multiple(std::uint64_t value, std::uint64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
@@ -35,7 +35,7 @@ std::string coordinates(const Allocation& allocation, std::uint64_t offset) {
 std::uint64_t GlobalMemory::allocate(Allocation allocation, Content content) {
   next_ = std::max(next_, kFirstAddress);
   allocation.address = next_;
-  next_ = round_up(allocation.end() + kGap, kAlignment);
+  next_ = next_multiple(allocation.end() + kGap, kAlignment);
   if (content == Content::undefined) {
     allocation.initialised.assign(allocation.bytes.size(), 0);
   }

@@ -213,7 +213,7 @@ bool is_allowed(Update update, ScalarType type) {
   }
 }
 
-AtomicShape shape_of(const Decoder& d) {
+AtomicShape atomic_shape_of(const Decoder& d) {
   const auto update =
       d.one_of({"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"});
   const ScalarType type = d.type();
@@ -239,7 +239,7 @@ AtomicShape shape_of(const Decoder& d) {
 }  // namespace
 
 void decode_atomic(Decoder& d) {
-  const AtomicShape shape = shape_of(d);
+  const AtomicShape shape = atomic_shape_of(d);
   const ScalarType t = size_of(shape.type) == 8 ? b64 : size_of(shape.type) == 2 ? b16 : shape.type;
   const std::size_t first = shape.returns ? 1 : 0;
   if (shape.returns) {

@@ -35,10 +35,6 @@ BulkCopy new_copy(const Execution& x, const Warp& warp, const Instruction& instr
   return copy;
 }
 
-std::uint32_t word(const Execution& x, const Warp& warp, const Operand& operand, int lane) {
-  return x.lanes<std::uint32_t>(warp, operand)[lane];
-}
-
 /// An address of shared::cluster: the block's rank, and what that block calls it. Of any other
 /// address: a rank that no block has.
 struct ClusterAddress {
@@ -100,7 +96,7 @@ bool set_blocks(Execution& x, const Warp& warp, const Instruction& instruction, 
   if ((instruction.variant & kMulticast) == 0) {
     return set_block(x, warp, instruction, lane, to.rank, copy);
   }
-  copy.blocks = word(x, warp, instruction.operands[mask], lane) & 0xffffU;
+  copy.blocks = x.word(warp, instruction.operands[mask], lane) & 0xffffU;
   if (copy.blocks == 0 || (std::uint64_t{copy.blocks} >> x.blocks.size()) != 0) {
     malformed(x, warp, instruction, lane,
               fmt::format("blocks {:#x} of a cluster of {}", copy.blocks, x.blocks.size()));
@@ -140,7 +136,7 @@ bool read_box(Execution& x, Warp& warp, const Instruction& instruction, int lane
   }
   BulkCopy::Box box{*map, {}};
   for (std::size_t i = 0; i < rank; ++i) {
-    box.corner[i] = static_cast<std::int32_t>(word(x, warp, instruction.operands[4 + i], lane));
+    box.corner[i] = static_cast<std::int32_t>(x.word(warp, instruction.operands[4 + i], lane));
   }
   if (map->box_bytes() > kMostBoxBytes) {
     malformed(x, warp, instruction, lane,
@@ -183,7 +179,7 @@ void store_box(Execution& x, Warp& warp, const Instruction& instruction, Mask ma
 
 bool set_bytes(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
                BulkCopy& copy) {
-  copy.bytes = word(x, warp, instruction.operands[4], lane);
+  copy.bytes = x.word(warp, instruction.operands[4], lane);
   if (copy.bytes % kBulkUnit != 0 || copy.global % kBulkUnit != 0) {
     malformed(x, warp, instruction, lane,
               fmt::format("a bulk copy of {} bytes, global address {:#x}: both have to be "

@@ -130,8 +130,6 @@ struct FloatsToBfloats {
 struct FloatToDouble {
   double operator()(float a) const { return static_cast<double>(a); }
 };
-bool is_integer(ScalarType type) { return type >= u8 && type <= s64; }
-
 Handler integer_to_integer(const Decoder& d, ScalarType to, ScalarType from) {
   switch (to) {
     case u8:

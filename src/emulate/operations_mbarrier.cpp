@@ -33,16 +33,12 @@ MbarrierPlace mbarrier_of(Execution& x, const Warp& warp, const Instruction& ins
   return find_mbarrier(x, warp, instruction, lane, shared_part(address), space_of(instruction));
 }
 
-std::uint32_t word(const Execution& x, const Warp& warp, const Operand& operand, int lane) {
-  return x.lanes<std::uint32_t>(warp, operand)[lane];
-}
-
 void init(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   for_each_lane(mask, [&](int lane) {
     const std::uint64_t address = shared_part(x.address(warp, instruction.operands, lane));
     const SharedPlace place = check_shared(
         x, warp, instruction, lane, {Space::shared, address, Mbarrier::kBytes, Mbarrier::kBytes});
-    const std::uint32_t count = word(x, warp, instruction.operands[2], lane);
+    const std::uint32_t count = x.word(warp, instruction.operands[2], lane);
     if (!place) {
       return;
     }
@@ -77,7 +73,7 @@ void arrive(Execution& x, Warp& warp, const Instruction& instruction, Mask mask)
     }
     Mbarrier& mbarrier = *at.mbarrier;
     x.lanes<std::uint64_t>(warp, instruction.operands[0])[lane] = mbarrier.state();
-    const std::uint32_t given = word(x, warp, instruction.operands[3], lane);
+    const std::uint32_t given = x.word(warp, instruction.operands[3], lane);
     MbarrierFault fault;
     if (is(instruction, kExpects)) {
       fault = mbarrier.expect(given);
@@ -98,7 +94,7 @@ void expect(Execution& x, Warp& warp, const Instruction& instruction, Mask mask)
   for_each_lane(mask, [&](int lane) {
     if (const MbarrierPlace at = mbarrier_of(x, warp, instruction, lane, 0)) {
       report_misuse(x, warp, instruction, lane,
-                    at.mbarrier->expect(word(x, warp, instruction.operands[2], lane)));
+                    at.mbarrier->expect(x.word(warp, instruction.operands[2], lane)));
     }
   });
 }
@@ -107,7 +103,7 @@ void complete(Execution& x, Warp& warp, const Instruction& instruction, Mask mas
   for_each_lane(mask, [&](int lane) {
     if (const MbarrierPlace at = mbarrier_of(x, warp, instruction, lane, 0)) {
       report_misuse(x, warp, instruction, lane,
-                    at.mbarrier->complete(word(x, warp, instruction.operands[2], lane)));
+                    at.mbarrier->complete(x.word(warp, instruction.operands[2], lane)));
     }
   });
   ++x.progress;
@@ -117,7 +113,7 @@ void complete(Execution& x, Warp& warp, const Instruction& instruction, Mask mas
 bool has_completed(const Execution& x, const Warp& warp, const Instruction& instruction, int lane,
                    const Mbarrier& mbarrier) {
   return is(instruction, kByParity)
-             ? mbarrier.has_completed_parity(word(x, warp, instruction.operands[3], lane))
+             ? mbarrier.has_completed_parity(x.word(warp, instruction.operands[3], lane))
              : mbarrier.has_completed(
                    Mbarrier::phase_of(x.lanes<std::uint64_t>(warp, instruction.operands[3])[lane]));
 }

@@ -14,7 +14,7 @@ using enum ScalarType;
 
 constexpr std::int64_t kMostPendingProducts = 7;
 
-void multiply(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
+void issue_wgmma(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
   issue_product(x, warp, instruction);
 }
 
@@ -22,7 +22,7 @@ void fence(Execution&, Warp& warp, const Instruction&, Mask) { fence_watched(war
 
 void commit(Execution&, Warp& warp, const Instruction&, Mask) { ++warp.products_committed; }
 
-void wait(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
+void await_groups(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
   await_products(x, warp, instruction.variant);
 }
 
@@ -52,7 +52,7 @@ bool negates(const Decoder& d, std::size_t index) {
   return scale == -1;
 }
 
-ProductShape shape_of(const Decoder& d) {
+ProductShape product_shape_of(const Decoder& d) {
   const std::vector<ScalarType>& types = d.types();
   if (types.size() != 3 || types[1] != types[2] || (types[1] != f16 && types[1] != bf16) ||
       (types[0] != f32 && (types[0] != f16 || types[1] != f16)) || d.has("sp")) {
@@ -73,7 +73,7 @@ ProductShape shape_of(const Decoder& d) {
 }
 
 void decode_product(Decoder& d) {
-  const ProductShape shape = shape_of(d);
+  const ProductShape shape = product_shape_of(d);
   d.add(d.destinations(0, b32));
   if (d.result_operands.size() != shape.sums()) {
     d.malformed("the number of registers of D");
@@ -88,7 +88,7 @@ void decode_product(Decoder& d) {
   }
   d.add(d.value(2, b64));
   d.add(d.predicate(3));
-  d.result.handler = &multiply;
+  d.result.handler = &issue_wgmma;
   d.result.variant = shape.packed();
   d.result.is_product = true;
 }
@@ -110,7 +110,7 @@ void decode_wgmma(Decoder& d) {
     if (pending < 0 || pending > kMostPendingProducts) {
       d.malformed("0 to 7 groups");
     }
-    d.result.handler = &wait;
+    d.result.handler = &await_groups;
     d.result.variant = static_cast<std::uint32_t>(pending);
   } else {
     d.unsupported();

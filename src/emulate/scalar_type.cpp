@@ -41,6 +41,8 @@ int size_of(ScalarType type) {
 
 bool is_signed(ScalarType type) { return type == s8 || type == s16 || type == s32 || type == s64; }
 
+bool is_integer(ScalarType type) { return type >= u8 && type <= s64; }
+
 bool is_float(ScalarType type) { return type >= f16 && type <= f64; }
 
 bool is_half(ScalarType type) { return type >= f16 && type <= bf16x2; }

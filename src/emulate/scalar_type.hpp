@@ -41,6 +41,7 @@ enum class ScalarType : std::uint8_t {
 /// Bytes of a value in memory. A predicate has none (0).
 [[nodiscard]] int size_of(ScalarType type);
 [[nodiscard]] bool is_signed(ScalarType type);
+[[nodiscard]] bool is_integer(ScalarType type);
 [[nodiscard]] bool is_float(ScalarType type);
 /// f16, f16x2, bf16, bf16x2.
 [[nodiscard]] bool is_half(ScalarType type);

@@ -33,8 +33,8 @@ struct EmulationVerdict {
   Verification verification;  ///< without inputs: it could not be emulated
   /// WrongResult or Flagged. Nothing: it is right, or could not be emulated.
   std::optional<Outcome> failure;
-  std::string not_covered;                         ///< why it could not be emulated; empty: it was
-  std::optional<WorkSamples> work = std::nullopt;  ///< what a right one does; absent: not known
+  std::string not_covered;  ///< why it could not be emulated; empty: it was
+  std::optional<CountedSamples> work = std::nullopt;  ///< what a right one does; absent: not known
 };
 
 /// Emulates on several threads what it is asked about. Code that was emulated on the same small

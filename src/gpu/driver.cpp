@@ -219,7 +219,7 @@ std::string location(std::source_location where) {
   return fmt::format("{}:{}", path.substr(path.rfind('/') + 1), where.line());
 }
 
-std::string remedy_of(int result) {
+std::string remedy_of_driver_error(int result) {
   return kills_context(static_cast<CUresult>(result))
              ? "the GPU context is lost; only a new process can use the GPU again"
              : "";
@@ -234,7 +234,8 @@ std::string DriverStatus::version_text() const {
 const DriverStatus& probe_driver() { return the_driver().status; }
 
 DriverError::DriverError(int result, const std::string& call, std::source_location where)
-    : Error(ExitCode::gpu_failure, describe(result, call), location(where), remedy_of(result)),
+    : Error(ExitCode::gpu_failure, describe(result, call), location(where),
+            remedy_of_driver_error(result)),
       result_(result),
       call_(call),
       name_(error_name(the_driver().api, static_cast<CUresult>(result))),

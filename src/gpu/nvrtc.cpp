@@ -13,7 +13,7 @@ nvrtcProgram raw(const Handle<void*, destroy_program>& program) {
   return static_cast<nvrtcProgram>(program.get());
 }
 
-std::string remedy_of(int result) {
+std::string remedy_of_nvrtc_error(int result) {
   return result == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE
              ? "libnvrtc-builtins must lie beside libnvrtc (scripts/setup brings both)"
              : "";
@@ -73,7 +73,7 @@ std::string without_terminator(std::string text) {
 }  // namespace
 
 NvrtcError::NvrtcError(int result, const std::string& call, const std::string& log)
-    : Error(ExitCode::internal, describe(result, call, log), {}, remedy_of(result)) {}
+    : Error(ExitCode::internal, describe(result, call, log), {}, remedy_of_nvrtc_error(result)) {}
 
 NvrtcVersion nvrtc_version() {
   NvrtcVersion version;

@@ -25,8 +25,8 @@ std::vector<ParamValue> asked_values(const Binding& binding, ProblemProperty pro
 }
 
 /// See Binding: the configurations of that value, or else all of them with it put in.
-std::vector<Config> bind(const std::vector<Config>& configs, std::size_t parameter,
-                         ParamValue value) {
+std::vector<Config> with_value(const std::vector<Config>& configs, std::size_t parameter,
+                               ParamValue value) {
   std::vector<Config> bound;
   std::copy_if(configs.begin(), configs.end(), std::back_inserter(bound),
                [&](const Config& config) { return config.values[parameter] == value; });
@@ -51,7 +51,7 @@ std::vector<Config> bind_all(const Family& family, std::vector<Config> configs,
     }
     std::vector<Config> bound;
     for (const ParamValue value : values) {
-      std::vector<Config> some = bind(configs, i, value);
+      std::vector<Config> some = with_value(configs, i, value);
       std::move(some.begin(), some.end(), std::back_inserter(bound));
     }
     configs = std::move(bound);

@@ -136,8 +136,8 @@ CountedWork count_work(std::span<const emulate::InstructionCounts> counts,
   return work;
 }
 
-CountedWork scale_work(const WorkSample& shorter, const WorkSample* longer, const Problem& problem,
-                       const LaunchGeometry& geometry) {
+CountedWork scale_work(const CountedSample& shorter, const CountedSample* longer,
+                       const Problem& problem, const LaunchGeometry& geometry) {
   const auto blocks = static_cast<double>(volume(geometry.grid));
   const CountedWork of_block = times(shorter.work, 1.0 / blocks_of(shorter.launch));
   if (longer == nullptr) {

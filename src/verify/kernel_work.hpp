@@ -18,7 +18,7 @@ namespace fatune {
                                      const emulate::Program& program, const PtxFunction& function);
 
 /// Work that was counted, and what of.
-struct WorkSample {
+struct CountedSample {
   CountedWork work;
   EmulatedLaunch launch;
 };
@@ -27,7 +27,7 @@ struct WorkSample {
 /// blocks together do a + b * keys each, `keys` being how many a block's queries see on average.
 /// That is exact where tiles of queries and keys divide the lengths; where they do not, it is when
 /// all are ragged alike and nothing is masked. A single sample is taken for as long as the problem.
-[[nodiscard]] CountedWork scale_work(const WorkSample& shorter, const WorkSample* longer,
+[[nodiscard]] CountedWork scale_work(const CountedSample& shorter, const CountedSample* longer,
                                      const Problem& problem, const LaunchGeometry& geometry);
 
 }  // namespace fatune

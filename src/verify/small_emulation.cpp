@@ -65,10 +65,10 @@ class Emulator {
   }
 
   /// Nothing when the problem is longer and nothing says how the work grows.
-  [[nodiscard]] std::optional<WorkSamples> samples(const Artifact& artifact,
-                                                   const SmallLaunch& small,
-                                                   const CountedWork& work) {
-    WorkSamples samples{{work, small.launch}, std::nullopt};
+  [[nodiscard]] std::optional<CountedSamples> samples(const Artifact& artifact,
+                                                      const SmallLaunch& small,
+                                                      const CountedWork& work) {
+    CountedSamples samples{{work, small.launch}, std::nullopt};
     if (of_.problem.seq_len == small.launch.on.problem.seq_len) {
       return samples;
     }
@@ -79,7 +79,7 @@ class Emulator {
     if (!counted) {
       return std::nullopt;
     }
-    samples.longer = WorkSample{*counted, *longer};
+    samples.longer = CountedSample{*counted, *longer};
     return samples;
   }
 

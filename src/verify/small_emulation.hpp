@@ -16,16 +16,16 @@
 namespace fatune {
 
 /// Work that was counted on the small problem and, where the problem is longer, on a longer one.
-struct WorkSamples {
-  WorkSample shorter;
-  std::optional<WorkSample> longer;
+struct CountedSamples {
+  CountedSample shorter;
+  std::optional<CountedSample> longer;
 };
 
 /// What emulating a configuration on a small problem showed.
 struct SmallEmulation {
   EmulatedConfig row;
   EmulatedProblem on;
-  std::optional<WorkSamples> work = std::nullopt;  ///< of a right one, if it was asked for
+  std::optional<CountedSamples> work = std::nullopt;  ///< of a right one, if it was asked for
 };
 
 /// A configuration to be verified, with what is needed for it. Refers to its parts.

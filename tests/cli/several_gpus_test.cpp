@@ -16,7 +16,7 @@ class SeveralGpus : public ProgramTest {
     use_fake_gpu();
     process_.environment["FATUNE_FAKE_DEVICES"] = "2";
   }
-  static std::vector<std::string> run_of(const std::vector<std::string>& more) {
+  static std::vector<std::string> run_on(const std::vector<std::string>& more) {
     std::vector<std::string> arguments{
         "run", "--config", kConfig,           "--batch",   "1", "--heads",
         "1",   "--seq",    "128,256,384,512", "--repeats", "2"};
@@ -33,7 +33,7 @@ class SeveralGpus : public ProgramTest {
 };
 
 TEST_F(SeveralGpus, ShareTheProblemsWhoseOrderStays) {
-  const ProcessResult result = fatune(run_of({"--devices", "all", "--format", "json"}));
+  const ProcessResult result = fatune(run_on({"--devices", "all", "--format", "json"}));
   expect_ok(result);
   expect_schema(result.out, "results");
   const json report = json::parse(result.out);
@@ -46,19 +46,19 @@ TEST_F(SeveralGpus, ShareTheProblemsWhoseOrderStays) {
   const auto used = uuids(report);
   EXPECT_EQ(std::set(used.begin(), used.end()).size(), 2U);
   EXPECT_THAT(used, testing::Each(testing::StartsWith("GPU-00010203")));
-  EXPECT_EQ(fatune_json(run_of({"--devices", "1,0", "--format", "json"}))["gpus_used"], 2);
+  EXPECT_EQ(fatune_json(run_on({"--devices", "1,0", "--format", "json"}))["gpus_used"], 2);
 }
 
 TEST_F(SeveralGpus, OneIsUsedUnlessMoreAreAskedFor) {
-  const json report = fatune_json(run_of({"--format", "json"}));
+  const json report = fatune_json(run_on({"--format", "json"}));
   EXPECT_EQ(report["gpus_used"], 1);
-  const json second = fatune_json(run_of({"--devices", "1", "--format", "json"}));
+  const json second = fatune_json(run_on({"--devices", "1", "--format", "json"}));
   EXPECT_EQ(second["gpus_used"], 1);
   EXPECT_NE(uuids(report)[0], uuids(second)[0]);
 }
 
 TEST_F(SeveralGpus, WhatEachMeasuredIsStored) {
-  expect_ok(fatune(run_of({"--devices", "all"})));
+  expect_ok(fatune(run_on({"--devices", "all"})));
   const json runs = fatune_json({"history", "--format", "json"})["runs"];
   std::int64_t problems = 0;
   for (const json& run : runs) {
@@ -71,7 +71,7 @@ TEST_F(SeveralGpus, WhatEachMeasuredIsStored) {
 
 TEST_F(SeveralGpus, OfSeveralModelsHaveRankingsOfTheirOwn) {
   process_.environment["FATUNE_FAKE_NAMES"] = "Fake A100,Fake H200";
-  const ProcessResult result = fatune(run_of({"--devices", "all", "--out", path("out")}));
+  const ProcessResult result = fatune(run_on({"--devices", "all", "--out", path("out")}));
   expect_ok(result);
   EXPECT_THAT(result.out, testing::AllOf(HasSubstr("Fake A100 ("), HasSubstr("Fake H200 (")));
   for (const std::string model : {"fake-a100", "fake-h200"}) {
@@ -88,14 +88,14 @@ TEST_F(SeveralGpus, OfSeveralModelsHaveRankingsOfTheirOwn) {
 
 TEST_F(SeveralGpus, OfSeveralModelsHaveNoCommonBest) {
   process_.environment["FATUNE_FAKE_NAMES"] = "Fake A100,Fake H200";
-  expect_error(fatune(run_of({"--devices", "all", "--best", path("best.json")})), ExitCode::usage,
+  expect_error(fatune(run_on({"--devices", "all", "--best", path("best.json")})), ExitCode::usage,
                {"--best", "several models", "--out"});
 }
 
 TEST_F(SeveralGpus, OnesThatAreNotThereAreNamed) {
-  expect_error(fatune(run_of({"--devices", "0,5"})), ExitCode::usage, {"5"});
-  expect_error(fatune(run_of({"--devices", ""})), ExitCode::usage, {"--devices"});
-  expect_error(fatune(run_of({"--devices", "0", "--device", "1"})), ExitCode::usage, {"--device"});
+  expect_error(fatune(run_on({"--devices", "0,5"})), ExitCode::usage, {"5"});
+  expect_error(fatune(run_on({"--devices", ""})), ExitCode::usage, {"--devices"});
+  expect_error(fatune(run_on({"--devices", "0", "--device", "1"})), ExitCode::usage, {"--device"});
 }
 
 }  // namespace

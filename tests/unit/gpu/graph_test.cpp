@@ -36,12 +36,13 @@ class Graph : public FakeDriverTest {
  protected:
   void SetUp() override {
     FakeDriverTest::SetUp();
-    seen() = {};
+    seen_in_graph() = {};
     FakeDriver::on_launch([](const char* kernel, void** arguments) {
-      seen() += fmt::format("{}({}) ", kernel, static_cast<Argument*>(arguments[0])->values[11]);
+      seen_in_graph() +=
+          fmt::format("{}({}) ", kernel, static_cast<Argument*>(arguments[0])->values[11]);
     });
   }
-  static std::string& seen() {
+  static std::string& seen_in_graph() {
     static std::string launches;
     return launches;
   }
@@ -59,7 +60,7 @@ TEST_F(Graph, LaunchesItsKernelWithTheArgumentsOfItsMaking) {
   EXPECT_EQ(FakeDriver::launches(), 0);
   graph.launch(stream);
   graph.launch(stream);
-  EXPECT_EQ(seen(), "keep(7) keep(7) ");
+  EXPECT_EQ(seen_in_graph(), "keep(7) keep(7) ");
   EXPECT_EQ(FakeDriver::grid()[0], 5U);
   EXPECT_EQ(FakeDriver::grid()[2], 2U);
   EXPECT_TRUE(has_graphs());

@@ -26,7 +26,7 @@ class ExpressionTest : public ::testing::Test {
     return Expression(text, symbols_, "f.json: /x").number(scope_);
   }
 
-  void expect_bad(const std::string& text, const std::vector<std::string>& parts) const {
+  void expect_bad_expression(const std::string& text, const std::vector<std::string>& parts) const {
     expect_error([&] { (void)value(text); }, ExitCode::bad_file, parts);
   }
 
@@ -81,9 +81,10 @@ TEST_F(ExpressionTest, Functions) {
 }
 
 TEST_F(ExpressionTest, AnUnknownNameIsAnsweredWithTheKnown) {
-  expect_bad("a + c", {"f.json: /x", "\"a + c\"", "unknown name 'c'", "a, b, seq_len, sm_count"});
-  expect_bad("sin(a)", {"unknown name 'sin'"});
-  expect_bad("_pi", {"unknown name '_pi'"});
+  expect_bad_expression("a + c",
+                        {"f.json: /x", "\"a + c\"", "unknown name 'c'", "a, b, seq_len, sm_count"});
+  expect_bad_expression("sin(a)", {"unknown name 'sin'"});
+  expect_bad_expression("_pi", {"unknown name '_pi'"});
 }
 
 TEST_F(ExpressionTest, ANameThatIsNotKnownYetIsRefused) {
@@ -92,28 +93,28 @@ TEST_F(ExpressionTest, ANameThatIsNotKnownYetIsRefused) {
 }
 
 TEST_F(ExpressionTest, SyntaxErrorsNameTheirPosition) {
-  expect_bad("a +", {"position"});
-  expect_bad("(a", {"position"});
-  expect_bad("a b", {"position"});
-  expect_bad("", {"\"\""});
-  expect_bad("min()", {"\"min()\""});
-  expect_bad("ceil_div(a)", {"position", "ceil_div"});
-  expect_bad("a ? b", {"position"});
-  expect_bad("a, b", {"\"a, b\""});
-  expect_bad("a & b", {"position"});
+  expect_bad_expression("a +", {"position"});
+  expect_bad_expression("(a", {"position"});
+  expect_bad_expression("a b", {"position"});
+  expect_bad_expression("", {"\"\""});
+  expect_bad_expression("min()", {"\"min()\""});
+  expect_bad_expression("ceil_div(a)", {"position", "ceil_div"});
+  expect_bad_expression("a ? b", {"position"});
+  expect_bad_expression("a, b", {"\"a, b\""});
+  expect_bad_expression("a & b", {"position"});
 }
 
 TEST_F(ExpressionTest, ForeignCharactersAreRefused) {
-  expect_bad("a = 5", {"position 3", "'==' compares"});
-  expect_bad("a == = 5", {"position 6"});
-  expect_bad("\"a\"", {"position 1"});
-  expect_bad("a; b", {"position 2"});
-  expect_bad("a + \xc3\xa4", {"position 5"});
-  expect_bad(std::string("a\0b", 3), {"position 2"});
+  expect_bad_expression("a = 5", {"position 3", "'==' compares"});
+  expect_bad_expression("a == = 5", {"position 6"});
+  expect_bad_expression("\"a\"", {"position 1"});
+  expect_bad_expression("a; b", {"position 2"});
+  expect_bad_expression("a + \xc3\xa4", {"position 5"});
+  expect_bad_expression(std::string("a\0b", 3), {"position 2"});
 }
 
 TEST_F(ExpressionTest, AssignmentCannotHideBehindComparison) {
-  expect_bad("a >= = 3", {"position 6"});
+  expect_bad_expression("a >= = 3", {"position 6"});
   EXPECT_EQ(value("a >= 3"), 1.0);
 }
 
@@ -123,18 +124,18 @@ TEST_F(ExpressionTest, LengthIsLimited) {
     longest += "+1";
   }
   EXPECT_EQ(value(longest), static_cast<double>(longest.size() + 1) / 2.0);
-  expect_bad(longest + "+1", {"characters is too long", "1024"});
+  expect_bad_expression(longest + "+1", {"characters is too long", "1024"});
 }
 
 TEST_F(ExpressionTest, NestingUpToTheLengthLimitIsHarmless) {
   EXPECT_EQ(value(std::string(500, '(') + "a" + std::string(500, ')')), 6.0);
-  expect_bad(std::string(1000, '('), {"position"});
+  expect_bad_expression(std::string(1000, '('), {"position"});
 }
 
 TEST_F(ExpressionTest, ResultsMustBeFinite) {
-  expect_bad("a / (b - 4)", {"not a finite number", "b = 4", "divided by zero"});
-  expect_bad("a % 0", {"not a finite number"});
-  expect_bad("10 ^ 400", {"not a finite number"});
+  expect_bad_expression("a / (b - 4)", {"not a finite number", "b = 4", "divided by zero"});
+  expect_bad_expression("a % 0", {"not a finite number"});
+  expect_bad_expression("10 ^ 400", {"not a finite number"});
 }
 
 TEST_F(ExpressionTest, IntegersMustBeWhole) {

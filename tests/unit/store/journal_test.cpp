@@ -61,7 +61,7 @@ JournalEvent closing() {
   return event;
 }
 
-std::vector<JournalEvent> one_of_each() {
+std::vector<JournalEvent> one_event_of_each() {
   return {admission("a"), admission("b"), sample("a", 100.1), sample_with_reading("b", 99.9),
           failure("b"),   closing(),      sample("a", 1e-3)};
 }
@@ -122,7 +122,7 @@ class JournalTest : public StoreFolder {
 };
 
 TEST_F(JournalTest, EveryEventComesBackInOrder) {
-  expect_same(load_journal(database_, store_run(one_of_each())), one_of_each());
+  expect_same(load_journal(database_, store_run(one_event_of_each())), one_event_of_each());
 }
 
 TEST_F(JournalTest, AnEventIsThereForOthersAtOnce) {
@@ -189,29 +189,29 @@ TEST_F(JournalTest, ManyAreAddedWholeOrNotAtAll) {
   database_.execute(
       "CREATE TRIGGER full BEFORE INSERT ON journal WHEN new.seq = 3 "
       "BEGIN SELECT raise(ABORT, 'full'); END");
-  EXPECT_THROW(journal.add_all(one_of_each()), Error);
+  EXPECT_THROW(journal.add_all(one_event_of_each()), Error);
   EXPECT_TRUE(load_journal(database_, run_problem).empty());
 }
 
 TEST_F(JournalTest, AnUnfinishedRunsJournalIsTakenOver) {
   EXPECT_TRUE(recalled().empty());
-  store_run(one_of_each());
-  expect_same(recalled(), one_of_each());
+  store_run(one_event_of_each());
+  expect_same(recalled(), one_event_of_each());
 }
 
 TEST_F(JournalTest, OnlyForTheSameProblemRepetitionAndPlan) {
   NewRun other = sample_run();
   other.identity.plan = "other";
-  store_run(one_of_each(), other);
+  store_run(one_event_of_each(), other);
   EXPECT_TRUE(recalled().empty());
-  store_run(one_of_each());
+  store_run(one_event_of_each());
   EXPECT_TRUE(recalled(1024).empty());
   EXPECT_TRUE(recalled(512, 1).empty());
   EXPECT_FALSE(recalled().empty());
 }
 
 TEST_F(JournalTest, ARunThatIsCompleteOrBeganAnewEndsWhatCameBefore) {
-  store_run(one_of_each());
+  store_run(one_event_of_each());
   NewRun anew = sample_run();
   anew.anew = true;
   store_run({}, anew);
@@ -223,7 +223,7 @@ TEST_F(JournalTest, ARunThatIsCompleteOrBeganAnewEndsWhatCameBefore) {
 }
 
 TEST_F(JournalTest, TheLatestIsTakenThatHasAnything) {
-  store_run(one_of_each());
+  store_run(one_event_of_each());
   store_run({admission("c"), sample("c", 5.0)});
   store_run({});  // killed before it had taken anything over
   expect_same(recalled(), {admission("c"), sample("c", 5.0)});
@@ -234,7 +234,7 @@ TEST_F(JournalTest, DamageEndsItWhereverItIs) {
        {"us = us + 1e-9", "seq = 1000", "config = config || ' '", "elapsed_s = 0",
         "throttled = 1 - throttled", "sm_mhz = 1", "kind = 'failed'", "digest = 'x'",
         "clock_limits = NULL", "outcome = '{}'"}) {
-    const std::int64_t run_problem = store_run(one_of_each());
+    const std::int64_t run_problem = store_run(one_event_of_each());
     database_
         .prepare("UPDATE journal SET " + std::string(damage) + " WHERE seq = 3 AND run_problem = ?")
         .bind(run_problem)
@@ -244,7 +244,7 @@ TEST_F(JournalTest, DamageEndsItWhereverItIs) {
 }
 
 TEST_F(JournalTest, ALostEventEndsIt) {
-  store_run(one_of_each());
+  store_run(one_event_of_each());
   database_.execute("DELETE FROM journal WHERE seq = 2");
   EXPECT_EQ(recalled().size(), 2U);
   database_.execute("DELETE FROM journal WHERE seq = 0");

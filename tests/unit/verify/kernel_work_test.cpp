@@ -94,8 +94,8 @@ class Affine {
     }
     return sum;
   }
-  [[nodiscard]] WorkSample sample(std::int64_t seq_len) const {
-    WorkSample sample;
+  [[nodiscard]] CountedSample sample(std::int64_t seq_len) const {
+    CountedSample sample;
     sample.launch.on = {problem(seq_len), 3};
     sample.launch.geometry = geometry(problem(seq_len));
     sample.launch.blocks.extent = {seq_len / rows_, 1, 1};
@@ -113,7 +113,7 @@ TEST(ScaleWork, IsExactWhereTilesDivideTheLength) {
     for (const std::int64_t rows : {64, 128}) {
       const Affine kernel(rows, causal);
       const Problem problem = kernel.problem(4096, 2);
-      const WorkSample longer = kernel.sample(512);
+      const CountedSample longer = kernel.sample(512);
       const CountedWork work =
           scale_work(kernel.sample(256), &longer, problem, kernel.geometry(problem));
       EXPECT_DOUBLE_EQ(work.fp32_operations, 2 * 4 * kernel.of_head(4096)) << rows << causal;
