@@ -203,17 +203,11 @@ TEST_F(Emulate, WhatEndsARunIsReportedWhateverIsAskedFor) {
 
 // What a compiler leaves of an uninitialised variable is a register that only inline PTX reads.
 TEST_F(Emulate, ARegisterThatNothingWritesIsUninitialised) {
-  const std::filesystem::path folder = folder_ / "toy_attention";
-  std::filesystem::copy(kToyFolder, folder, std::filesystem::copy_options::recursive);
-  std::string source = read("toy_attention/toy_attention.cu");
-  const std::string place = "const int lane = threadIdx.x % 32;";
-  source.insert(
-      source.find(place),
-      "float forgotten; asm volatile(\"add.f32 %0, %0, 0f00000000;\" : \"+f\"(forgotten)); ");
-  write("toy_attention/toy_attention.cu", source);
-  const json report = emulate(
-      {"--kernel-dir", folder.string(), "--seq", "32", "--config", "(FP16, 64, 32): unroll_1"},
-      ExitCode::failed_outcomes);
+  const std::string folder = toy_family_with(
+      "float forgotten; asm volatile(\"add.f32 %0, %0, 0f00000000;\" : \"+f\"(forgotten));");
+  const json report =
+      emulate({"--kernel-dir", folder, "--seq", "32", "--config", "(FP16, 64, 32): unroll_1"},
+              ExitCode::failed_outcomes);
   const json& finding = report["configs"][0]["findings"][0];
   EXPECT_EQ(finding["kind"], "uninitialised") << report;
   EXPECT_EQ(finding["check"], "init");

@@ -17,15 +17,8 @@ class NoGpu : public ProgramTest {
   /// The toy family with an instruction that is of no use to anybody, and is not emulated, where
   /// `when` holds.
   [[nodiscard]] std::string uncovered_family(const std::string& when = "true") const {
-    const std::filesystem::path folder = folder_ / "toy_attention";
-    std::filesystem::copy(kToyFolder, folder, std::filesystem::copy_options::recursive);
-    std::string source = read("toy_attention/toy_attention.cu");
-    const std::string place = "const int lane = threadIdx.x % 32;";
-    source.insert(
-        source.find(place),
-        "if (" + when + ") { asm volatile(\"{ .reg .s32 x; vadd.s32.s32.s32 x, 1, 2; }\"); } ");
-    write("toy_attention/toy_attention.cu", source);
-    return folder.string();
+    return toy_family_with("if (" + when +
+                           ") { asm volatile(\"{ .reg .s32 x; vadd.s32.s32.s32 x, 1, 2; }\"); }");
   }
 };
 

@@ -74,6 +74,15 @@ void ProgramTest::write(const std::string& name, std::string_view text) const {
 
 std::string ProgramTest::read(const std::string& name) const { return read_file(folder_ / name); }
 
+std::string ProgramTest::toy_family_with(const std::string& statement) const {
+  const std::filesystem::path folder = folder_ / "toy_attention";
+  std::filesystem::copy(kToyFolder, folder, std::filesystem::copy_options::recursive);
+  std::string source = read("toy_attention/toy_attention.cu");
+  source.insert(source.find("const int lane = threadIdx.x % 32;"), statement + " ");
+  write("toy_attention/toy_attention.cu", source);
+  return folder.string();
+}
+
 std::string ProgramTest::path(const std::string& name) const { return (folder_ / name).string(); }
 
 void expect_error(const ProcessResult& result, ExitCode code,

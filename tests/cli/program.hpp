@@ -35,6 +35,8 @@ class ProgramTest : public testing::Test {
   void write(const std::string& name, std::string_view text) const;
   [[nodiscard]] std::string read(const std::string& name) const;
   [[nodiscard]] std::string path(const std::string& name) const;
+  /// A copy of the toy family whose kernel begins with `statement`: its folder.
+  [[nodiscard]] std::string toy_family_with(const std::string& statement) const;
 
   ProcessOptions process_;
   const std::filesystem::path folder_;
