@@ -33,7 +33,7 @@ constexpr std::array kBounds{
     OpcodeBound{"rcp.approx", {0x1p-23 + kLastPlace, kLeastSubnormal}},
     OpcodeBound{"sqrt.approx", {0x1p-23 + kLastPlace, 0.0}},
     OpcodeBound{"rsqrt.approx", {0x1p-22 /* 2^-22.9 */ + kLastPlace, 0.0}},
-    OpcodeBound{"div.approx", {0x1p-22 + kLastPlace, kLeastSubnormal}},  // 2 last places
+    OpcodeBound{"div.approx", {0x1p-22 + kLastPlace, 0.0}},  // 2 last places
     OpcodeBound{"div.full", {0x1p-22 + kLastPlace, kLeastSubnormal}},
 };
 

@@ -11,8 +11,7 @@
 #include "compile/compiler.hpp"
 #include "emulate/decode_program.hpp"
 #include "gpu/context.hpp"
-#include "gpu/devices.hpp"
-#include "gpu/driver.hpp"
+#include "gpu/gpu_test.hpp"
 #include "gpu/memory.hpp"
 #include "gpu/module.hpp"
 #include "measure/cpu_reference.hpp"
@@ -99,25 +98,7 @@ std::vector<std::uint16_t> run_on_cpu(const Artifact& artifact, const Problem& p
   return run_emulated(program, launch, input.tensors, {}).output;
 }
 
-class GpuEmulation : public ::testing::TestWithParam<Trial> {
- protected:
-  void SetUp() override {
-    if (const gpu::DriverStatus& driver = gpu::probe_driver(); !driver.usable()) {
-      GTEST_SKIP() << "no GPU: " << driver.problem;
-    }
-    const gpu::Device device = gpu::describe_device(0);
-    if (!device.usable()) {
-      GTEST_SKIP() << device.limits.name << ": " << device.unusable_because;
-    }
-    limits_ = device.limits;
-    context_.emplace(0);
-  }
-
-  DeviceLimits limits_;
-
- private:
-  std::optional<gpu::Context> context_;
-};
+class GpuEmulation : public GpuTest, public ::testing::WithParamInterface<Trial> {};
 
 TEST_P(GpuEmulation, OutputsAreThoseOfTheGpu) {
   const Config config = fixtures::flash_config(GetParam().config);
@@ -126,10 +107,10 @@ TEST_P(GpuEmulation, OutputsAreThoseOfTheGpu) {
   const DType dtype = text.starts_with("(BF16") ? DType::bf16 : DType::fp16;
   const Problem problem{1, GetParam().seq_len, 2, d_head, dtype, GetParam().causal};
   const CompileResult compiled = compile(
-      compile_request(fixtures::flash(), config, problem, limits_.arch, limits_), nullptr, true);
+      compile_request(fixtures::flash(), config, problem, limits().arch, limits()), nullptr, true);
   ASSERT_TRUE(std::holds_alternative<Artifact>(compiled));
   const auto& artifact = std::get<Artifact>(compiled);
-  const LaunchGeometry geometry = launch_geometry(fixtures::flash(), config, problem, limits_);
+  const LaunchGeometry geometry = launch_geometry(fixtures::flash(), config, problem, limits());
   EmulatedInputs inputs(1);
   for (const EmulatedInput& input : inputs.of({problem, std::nullopt})) {
     const auto expected = run_on_gpu(artifact, problem, geometry, input.tensors);
