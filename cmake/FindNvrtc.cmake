@@ -82,11 +82,15 @@ if(Nvrtc_FOUND AND NOT TARGET Nvrtc::Nvrtc)
   if(EXISTS "${_cupti_include}")
     list(APPEND _nvrtc_includes "${_cupti_include}")
   endif()
+  # The headers alone, for what opens the libraries at run time, and for stand-ins of them.
+  add_library(Nvrtc::Headers INTERFACE IMPORTED)
+  set_target_properties(Nvrtc::Headers PROPERTIES
+    INTERFACE_INCLUDE_DIRECTORIES "${_nvrtc_includes}")
   add_library(Nvrtc::Nvrtc UNKNOWN IMPORTED)
   # libnvrtc opens libnvrtc-builtins by its bare name and has no RUNPATH of its own. Only DT_RPATH
   # of the program is searched for that, not DT_RUNPATH: hence the old kind of tag.
   set_target_properties(Nvrtc::Nvrtc PROPERTIES
     IMPORTED_LOCATION "${Nvrtc_LIBRARY}"
-    INTERFACE_INCLUDE_DIRECTORIES "${_nvrtc_includes}"
+    INTERFACE_LINK_LIBRARIES Nvrtc::Headers
     INTERFACE_LINK_OPTIONS "LINKER:--disable-new-dtags")
 endif()
