@@ -63,10 +63,10 @@ const json* step(const json& schema, const std::string& token) {
 }
 
 /// The schema of the value at `pointer`, or of the nearest container that has one.
-const json& schema_at(const json& root, json::json_pointer pointer) {
+const json& schema_at(const json& root, const json::json_pointer& pointer) {
   std::vector<std::string> tokens;
-  for (; !pointer.empty(); pointer.pop_back()) {
-    tokens.push_back(pointer.back());
+  for (json::json_pointer rest = pointer; !rest.empty(); rest.pop_back()) {
+    tokens.push_back(rest.back());
   }
   const json* at = &root;
   for (auto token = tokens.rbegin(); token != tokens.rend(); ++token) {
