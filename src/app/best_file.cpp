@@ -14,12 +14,19 @@ Problem read_problem(const JsonNode& node) {
           parse_dtype(node.at("dtype").text()), node.at("causal").boolean()};
 }
 
+std::optional<double> measured_us(const JsonNode& winner) {
+  const nlohmann::json& time = winner.at("time_us").raw();
+  return winner.at("measured").boolean() && time.is_number() ? std::optional(time.get<double>())
+                                                             : std::nullopt;
+}
+
 void add_winner(const JsonNode& node, BestFile& file) {
   const JsonNode winner = node.at("winner");
   if (winner.raw().is_null()) {
     return;
   }
-  KnownWinner known{read_problem(node.at("problem")), winner.at("config").text()};
+  KnownWinner known{read_problem(node.at("problem")), winner.at("config").text(),
+                    measured_us(winner)};
   const bool is_new =
       std::none_of(file.winners.begin(), file.winners.end(),
                    [&](const KnownWinner& other) { return other.problem == known.problem; });
@@ -28,12 +35,31 @@ void add_winner(const JsonNode& node, BestFile& file) {
   }
 }
 
+std::string model_of(const JsonNode& gpu) { return gpu.at("device").at("name").text(); }
+
+/// `device` if the file has it, else its first model; empty without any.
+std::string choose_model(const std::vector<JsonNode>& gpus, const std::string& device) {
+  const bool known = std::any_of(gpus.begin(), gpus.end(),
+                                 [&](const JsonNode& gpu) { return model_of(gpu) == device; });
+  return known || gpus.empty() ? device : model_of(gpus.front());
+}
+
 }  // namespace
 
-BestFile read_best_file(const FileTree& tree, const std::filesystem::path& path) {
+BestFile read_best_file(const FileTree& tree, const std::filesystem::path& path,
+                        const std::string& device) {
   const JsonFile json = load_json_from_disk(tree, path, "best_configs");
-  BestFile file{json.root().at("family").text(), json.root().at("space").text(), {}};
-  for (const JsonNode& gpu : json.root().at("gpus").elements()) {
+  const JsonNode root = json.root();
+  const std::vector<JsonNode> gpus = root.at("gpus").elements();
+  BestFile file{root.at("family").text(),
+                root.at("space").text(),
+                {choose_model(gpus, device), root.at("toolchain").at("driver").text()},
+                root.at("measured").boolean(),
+                {}};
+  for (const JsonNode& gpu : gpus) {
+    if (model_of(gpu) != file.origin.device) {
+      continue;
+    }
     for (const JsonNode& problem : gpu.at("problems").elements()) {
       add_winner(problem, file);
     }

@@ -31,6 +31,9 @@ nlohmann::json plan_json(const PlannedRun& run) {
       configs.push_back(config.values);
     }
     problems.push_back({record_json(plan.problem), plan.run, std::move(configs)});
+    if (plan.kept_in_race) {
+      problems.back().push_back(plan.kept_in_race->values);
+    }
   }
   nlohmann::json plan{{"family", run.kernels.family.name}, {"problems", std::move(problems)}};
   if (run.counters > 0) {  // else as before there were any, so that older runs can be gone on with

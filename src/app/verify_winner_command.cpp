@@ -15,6 +15,7 @@
 #include "engine/interrupt.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
+#include "rank/winner_verdict.hpp"
 
 namespace fatune {
 namespace {
@@ -48,66 +49,48 @@ PlannedRun plan_checks(KernelChoice kernels, const Space& space, const BestFile&
     check_problem(known.problem);
     ProblemPlan& plan = problems.emplace_back();
     plan.problem = known.problem;
-    plan.configs =
-        rivals_of(kernels.family, space, known.problem, parse_config(kernels.family, known.config));
+    plan.kept_in_race = parse_config(kernels.family, known.config);
+    plan.configs = rivals_of(kernels.family, space, known.problem, *plan.kept_in_race);
   }
   return {std::move(kernels), space.key, std::move(problems), std::nullopt};
 }
 
-const Entry* find_entry(const std::vector<Entry>& entries, const Config& config) {
-  const auto found = std::find_if(entries.begin(), entries.end(),
-                                  [&](const Entry& entry) { return entry.config == config; });
-  return found == entries.end() ? nullptr : &*found;
-}
-
-/// Beyond doubt: the race has put them into different tie groups.
-WinnerVerdict judge(const Entry& winner, const Entry& fastest, double tolerance_percent) {
-  const double behind_percent =
-      100.0 * (ranked_us(winner.outcome) / ranked_us(fastest.outcome) - 1.0);
-  return winner.tie_group != fastest.tie_group && behind_percent > tolerance_percent
-             ? WinnerVerdict::beaten
-             : WinnerVerdict::confirmed;
-}
-
-WinnerCheck check_winner(const ProblemReport& report, const Config& config, std::string winner,
-                         double tolerance_percent) {
-  WinnerCheck check;
-  check.problem = report.problem;
-  check.winner = std::move(winner);
-  if (!report.ranking.empty()) {
-    check.fastest = report.ranking.front().short_form;
-    check.fastest_us = ranked_us(report.ranking.front().outcome);
-  }
-  if (const Entry* ranked = find_entry(report.ranking, config)) {
-    check.winner_us = ranked_us(ranked->outcome);
-    check.verdict = judge(*ranked, report.ranking.front(), tolerance_percent);
-  } else if (const Entry* failed = find_entry(report.failures, config)) {
-    check.verdict = WinnerVerdict::failed;
-    check.detail = outcome_summary(failed->outcome);
-  }
-  return check;
-}
-
-std::vector<WinnerCheck> check_winners(const RunReport& report, const Family& family,
+std::vector<WinnerCheck> check_winners(const RunReport& report, const PlannedRun& run,
                                        const BestFile& file, double tolerance_percent) {
+  VerdictPolicy policy{tolerance_percent, report.policy.confidence, 100.0 * report.policy.target_ci,
+                       0};
   std::vector<WinnerCheck> checks;
-  for (const KnownWinner& known : file.winners) {
-    const auto found = std::find_if(
+  for (std::size_t i = 0; i < file.winners.size(); ++i) {
+    const KnownWinner& known = file.winners[i];
+    WinnerCheck& check = checks.emplace_back();
+    check.problem = known.problem;
+    check.winner = known.config;
+    check.file_us = known.time_us;
+    policy.candidates = run.problems[i].configs.size();
+    const auto measured = std::find_if(
         report.problems.begin(), report.problems.end(),
         [&](const ProblemReport& problem) { return problem.problem == known.problem; });
-    const bool measured = found != report.problems.end();
-    checks.push_back(measured ? check_winner(*found, parse_config(family, known.config),
-                                             known.config, tolerance_percent)
-                              : WinnerCheck{known.problem, known.config, {}, {}, {}, {}, {}});
+    if (measured != report.problems.end()) {
+      judge_winner(*measured, parse_config(run.kernels.family, known.config), policy, check);
+    }
   }
   return checks;
 }
 
-ExitCode exit_code_of(const std::vector<WinnerCheck>& checks, bool complete) {
-  const bool all_stand = std::all_of(checks.begin(), checks.end(), [](const WinnerCheck& check) {
-    return check.verdict == WinnerVerdict::confirmed || check.verdict == WinnerVerdict::unknown;
-  });
-  return !all_stand ? ExitCode::beaten : complete ? ExitCode::ok : ExitCode::interrupted;
+bool any_is(const std::vector<WinnerCheck>& checks, WinnerVerdict verdict) {
+  return std::any_of(checks.begin(), checks.end(),
+                     [&](const WinnerCheck& check) { return check.verdict == verdict; });
+}
+
+ExitCode exit_code_of(const WinnerReport& report) {
+  if (any_is(report.checks, WinnerVerdict::beaten) ||
+      any_is(report.checks, WinnerVerdict::failed)) {
+    return ExitCode::beaten;
+  }
+  if (!report.complete) {
+    return ExitCode::interrupted;
+  }
+  return any_is(report.checks, WinnerVerdict::undecided) ? ExitCode::undecided : ExitCode::ok;
 }
 
 Target the_gpu(const VerifyWinnerOptions& options, const FileTree& tree) {
@@ -121,28 +104,38 @@ Target the_gpu(const VerifyWinnerOptions& options, const FileTree& tree) {
   return targets.front();
 }
 
+WinnerReport report_of(const RunEnd& end, const PlannedRun& run, const BestFile& file,
+                       double tolerance_percent) {
+  return {file.origin,
+          {end.report.device.name, end.report.toolchain.driver_version},
+          file.measured,
+          end.complete,
+          check_winners(end.report, run, file, tolerance_percent)};
+}
+
 }  // namespace
 
 ExitCode verify_winner(const VerifyWinnerOptions& options) {
   configure_logging(options.output.verbosity);
-  const BestFile file = read_best_file(FileTree(), options.file);
+  const FileTree tree;
+  const Target target = the_gpu(options, tree);
+  const BestFile file = read_best_file(tree, options.file, target.limits.name);
   const KernelOptions kernel_options = kernels_of(options.kernels, file);
   KernelChoice kernels = choose_kernels(kernel_options);
   const Space space = choose_space(kernels, kernel_options);
   const PlannedRun run = plan_checks(std::move(kernels), space, file);
-  const Target target = the_gpu(options, run.kernels.tree);
   const ResultFiles files{options.out_dir, options.best_file};
   check_writable(files);
   const InterruptWatch watch;
   const auto cache = open_cache(options.compile);
   const RunEnd end = measure(options, run, target, files, cache.get());
-  const std::vector<WinnerCheck> checks =
-      check_winners(end.report, run.kernels.family, file, options.tolerance_percent);
-  print_result(print_winner_checks(checks, options.output.format));
+  const WinnerReport report = report_of(end, run, file, options.tolerance_percent);
+  print_note(options.output, winner_notes(report));
+  print_result(print_winner_report(report, options.output.format));
   if (end.file_error) {
     throw *end.file_error;
   }
-  return exit_code_of(checks, end.complete);
+  return exit_code_of(report);
 }
 
 }  // namespace fatune

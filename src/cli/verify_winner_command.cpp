@@ -30,7 +30,12 @@ void add_verify_winner_command(CLI::App& app, const CommandDefaults& defaults, C
   add_store_options(*sub, options->store);
   add_file_options(*sub, *options);
   add_output_options(*sub, options->output);
-  sub->footer(R"(Exit code 11: a winner is beaten, or has failed.
+  sub->footer(
+      R"(Verdicts: confirmed, it is behind the fastest by no more than the tolerance; beaten, another is
+faster beyond doubt and tolerance; failed, it has no time; undecided, what was measured does not tell,
+as with a small --budget. Times of the file are shown beside the new ones; no verdict rests on them.
+
+Exit code 11: a winner is beaten, or has failed. 13: none is, but one is undecided.
 
 Examples:
   fatune verify-winner results/best_configs.json

@@ -1,5 +1,7 @@
 #include "emit/winner_report.hpp"
 
+#include <fmt/format.h>
+
 #include "emit/print_rows.hpp"
 
 namespace fatune {
@@ -9,10 +11,44 @@ FieldValue number_or_none(const std::optional<double>& value) {
   return value ? FieldValue{*value} : FieldValue{};
 }
 
-FieldValue behind_percent(const WinnerCheck& check) {
-  return check.winner_us && check.fastest_us
-             ? FieldValue{100.0 * (*check.winner_us / *check.fastest_us - 1.0)}
-             : FieldValue{};
+/// By how much `time` is longer than `reference`.
+FieldValue more_percent(const std::optional<double>& time, const std::optional<double>& reference) {
+  return time && reference ? FieldValue{100.0 * (*time / *reference - 1.0)} : FieldValue{};
+}
+
+std::string_view doubt_text(WinnerDoubt doubt) {
+  switch (doubt) {
+    case WinnerDoubt::stopped:
+      return "the run ended before every configuration was measured";
+    case WinnerDoubt::tied_behind:
+      return "slower by more than the tolerance, but with these samples that may be chance";
+    case WinnerDoubt::wide_interval:
+      return "too few or too noisy samples: a median is not known to within the tolerance";
+    case WinnerDoubt::none:
+      break;
+  }
+  return "";
+}
+
+std::string detail_of(const WinnerCheck& check) {
+  return check.failure.empty() ? std::string(doubt_text(check.doubt)) : check.failure;
+}
+
+Json origin_json(const WinnerOrigin& origin) {
+  return {{"device", origin.device}, {"driver", origin.driver}};
+}
+
+std::string origin_note(const WinnerReport& report) {
+  std::string note;
+  if (report.file.device != report.here.device) {
+    note += fmt::format("the file is from another GPU model: {}, and this one is {}\n",
+                        report.file.device, report.here.device);
+  }
+  if (report.file.driver != report.here.driver) {
+    note += fmt::format("the file is from another driver: {}, and this one is {}\n",
+                        report.file.driver, report.here.driver);
+  }
+  return note;
 }
 
 }  // namespace
@@ -25,10 +61,19 @@ std::string_view verdict_name(WinnerVerdict verdict) {
       return "beaten";
     case WinnerVerdict::failed:
       return "failed";
-    case WinnerVerdict::unknown:
+    case WinnerVerdict::undecided:
       break;
   }
-  return "unknown";
+  return "undecided";
+}
+
+std::string winner_notes(const WinnerReport& report) {
+  std::string notes = origin_note(report);
+  notes += report.file_measured
+               ? "'since file' compares with the file's own times. Heat, clocks, another driver or "
+                 "another GPU may explain it; no verdict rests on it."
+               : "the file's times are estimates: nothing is compared with them";
+  return notes;
 }
 
 const std::vector<Field<WinnerCheck>>& winner_check_fields() {
@@ -36,8 +81,9 @@ const std::vector<Field<WinnerCheck>>& winner_check_fields() {
       {"problem", "problem", "what it was measured on", 0, Shown::everywhere,
        [](const WinnerCheck& c) { return FieldValue{describe(c.problem)}; }},
       {"verdict", "verdict",
-       "confirmed; beaten: another is faster beyond doubt and tolerance; failed: it has no time; "
-       "unknown: the run was stopped",
+       "confirmed: it is behind by no more than the tolerance; beaten: another is faster beyond "
+       "doubt "
+       "and tolerance; failed: it has no time; undecided: what was measured does not tell",
        0, Shown::everywhere,
        [](const WinnerCheck& c) { return FieldValue{std::string(verdict_name(c.verdict))}; }},
       {"winner", "winner", "of the file", 0, Shown::everywhere,
@@ -45,24 +91,35 @@ const std::vector<Field<WinnerCheck>>& winner_check_fields() {
       {"winner_us", "us", "its median", 1, Shown::everywhere,
        [](const WinnerCheck& c) { return number_or_none(c.winner_us); }},
       {"behind_percent", "behind %", "by how much it is slower than the fastest", 2,
-       Shown::everywhere, behind_percent},
+       Shown::everywhere,
+       [](const WinnerCheck& c) { return more_percent(c.winner_us, c.fastest_us); }},
       {"fastest", "fastest", "of all", 0, Shown::everywhere,
        [](const WinnerCheck& c) { return text_or_none(c.fastest); }},
       {"fastest_us", "us", "its median", 1, Shown::everywhere,
        [](const WinnerCheck& c) { return number_or_none(c.fastest_us); }},
-      {"detail", "detail", "why it failed", 0, Shown::everywhere,
-       [](const WinnerCheck& c) { return text_or_none(c.detail); }},
+      {"file_us", "file us", "its median in the file", 1, Shown::for_programs,
+       [](const WinnerCheck& c) { return number_or_none(c.file_us); }},
+      {"since_file_percent", "since file %",
+       "by how much it is slower than in the file; heat may explain it, no verdict rests on it", 1,
+       Shown::everywhere,
+       [](const WinnerCheck& c) { return more_percent(c.winner_us, c.file_us); }},
+      {"detail", "detail", "why it failed, or why that is undecided", 0, Shown::everywhere,
+       [](const WinnerCheck& c) { return text_or_none(detail_of(c)); }},
   };
   return fields;
 }
 
-std::string print_winner_checks(const std::vector<WinnerCheck>& checks, OutputFormat format) {
-  if (format == OutputFormat::json) {
-    Json json = {{"format", "fatune.verify_winner"}, {"format_version", 1}};
-    json["winners"] = json_rows(winner_check_fields(), checks);
-    return json_text(json);
+std::string print_winner_report(const WinnerReport& report, OutputFormat format) {
+  if (format != OutputFormat::json) {
+    return print_rows(winner_check_fields(), report.checks, format);
   }
-  return print_rows(winner_check_fields(), checks, format);
+  Json json = {{"format", "fatune.verify_winner"},
+               {"format_version", 1},
+               {"complete", report.complete},
+               {"file", origin_json(report.file)},
+               {"here", origin_json(report.here)}};
+  json["winners"] = json_rows(winner_check_fields(), report.checks);
+  return json_text(json);
 }
 
 }  // namespace fatune

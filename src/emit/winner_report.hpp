@@ -11,8 +11,11 @@ namespace fatune {
 
 /// Winners that were measured again; ends with a line break. JSON:
 /// configs/schema/verify_winner.schema.json.
-[[nodiscard]] std::string print_winner_checks(const std::vector<WinnerCheck>& checks,
-                                              OutputFormat format);
+[[nodiscard]] std::string print_winner_report(const WinnerReport& report, OutputFormat format);
+
+/// What to bear in mind beside the table: another GPU model, another driver, what the comparison
+/// with the file is worth. Lines without a final line break.
+[[nodiscard]] std::string winner_notes(const WinnerReport& report);
 
 /// One column of that list.
 [[nodiscard]] const std::vector<Field<WinnerCheck>>& winner_check_fields();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,10 +19,11 @@ struct AuditedConfig {
 /// What is to be tried on one problem.
 struct ProblemPlan {
   Problem problem;
-  int run = 1;                  ///< which repetition of the whole, from 1
-  std::vector<Config> configs;  ///< in the documented order
-  std::int64_t pruned = 0;      ///< configurations of this dtype and d_head that rules dropped
-  std::int64_t invalid = 0;     ///< ... that the family cannot build
+  int run = 1;                         ///< which repetition of the whole, from 1
+  std::vector<Config> configs;         ///< in the documented order
+  std::optional<Config> kept_in_race;  ///< one of them whose time is wanted even if it is behind
+  std::int64_t pruned = 0;   ///< configurations of this dtype and d_head that rules dropped
+  std::int64_t invalid = 0;  ///< ... that the family cannot build
   std::vector<AuditedConfig> audited;
   std::vector<std::pair<std::string, std::int64_t>> pruned_by_rule;  ///< in the rules' order
 };

@@ -59,7 +59,8 @@ double ProblemRace::elapsed_s() const {
 
 RunnerId ProblemRace::join(Racer racer) {
   const double us = racer.first_us;
-  const RunnerId id = race_.admit(us > 0.0 ? std::optional<double>(us) : std::nullopt);
+  const RunnerId id = race_.admit(us > 0.0 ? std::optional<double>(us) : std::nullopt,
+                                  racer.candidate.kept_in_race);
   racers_.push_back(std::move(racer));
   return id;
 }

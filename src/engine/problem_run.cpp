@@ -245,8 +245,12 @@ bool ProblemRun::repeats_code(std::size_t index) {
 }
 
 Candidate ProblemRun::candidate_of(const Trial& trial) const {
-  return {trial.entry.short_form, trial.artifact, trial.geometry, trial.probe_geometry,
-          trial.entry.config.family};
+  return {trial.entry.short_form,
+          trial.artifact,
+          trial.geometry,
+          trial.probe_geometry,
+          trial.entry.config.family,
+          trial.entry.config == work_.plan->kept_in_race};
 }
 
 // --- The end ---

@@ -24,6 +24,7 @@ struct Candidate {
   LaunchGeometry geometry;
   LaunchGeometry probe_geometry;  ///< the launch on probe_problem(problem)
   std::string family = {};        ///< for the names that profilers show (core/range_names.hpp)
+  bool kept_in_race = false;      ///< ProblemPlan::kept_in_race is this one
 };
 
 /// What a caller names an admitted candidate by.

@@ -29,7 +29,7 @@ Race::Race(RacePolicy policy)
   check_policy(policy_);
 }
 
-RunnerId Race::admit(std::optional<double> admission_us) {
+RunnerId Race::admit(std::optional<double> admission_us, bool kept_in) {
   if (closed_) {
     throw std::logic_error("a candidate joins a race that has been closed");
   }
@@ -38,6 +38,7 @@ RunnerId Race::admit(std::optional<double> admission_us) {
   }
   Runner& runner = runners_.emplace_back();
   runner.admission_us = admission_us;
+  runner.kept_in = kept_in;
   runner.evidence = fresh_evidence();
   compare_admissions();
   return runners_.size() - 1;

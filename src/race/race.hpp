@@ -60,9 +60,10 @@ class Race {
   explicit Race(RacePolicy policy);
 
   /// A candidate joins with the next round that begins. `admission_us`: one sample of it, taken
-  /// before; evidence, and its time if it is eliminated on it. Throws std::logic_error when closed,
-  /// std::invalid_argument unless the time is positive and finite.
-  RunnerId admit(std::optional<double> admission_us = {});
+  /// before; evidence, and its time if it is eliminated on it. `kept_in`: whatever its times, it
+  /// stays in the race and in the finals, so that its time is as well known as the winner's. Throws
+  /// std::logic_error when closed, std::invalid_argument unless the time is positive and finite.
+  RunnerId admit(std::optional<double> admission_us = {}, bool kept_in = false);
   /// No more will join: the race may end.
   void close() { closed_ = true; }
 
@@ -125,7 +126,7 @@ class Race {
   [[nodiscard]] bool fit_into_finals(const std::vector<RunnerId>& ids) const;
   [[nodiscard]] bool is_needy(RunnerId id) const;
   [[nodiscard]] bool few_are_left() const;
-  [[nodiscard]] std::vector<RunnerId> leader_and_tied(std::vector<RunnerId> ids) const;
+  [[nodiscard]] std::vector<RunnerId> leader_tied_and_kept(std::vector<RunnerId> ids) const;
   [[nodiscard]] bool can_still_win(RunnerId id) const;
   [[nodiscard]] const Series& series_of(RunnerId id) const;
   void advance();

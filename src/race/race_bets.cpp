@@ -90,7 +90,7 @@ bool Race::is_beaten(RunnerId id) const {
   const Runner& runner = runners_[id];
   const bool has_time =
       !runner.race.empty() || (runner.admission_us && policy_.admission_may_eliminate);
-  return has_time && runner.evidence.stake() * policy_.false_elimination >= 1.0;
+  return has_time && !runner.kept_in && runner.evidence.stake() * policy_.false_elimination >= 1.0;
 }
 
 std::vector<RunnerId> Race::eliminate(int round) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -109,7 +110,7 @@ StopReason Race::end_of_race() const {
     return std::all_of(ids.begin(), ids.end(), has_all) ? StopReason::fixed_count
                                                         : StopReason::not_yet;
   }
-  return few_are_left() ? StopReason::target : judge(leader_and_tied(ids));
+  return few_are_left() ? StopReason::target : judge(leader_tied_and_kept(ids));
 }
 
 bool Race::few_are_left() const {
@@ -123,7 +124,7 @@ StopReason Race::end_of_finals() const {
     return StopReason::budget;
   }
   return final_rounds_ < policy_.least_final_rounds ? StopReason::not_yet
-                                                    : judge(leader_and_tied(finalists_));
+                                                    : judge(leader_tied_and_kept(finalists_));
 }
 
 const Series& Race::series_of(RunnerId id) const {
@@ -172,9 +173,9 @@ StopReason Race::judge(const std::vector<RunnerId>& sampled) const {
              : StopReason::not_yet;
 }
 
-std::vector<RunnerId> Race::leader_and_tied(std::vector<RunnerId> ids) const {
+std::vector<RunnerId> Race::leader_tied_and_kept(std::vector<RunnerId> ids) const {
   std::erase_if(ids, [&](RunnerId id) {
-    const auto ratio = id == leader_
+    const auto ratio = id == leader_ || runners_[id].kept_in
                            ? std::nullopt
                            : ratio_interval(runners_[id], runners_[*leader_], policy_.confidence);
     return ratio && ratio->low > 1.0;
@@ -195,10 +196,13 @@ void Race::begin_finals(StopReason reason) {
     phase_ = Phase::done;
     return;
   }
-  std::erase_if(finalists_, [&](RunnerId id) { return !can_still_win(id); });
-  std::stable_sort(finalists_.begin(), finalists_.end(), [&](RunnerId a, RunnerId b) {
-    return runners_[a].race.median_us() < runners_[b].race.median_us();
-  });
+  std::erase_if(finalists_,
+                [&](RunnerId id) { return !runners_[id].kept_in && !can_still_win(id); });
+  const auto key = [&](RunnerId id) {
+    return std::tuple(!runners_[id].kept_in, runners_[id].race.median_us());
+  };
+  std::stable_sort(finalists_.begin(), finalists_.end(),
+                   [&](RunnerId a, RunnerId b) { return key(a) < key(b); });
   finalists_.resize(std::min(finalists_.size(), static_cast<std::size_t>(policy_.most_finalists)));
   phase_ = Phase::finals;
 }

@@ -40,6 +40,7 @@ struct Runner {
   std::set<RunnerId> opponents;            ///< the leaders that the evidence is about
   std::optional<int> eliminated_in_round;  ///< 0: at its admission
   bool withdrawn = false;
+  bool kept_in = false;     ///< its time is wanted: it is not eliminated, and is a finalist
   int kept_throttled = 0;   ///< samples kept although they were taken under throttling
   int kept_off_rounds = 0;  ///< samples kept although their round's sentinel was off
 

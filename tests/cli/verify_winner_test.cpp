@@ -2,6 +2,11 @@
 // times.
 #include "cli/program.hpp"
 
+#include <signal.h>
+
+#include <chrono>
+#include <thread>
+
 namespace fatune::testing_cli {
 namespace {
 
@@ -19,10 +24,10 @@ class VerifyWinner : public ProgramTest {
     process_.environment["FATUNE_FAKE_WORKER"] = script.dump();
   }
 
-  void sweep_while_the_128_wide_tile_is_best() {
+  void sweep_while_the_128_wide_tile_is_best(const std::string& seq_lens = "256") {
     times_are({{"128, 64, 64, 4", 120.0}, {"128, 128, 64, 4", 100.0}, {"32, 4", 140.0}});
-    expect_ok(fatune({"sweep", "--seq", "256", "--dhead", "128", "--dtype", "fp16", "--batch", "1",
-                      "--no-db", "-q", "--best", path("best.json")}));
+    expect_ok(fatune({"sweep", "--seq", seq_lens, "--dhead", "128", "--dtype", "fp16", "--batch",
+                      "1", "--no-db", "-q", "--best", path("best.json")}));
   }
 
   ProcessResult verify(const std::vector<std::string>& more = {}) {
@@ -68,6 +73,78 @@ TEST_F(VerifyWinner, FailsWhenTheWinnerCrashes) {
   EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::beaten)) << result.err;
   EXPECT_THAT(result.out, testing::HasSubstr("failed"));
   EXPECT_THAT(result.out, testing::HasSubstr("scripted"));
+}
+
+TEST_F(VerifyWinner, SaysThatTooFewSamplesDoNotTell) {
+  sweep_while_the_128_wide_tile_is_best();
+  times_are({{"128, 64, 64, 4", 93.0}, {"128, 128, 64, 4", 100.0}, {"32, 4", 140.0}});
+  const ProcessResult result = verify({"--format", "json", "--budget", "0.001"});
+  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::undecided)) << result.err;
+  const json winner = json::parse(result.out)["winners"][0];
+  EXPECT_EQ(winner["verdict"], "undecided");
+  EXPECT_THAT(std::string(winner["detail"]), testing::HasSubstr("may be chance"));
+}
+
+TEST_F(VerifyWinner, DoesNotConfirmTheFastestByTooFewSamples) {
+  sweep_while_the_128_wide_tile_is_best();
+  const ProcessResult result = verify({"--format", "json", "--budget", "0.001"});
+  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::undecided)) << result.err;
+  EXPECT_EQ(json::parse(result.out)["winners"][0]["verdict"], "undecided");
+}
+
+TEST_F(VerifyWinner, ConfirmsNothingThatWasInterrupted) {
+  sweep_while_the_128_wide_tile_is_best("128,256");
+  json script = json::parse(process_.environment["FATUNE_FAKE_WORKER"]);
+  script["slow_ms"] = 20;
+  process_.environment["FATUNE_FAKE_WORKER"] = script.dump();
+  process_.when_err_has = "[40/80]";
+  process_.then = [](pid_t pid) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    ::kill(pid, SIGINT);
+  };
+  const ProcessResult result =
+      fatune({"verify-winner", path("best.json"), "--no-db", "--format", "json"});
+  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::interrupted)) << result.err;
+  expect_schema(result.out, "verify_winner");
+  const json report = json::parse(result.out);
+  EXPECT_FALSE(report["complete"]);
+  EXPECT_EQ(report["winners"][0]["verdict"], "confirmed");
+  EXPECT_EQ(report["winners"][1]["verdict"], "undecided");
+}
+
+TEST_F(VerifyWinner, ComparesWithTheTimesOfTheFile) {
+  sweep_while_the_128_wide_tile_is_best();
+  times_are({{"128, 64, 64, 4", 126.0}, {"128, 128, 64, 4", 105.0}, {"32, 4", 140.0}});
+  const json winner = json::parse(verify({"--format", "json"}).out)["winners"][0];
+  EXPECT_EQ(winner["verdict"], "confirmed");
+  EXPECT_NEAR(winner["file_us"], 100.0, 1.0);
+  EXPECT_NEAR(winner["since_file_percent"], 5.0, 1.0);
+}
+
+TEST_F(VerifyWinner, SaysThatTheFileIsFromAnotherGpuOrDriver) {
+  sweep_while_the_128_wide_tile_is_best();
+  json best = json::parse(read("best.json"));
+  best["gpus"][0]["device"]["name"] = "NVIDIA Elsewhere";
+  best["toolchain"]["driver"] = "7.5";
+  write("best.json", best.dump());
+  const ProcessResult result = fatune({"verify-winner", path("best.json"), "--no-db"});
+  expect_ok(result);
+  EXPECT_THAT(result.err, testing::HasSubstr("from another GPU model: NVIDIA Elsewhere"));
+  EXPECT_THAT(result.err, testing::HasSubstr("from another driver: 7.5"));
+}
+
+TEST_F(VerifyWinner, TakesTheWinnersOfThisGpuModelFromAFileOfSeveral) {
+  sweep_while_the_128_wide_tile_is_best();
+  json best = json::parse(read("best.json"));
+  json other = best["gpus"][0];
+  other["device"]["name"] = "NVIDIA Elsewhere";
+  other["problems"][0]["winner"]["config"] = other["problems"][0]["runners_up"][0]["config"];
+  best["gpus"] = json::array({other, best["gpus"][0]});
+  write("best.json", best.dump());
+  const ProcessResult result = verify({"--format", "json"});
+  expect_ok(result);
+  EXPECT_THAT(std::string(json::parse(result.out)["winners"][0]["winner"]),
+              testing::HasSubstr("128, 128, 64, 4"));
 }
 
 TEST_F(VerifyWinner, NeedsAFileOfASweep) {

@@ -97,5 +97,28 @@ TEST(Finals, BoundTheWinnersCurse) {
   EXPECT_LT(std::abs(finals_bias), 0.9 * std::abs(naive_bias));
 }
 
+// Forty, the fastest ten within 0.5 %, and one of the slowest whose time is wanted.
+TEST(Finals, HaveOneThatIsKeptInHoweverFarBehindItIs) {
+  Chip chip;
+  chip.noise = normal_noise(0.004);
+  Race race(racing_policy());
+  std::vector<double> true_us;
+  for (std::size_t i = 0; i < 40; ++i) {
+    true_us.push_back(100.0 + 0.05 * static_cast<double>(i));
+    race.admit(true_us.back(), false);
+  }
+  true_us.push_back(170.0);
+  const RunnerId kept = race.admit(true_us.back(), true);
+  race.close();
+  const RaceResult result = run(race, true_us, chip, 5);
+  const CandidateResult& candidate = result.candidates[kept];
+  EXPECT_TRUE(candidate.finalist);
+  EXPECT_FALSE(candidate.eliminated_in_round);
+  EXPECT_EQ(candidate.timing.samples_us.size(), static_cast<std::size_t>(result.final_rounds));
+  EXPECT_NEAR(candidate.timing.median_us, 170.0, 1.0);
+  EXPECT_GT(candidate.tie_group, 1);
+  EXPECT_LE(candidate.timing.median_high_us - candidate.timing.median_low_us, 2 * 0.005 * 170.0);
+}
+
 }  // namespace
 }  // namespace fatune
