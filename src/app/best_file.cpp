@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "core/device_limits.hpp"
 #include "core/error.hpp"
 #include "data/json_file.hpp"
 
@@ -15,7 +18,7 @@ Problem read_problem(const JsonNode& node) {
 }
 
 std::optional<double> measured_us(const JsonNode& winner) {
-  const nlohmann::json& time = winner.at("time_us").raw();
+  const nlohmann::json time = winner.at("time_us").raw();
   return winner.at("measured").boolean() && time.is_number() ? std::optional(time.get<double>())
                                                              : std::nullopt;
 }
@@ -44,11 +47,7 @@ std::string choose_model(const std::vector<JsonNode>& gpus, const std::string& d
   return known || gpus.empty() ? device : model_of(gpus.front());
 }
 
-}  // namespace
-
-BestFile read_best_file(const FileTree& tree, const std::filesystem::path& path,
-                        const std::string& device) {
-  const JsonFile json = load_json_from_disk(tree, path, "best_configs");
+BestFile parse_best_file(const JsonFile& json, const std::string& device) {
   const JsonNode root = json.root();
   const std::vector<JsonNode> gpus = root.at("gpus").elements();
   BestFile file{root.at("family").text(),
@@ -65,10 +64,26 @@ BestFile read_best_file(const FileTree& tree, const std::filesystem::path& path,
     }
   }
   if (file.winners.empty()) {
-    throw Error(ExitCode::bad_file, "it names no winner", path.string(),
+    throw Error(ExitCode::bad_file, "it names no winner", json.origin(),
                 "give a best_configs.json that a sweep has written");
   }
   return file;
+}
+
+}  // namespace
+
+BestFile read_best_file(const FileTree& tree, const std::filesystem::path& path,
+                        const std::string& device) {
+  return parse_best_file(load_json_from_disk(tree, path, "best_configs"), device);
+}
+
+BestFile shipped_best_file(const FileTree& tree, const std::string& device) {
+  const std::string path = fmt::format("configs/tuned/{}.json", file_name_part(device));
+  if (!tree.contains(path)) {
+    throw Error(ExitCode::usage, fmt::format("fatune brings no winners for {}", device), "FILE",
+                "give a best_configs.json that a sweep has written");
+  }
+  return parse_best_file(load_json(tree, path, "best_configs"), device);
 }
 
 }  // namespace fatune

@@ -33,4 +33,7 @@ struct BestFile {
 [[nodiscard]] BestFile read_best_file(const FileTree& tree, const std::filesystem::path& path,
                                       const std::string& device);
 
+/// The winners that fatune brings along for `device`. Error(usage) when it has none for it.
+[[nodiscard]] BestFile shipped_best_file(const FileTree& tree, const std::string& device);
+
 }  // namespace fatune

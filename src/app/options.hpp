@@ -103,7 +103,7 @@ struct SweepOptions : MeasureOptions {
 };
 
 struct VerifyWinnerOptions : MeasureOptions {
-  std::filesystem::path file;      ///< best_configs.json
+  std::optional<std::filesystem::path> file;  ///< best_configs.json; absent: the one fatune ships
   double tolerance_percent = 0.5;  ///< by how much a winner may be slower than the fastest
 };
 

@@ -1,7 +1,6 @@
 #include "app/session.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <thread>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "app/measuring.hpp"
 #include "app/result_files.hpp"
 #include "app/target.hpp"
+#include "core/device_limits.hpp"
 #include "core/error.hpp"
 #include "emit/run_report.hpp"
 #include "engine/interrupt.hpp"
@@ -86,20 +86,11 @@ void name_files(const ResultFiles& files, const OutputOptions& output) {
   }
 }
 
-std::string slug(const std::string& name) {
-  std::string slug;
-  for (const char c : name) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
-    slug += plain ? static_cast<char>(std::tolower(static_cast<unsigned char>(c))) : '-';
-  }
-  return slug;
-}
-
 /// Different GPU models give separate rankings, in folders of their own.
 ResultFiles files_for(const MeasureOptions& options, const Target& target, bool one_of_several) {
   ResultFiles files{options.out_dir, options.best_file};
   if (one_of_several && files.folder) {
-    *files.folder /= slug(target.limits.name);
+    *files.folder /= file_name_part(target.limits.name);
   }
   if (one_of_several && files.best_file) {
     throw Error(ExitCode::usage,

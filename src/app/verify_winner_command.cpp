@@ -119,7 +119,9 @@ ExitCode verify_winner(const VerifyWinnerOptions& options) {
   configure_logging(options.output.verbosity);
   const FileTree tree;
   const Target target = the_gpu(options, tree);
-  const BestFile file = read_best_file(tree, options.file, target.limits.name);
+  const std::string& device = target.limits.name;
+  const BestFile file =
+      options.file ? read_best_file(tree, *options.file, device) : shipped_best_file(tree, device);
   const KernelOptions kernel_options = kernels_of(options.kernels, file);
   KernelChoice kernels = choose_kernels(kernel_options);
   const Space space = choose_space(kernels, kernel_options);

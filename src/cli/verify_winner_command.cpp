@@ -14,9 +14,8 @@ void add_verify_winner_command(CLI::App& app, const CommandDefaults& defaults, C
       "verify-winner",
       "Measure the winners of a best_configs.json again: are they still the fastest?");
   sub->add_option_function<std::string>(
-         "FILE", [options](const std::string& text) { options->file = text; },
-         "best_configs.json, as sweep writes it")
-      ->required();
+      "FILE", [options](const std::string& text) { options->file = text; },
+      "best_configs.json, as sweep writes it (default: what fatune ships for this GPU model)");
   add_text_option(*sub, "--tolerance", "PERCENT",
                   "by how much a winner may be slower than the fastest (default: 0.5)",
                   [options](const std::string& text) {
@@ -38,6 +37,7 @@ as with a small --budget. Times of the file are shown beside the new ones; no ve
 Exit code 11: a winner is beaten, or has failed. 13: none is, but one is undecided.
 
 Examples:
+  fatune verify-winner
   fatune verify-winner results/best_configs.json
   fatune verify-winner best.json --tolerance 2 --budget 60 --format json)");
   sub->callback([options, &command] { command = [options] { return verify_winner(*options); }; });

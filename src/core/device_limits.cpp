@@ -1,6 +1,7 @@
 #include "core/device_limits.hpp"
 
 #include <algorithm>
+#include <cctype>
 
 namespace fatune {
 namespace {
@@ -33,6 +34,15 @@ int blocks_per_sm(const DeviceLimits& limits, int threads_per_block, int registe
   const std::int64_t by_threads = limits.max_threads_per_sm / (warps * kWarp);
   return static_cast<int>(std::min(
       {by_registers, by_smem, by_threads, static_cast<std::int64_t>(limits.max_blocks_per_sm)}));
+}
+
+std::string file_name_part(std::string_view device_name) {
+  std::string part;
+  for (const char c : device_name) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    part += plain ? static_cast<char>(std::tolower(static_cast<unsigned char>(c))) : '-';
+  }
+  return part;
 }
 
 }  // namespace fatune

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "core/arch.hpp"
 
@@ -35,5 +36,8 @@ struct DeviceLimits {
 /// Source: CUDA occupancy calculator's rules for compute capability 8.x and 9.0.
 [[nodiscard]] int blocks_per_sm(const DeviceLimits& limits, int threads_per_block,
                                 int registers_per_thread, std::int64_t smem_bytes);
+
+/// "nvidia-h200" for "NVIDIA H200": a GPU's name as part of a file's name.
+[[nodiscard]] std::string file_name_part(std::string_view device_name);
 
 }  // namespace fatune

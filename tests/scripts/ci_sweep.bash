@@ -20,10 +20,23 @@ expect_refusal() {  # expect_refusal TEXT ARGUMENT...
   [[ $code -eq 2 ]] || fail "ci_sweep $*: exit code $code instead of 2"
   grep -q -- "$text" <<<"$message" || fail "ci_sweep $*: does not say '$text'"
 }
-expect_refusal "say --gpu or --no-gpu" --seq 512
+expect_refusal "say --gpu, --no-gpu or --verify" --seq 512
 expect_refusal "unknown argument: --bogus" --no-gpu --bogus
 expect_refusal "--seq needs a value" --no-gpu --seq
 
 # A program that fails must fail the job.
 FATUNE=false "$SCRIPTS/ci_sweep" --no-gpu --out "$WORK/false" >/dev/null 2>&1 && fail "hides a failure"
+
+# Shipped winners: what fatune answers decides; no winners for this GPU model are no failure.
+expect_verified() {  # expect_verified CODE_OF_FATUNE OUTPUT CODE
+  printf '#!/bin/sh\nprintf "%%s" "%s"\nexit %s\n' "$2" "$1" >"$WORK/answers"
+  chmod +x "$WORK/answers"
+  local code=0
+  FATUNE="$WORK/answers" "$SCRIPTS/ci_sweep" --verify --out "$WORK/verify" >/dev/null 2>&1 || code=$?
+  [[ $code -eq $3 ]] || fail "--verify ends with $code, not $3, when fatune ends with $1"
+}
+expect_verified 0 "{}" 0
+expect_verified 2 "" 0
+expect_verified 11 "{}" 11
+expect_verified 13 "{}" 13
 exit 0
