@@ -49,7 +49,7 @@ void add_check_command(CLI::App& app, const CommandDefaults& defaults, Command& 
               kMostSeeds, options->seeds);
   add_integer(*sub, "--seed", "first seed of the random inputs (default: 1)", 0,
               std::numeric_limits<std::int64_t>::max() - kMostSeeds, options->policy.seed);
-  add_problem_options(*sub, options->problems);
+  add_problem_options(*sub, options->problems, "2048; 512 with --small or --sanitizer");
   add_kernel_options(*sub, options->kernels, SpaceOption::yes);
   add_target_options(*sub, options->target);
   add_emulate_option(*sub, options->emulate);

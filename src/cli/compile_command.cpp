@@ -18,7 +18,7 @@ void add_compile_command(CLI::App& app, const CommandDefaults& defaults, Command
       ->type_name("CONFIG")
       ->allow_extra_args(false)
       ->excludes("--space");
-  add_problem_options(*sub, options->problems);
+  add_problem_options(*sub, options->problems, kCompiledSeqLen);
   add_arch_option(*sub, options->arch);
   add_jobs_option(*sub, options->compile);
   add_cache_options(*sub, options->compile);
@@ -28,8 +28,7 @@ void add_compile_command(CLI::App& app, const CommandDefaults& defaults, Command
   sub->add_flag("--strict", options->strict, "exit with 6 if a configuration did not compile");
   add_output_options(*sub, options->output);
   sub->footer(
-      R"(The default architecture is sm_90; the default sequence length, whose tile remainders are compiled
-in, is 4096.
+      R"(The default architecture is sm_90. What is left of the sequence length in the last tile is compiled in.
 Examples:
   fatune compile --space tune --arch sm_80
   fatune compile --space all --arch sm_90a --format json

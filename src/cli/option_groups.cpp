@@ -70,8 +70,9 @@ void add_binding_options(CLI::App& app, ProblemOptions& problems) {
       [&](const std::string& text) { problems.dtypes = parse_dtype_list(text, "--dtype"); });
 }
 
-void add_problem_options(CLI::App& app, ProblemOptions& problems) {
-  add_text_option(app, "--seq", "LIST", "sequence lengths (default: 512,1024,2048,4096)",
+void add_problem_options(CLI::App& app, ProblemOptions& problems,
+                         const std::string& default_seq_lens) {
+  add_text_option(app, "--seq", "LIST", "sequence lengths (default: " + default_seq_lens + ")",
                   [&](const std::string& text) {
                     problems.seq_lens = parse_positive_list(text, "--seq", kMostSweptSeqLen);
                   });

@@ -10,8 +10,11 @@ namespace fatune {
 enum class SpaceOption { yes, no };
 
 void add_kernel_options(CLI::App& app, KernelOptions& kernels, SpaceOption space);
-/// --seq --dhead --dtype --causal --batch --heads
-void add_problem_options(CLI::App& app, ProblemOptions& problems);
+inline constexpr const char* kSweptSeqLens = "512,1024,2048,4096";
+inline constexpr const char* kCompiledSeqLen = "4096";  ///< of commands that measure nothing
+/// --seq --dhead --dtype --causal --batch --heads. `default_seq_lens` is for the help alone.
+void add_problem_options(CLI::App& app, ProblemOptions& problems,
+                         const std::string& default_seq_lens = kSweptSeqLens);
 /// --dhead and --dtype alone.
 void add_binding_options(CLI::App& app, ProblemOptions& problems);
 void add_target_options(CLI::App& app, TargetOptions& target);

@@ -80,7 +80,7 @@ void add_why_command(CLI::App& parent, const CommandDefaults& defaults, Command&
   CLI::App* sub = parent.add_subcommand(
       "why", "Which parameter moves which instructions, and which go with the time");
   add_kernel_options(*sub, options->kernels, SpaceOption::yes);
-  add_problem_options(*sub, options->problems);
+  add_problem_options(*sub, options->problems, kCompiledSeqLen);
   add_arch_option(*sub, options->arch);
   add_text_option(*sub, "--run", "N|last",
                   "the configurations, problems and times of a stored run instead of a space",

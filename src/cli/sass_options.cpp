@@ -47,7 +47,7 @@ std::optional<std::int64_t> read_run(const std::string& text) {
 
 void add_compile_options(CLI::App& app, SassOptions& options) {
   add_kernel_options(app, options.kernels, SpaceOption::no);
-  add_problem_options(app, options.problems);
+  add_problem_options(app, options.problems, kCompiledSeqLen);
   add_arch_option(app, options.arch);
   add_cache_options(app, options.compile);
 }
