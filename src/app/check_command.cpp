@@ -165,8 +165,9 @@ bool carry_out(ConfigCheck& check, const CheckOptions& options, const std::strin
 /// With --diff a CSV has the rows: the checks have no room for them.
 std::string print(const std::vector<CheckedInput>& rows, const CheckOptions& options) {
   const OutputFormat format = options.output.format;
-  return options.count_rows && format == OutputFormat::csv ? print_rows_csv(rows)
-                                                           : print_checked_inputs(rows, format);
+  return options.count_rows && format == OutputFormat::csv
+             ? print_rows_csv(rows)
+             : print_checked_inputs(rows, page_of(options.output));
 }
 
 /// Without a GPU it emulates, which stands for comparing outputs alone.
@@ -199,7 +200,7 @@ ExitCode check(const CheckOptions& options) {
     announce_emulation(target, options.output);
   }
   const bool complete = target.measured() ? carry_out(check, options, program) : check.emulate();
-  print_result(print(check.rows(), options));
+  print_report(print(check.rows(), options), options.output);
   const bool all_right = std::all_of(check.rows().begin(), check.rows().end(), is_right);
   return !all_right ? ExitCode::failed_outcomes : complete ? ExitCode::ok : ExitCode::interrupted;
 }

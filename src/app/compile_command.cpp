@@ -8,6 +8,7 @@
 #include "app/console.hpp"
 #include "app/kernel_choice.hpp"
 #include "app/plan_problems.hpp"
+#include "app/progress.hpp"
 #include "app/session.hpp"
 #include "app/target.hpp"
 #include "compile/compile_pool.hpp"
@@ -51,6 +52,7 @@ std::string file_stem(const std::string& family, const std::string& short_form, 
 
 /// What is listed before compilation, and for what can be compiled, what is needed to do so.
 struct Prepared {
+  Problem problem;
   CompiledConfig row;
   Entry entry;
   LaunchGeometry geometry;
@@ -60,6 +62,7 @@ struct Prepared {
 Prepared prepare(const Job& job, const Config& config) {
   const Problem problem = problem_for(job.family, config, job.options.problems, job.seq_len);
   Prepared prepared;
+  prepared.problem = problem;
   prepared.entry = make_entry(job.family, config);
   prepared.row.short_form = prepared.entry.short_form;
   if (const auto obstacle = find_obstacle(job.family, config, problem, job.limits)) {
@@ -124,18 +127,18 @@ void compile_all(const Job& job, std::vector<Prepared>& prepared) {
       std::move(requests),
       [&](const CompileRequest& request) { return compile(request, cache.get(), job.options.ptx); },
       {job_count(job.options.compile), 0});
-  while (true) {
-    const std::optional<Compiled> compiled = pool.next();
-    if (!compiled) {
-      return;
-    }
+  Progress progress(job.options.output, owners.size());
+  while (const std::optional<Compiled> compiled = pool.next()) {
     Prepared& owner = prepared[owners.at(compiled->index)];
+    progress.begin_problem(owner.problem);
     if (const auto* artifact = std::get_if<Artifact>(compiled->result.get())) {
       add_compiled(job, *artifact, owner);
     } else {
       add_failure(std::get<CompileFailed>(*compiled->result), owner.row);
     }
+    progress.step();
   }
+  progress.finish();
 }
 
 ExitCode exit_code_of(const CompileReport& report, bool strict) {
@@ -172,7 +175,7 @@ ExitCode compile_offline(const CompileOptions& options) {
   report.device = target.limits;
   report.toolchain = toolchain_in_use(target);
   report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  print_result(print_compile_report(report, options.output.format));
+  print_report(print_compile_report(report, page_of(options.output)), options.output);
   return exit_code_of(report, options.strict);
 }
 

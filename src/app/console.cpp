@@ -10,6 +10,7 @@
 #include <spdlog/spdlog.h>
 
 #include "core/error.hpp"
+#include "emit/text_fit.hpp"
 
 namespace fatune {
 
@@ -29,6 +30,17 @@ void print_result(std::string_view text) {
     throw Error(ExitCode::io, fmt::format("cannot write: {}", std::strerror(errno)),
                 "standard output");
   }
+}
+
+Page page_of(const OutputOptions& output) { return {output.format, output.columns}; }
+
+PrintOptions print_options_of(const OutputOptions& output) {
+  return {output.format, output.colour, static_cast<std::size_t>(output.top), output.columns};
+}
+
+void print_report(std::string_view text, const OutputOptions& output) {
+  const bool for_people = output.format == OutputFormat::table;
+  print_result(wrapped_lines(text, for_people ? output.columns : 0));
 }
 
 void print_note(const OutputOptions& output, std::string_view text) {

@@ -3,6 +3,8 @@
 #include <string_view>
 
 #include "app/options.hpp"
+#include "emit/page.hpp"
+#include "emit/run_report.hpp"
 
 namespace fatune {
 
@@ -11,6 +13,15 @@ void configure_logging(Verbosity verbosity);
 
 /// A result, to standard output. Error(io) when it cannot be written whole.
 void print_result(std::string_view text);
+
+/// What a report for these options is printed on.
+[[nodiscard]] Page page_of(const OutputOptions& output);
+
+/// The same for a run's report.
+[[nodiscard]] PrintOptions print_options_of(const OutputOptions& output);
+
+/// A report, like a result; of a table those lines wrapped that are wider than the terminal.
+void print_report(std::string_view text, const OutputOptions& output);
 
 /// A remark for people, to standard error; nothing when quiet.
 void print_note(const OutputOptions& output, std::string_view text);

@@ -91,7 +91,7 @@ ExitCode debug(const DebugOptions& options) {
   if (options.out_dir) {
     debugging.write_files(*options.out_dir);
   }
-  print_result(print_debug_report(debugging.report(), options.output.format));
+  print_report(print_debug_report(debugging.report(), page_of(options.output)), options.output);
   return is_right(debugging.report()) || !target.measured() ? ExitCode::ok
                                                             : ExitCode::failed_outcomes;
 }

@@ -36,7 +36,7 @@ DeviceReport make_report() {
 
 ExitCode devices(const DevicesOptions& options) {
   configure_logging(options.output.verbosity);
-  print_result(print_device_report(make_report(), options.output.format));
+  print_report(print_device_report(make_report(), page_of(options.output)), options.output);
   return ExitCode::ok;
 }
 

@@ -37,7 +37,8 @@ std::vector<Check> all_checks(const DoctorOptions& options) {
 ExitCode doctor(const DoctorOptions& options) {
   configure_logging(options.output.verbosity);
   const std::vector<Check> checks = all_checks(options);
-  print_result(print_checks(checks, options.output.format, options.output.colour));
+  print_report(print_checks(checks, page_of(options.output), options.output.colour),
+               options.output);
   const bool broken = std::any_of(checks.begin(), checks.end(), [](const Check& check) {
     return check.health == Health::broken;
   });

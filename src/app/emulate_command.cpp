@@ -116,7 +116,7 @@ ExitCode emulate_kernels(const EmulateOptions& options) {
       print_note(options.output, fmt::format("{} prints:\n{}", row.config, row.printed));
     }
   }
-  print_result(print_emulate_report(report, options.output.format));
+  print_report(print_emulate_report(report, page_of(options.output)), options.output);
   return report.complete ? exit_code_of(report.configs, options.strict) : ExitCode::interrupted;
 }
 

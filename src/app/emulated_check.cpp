@@ -123,6 +123,7 @@ class SeedCheck {
     std::vector<std::vector<CheckedInput>> rows(all.size());
     for_each_index(all.size(), jobs_, [&](std::size_t i) {
       if (!InterruptWatch::interrupted()) {
+        progress.begin_problem(*all[i].problem);
         rows[i] = check(all[i]);
         progress.step();
       }

@@ -69,8 +69,9 @@ ExitCode list(const ListOptions& options) {
   const KernelChoice kernels = choose_kernels(options.kernels);
   const Space space = choose_space(kernels, options.kernels);
   const Plan plan = make_plan(kernels.family, space, binding_of(options.problems));
-  print_result(print_plan_report(make_report(kernels.family, space, plan), options.output.format,
-                                 options.with_dropped));
+  print_report(print_plan_report(make_report(kernels.family, space, plan), page_of(options.output),
+                                 options.with_dropped),
+               options.output);
   return ExitCode::ok;
 }
 

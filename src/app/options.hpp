@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -70,7 +71,9 @@ struct OutputOptions {
   Verbosity verbosity = Verbosity::normal;
   bool colour = false;         ///< standard output takes ANSI colours
   bool live_progress = false;  ///< standard error is a terminal: redraw one line
-  std::string command_line;    ///< as typed, for the records
+  std::size_t columns = 0;     ///< of the terminal that standard output is; 0: none, or not known
+  std::size_t columns_variable = 0;  ///< the environment's COLUMNS; 0: not set
+  std::string command_line;          ///< as typed, for the records
 };
 
 /// What `sweep` and `run` share.

@@ -87,7 +87,7 @@ ExitCode count(const ProfileOptions& options, const ProfilePlan& plan) {
   if (options.out_dir) {
     write_files(*options.out_dir, end.report);
   }
-  print_result(print_profile(end.report, options.output.format));
+  print_report(print_profile(end.report, page_of(options.output)), options.output);
   if (!end.complete) {
     return ExitCode::interrupted;
   }
@@ -102,7 +102,7 @@ ExitCode show_imported(const ProfileOptions& options) {
   report.read_by = "ncu";
   report.source = options.imported->filename().string();
   compare_durations(std::nullopt, report);
-  print_result(print_profile(report, options.output.format));
+  print_report(print_profile(report, page_of(options.output)), options.output);
   return report.rows.empty() ? ExitCode::nothing_ranked : ExitCode::ok;
 }
 
@@ -113,8 +113,8 @@ ExitCode record_timeline(const ProfileOptions& options, const ProfilePlan& plan)
   }
   const Target target = gpu_target(options, plan.kernels.tree);
   const ReportFolder folder(options.out_dir);
-  print_result(
-      print_timeline(run_timeline(options, plan, target, folder.path()), options.output.format));
+  const std::vector<TimelineRow> rows = run_timeline(options, plan, target, folder.path());
+  print_report(print_timeline(rows, page_of(options.output)), options.output);
   return ExitCode::ok;
 }
 

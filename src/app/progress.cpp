@@ -1,17 +1,22 @@
 #include "app/progress.hpp"
 
+#include <unistd.h>
+
 #include <cmath>
 #include <cstdio>
 
 #include <fmt/format.h>
 
+#include "app/terminal_width.hpp"
 #include "core/outcome.hpp"
 #include "core/problem.hpp"
+#include "emit/text_fit.hpp"
 
 namespace fatune {
 namespace {
 
 constexpr const char* kWipeLine = "\r\x1b[K";
+constexpr std::size_t kUsualColumns = 80;
 
 std::string best_text(const ProblemReport& report) {
   return report.ranking.empty()
@@ -31,6 +36,7 @@ std::string duration_text(std::chrono::seconds duration) {
 Progress::Progress(const OutputOptions& output, std::size_t total)
     : live_(output.live_progress && output.verbosity != Verbosity::quiet),
       quiet_(output.verbosity == Verbosity::quiet),
+      columns_variable_(output.columns_variable),
       total_(total) {}
 
 /// Assumes that what is left goes on as before; unknown until something is done.
@@ -45,14 +51,26 @@ std::string Progress::remaining() const {
 }
 
 std::string Progress::status() const {
-  return fmt::format("[{}/{}] {}, ETA {}", done_, total_, problem_, remaining());
+  return fmt::format("[{}/{}] {}{}ETA {}", done_, total_, problem_, problem_.empty() ? "" : ", ",
+                     remaining());
+}
+
+/// The status; without the problem where the terminal is too narrow for it. Its last column stays
+/// free: a cursor behind it would be in the next line.
+std::string Progress::live_line() const {
+  const std::size_t columns = terminal_columns(STDERR_FILENO, columns_variable_);
+  const std::size_t room = (columns == 0 ? kUsualColumns : columns) - 1;
+  const std::string whole = status();
+  return width_of(whole) <= room
+             ? whole
+             : shortened(fmt::format("[{}/{}] ETA {}", done_, total_, remaining()), room);
 }
 
 void Progress::draw() {
   constexpr auto kRedrawInterval = std::chrono::milliseconds(100);
   if (live_ && Clock::now() - last_drawn_ >= kRedrawInterval) {
     last_drawn_ = Clock::now();
-    fmt::print(stderr, "{}{}", kWipeLine, status());
+    fmt::print(stderr, "{}{}", kWipeLine, live_line());
     std::fflush(stderr);
   }
 }

@@ -13,7 +13,7 @@
 namespace fatune {
 
 /// Says on standard error how far a run is: one line that is redrawn on a terminal, a line per
-/// problem elsewhere, nothing when quiet.
+/// problem elsewhere, nothing when quiet. The live line fits the terminal as wide as it is then.
 class Progress : public RunObserver {
  public:
   using Clock = std::chrono::steady_clock;
@@ -30,11 +30,13 @@ class Progress : public RunObserver {
  private:
   void draw();
   [[nodiscard]] std::string status() const;
+  [[nodiscard]] std::string live_line() const;
   [[nodiscard]] std::string remaining() const;
 
   std::mutex mutex_;
   bool live_;
   bool quiet_;
+  std::size_t columns_variable_;
   std::size_t total_;
   std::size_t done_ = 0;
   std::string problem_;

@@ -22,7 +22,7 @@ std::string diff_text(const SassOptions& options, const SassCode& a, const SassC
     return print_listing_diff({a.source, normal_form(a.kernel())},
                               {b.source, normal_form(b.kernel())});
   }
-  return print_sass_diff(report_of(a), report_of(b), options.output.format, options.opcodes);
+  return print_sass_diff(report_of(a), report_of(b), page_of(options.output), options.opcodes);
 }
 
 /// By Graphviz.
@@ -43,7 +43,8 @@ std::string drawn(const std::string& graph) {
 ExitCode sass(const SassOptions& options) {
   configure_logging(options.output.verbosity);
   const SassCode code = load_code(options, options.sources.at(0));
-  print_result(print_sass_report(report_of(code), options.output.format, options.opcodes));
+  print_report(print_sass_report(report_of(code), page_of(options.output), options.opcodes),
+               options.output);
   return ExitCode::ok;
 }
 
@@ -51,7 +52,8 @@ ExitCode sass_diff(const SassOptions& options) {
   configure_logging(options.output.verbosity);
   const SassCode a = load_code(options, options.sources.at(0));
   const SassCode b = load_code(options, options.sources.at(1));
-  print_result(diff_text(options, a, b));
+  const std::string text = diff_text(options, a, b);
+  options.listing ? print_result(text) : print_report(text, options.output);
   return ExitCode::ok;
 }
 

@@ -97,9 +97,13 @@ ExitCode sass_map(const SassMapOptions& options) {
   if (options.target) {
     report.selection = select(mapped, options, report.lines);
   }
-  print_result(options.annotate ? annotated_source(report)
-                                : print_sass_map(report, options.output.format,
-                                                 static_cast<std::size_t>(options.output.top)));
+  if (options.annotate) {
+    print_result(annotated_source(report));
+    return ExitCode::ok;
+  }
+  print_report(
+      print_sass_map(report, page_of(options.output), static_cast<std::size_t>(options.output.top)),
+      options.output);
   return ExitCode::ok;
 }
 

@@ -147,8 +147,9 @@ ExitCode sass_why(const SassWhyOptions& options) {
   }
   report.effects = parameter_effects(samples);
   report.problems = correlate(counted, report.confidence);
-  print_result(
-      print_sass_why(report, options.output.format, static_cast<std::size_t>(options.output.top)));
+  print_report(
+      print_sass_why(report, page_of(options.output), static_cast<std::size_t>(options.output.top)),
+      options.output);
   return report.samples.empty() ? ExitCode::nothing_ranked : ExitCode::ok;
 }
 

@@ -134,8 +134,7 @@ void print_end(const RunEnd& end, const PlannedRun& run, const ResultFiles& file
   if (!end.complete) {
     explain_interruption(end, run, output);
   }
-  print_result(print_run_report(
-      end.report, {output.format, output.colour, static_cast<std::size_t>(output.top)}));
+  print_report(print_run_report(end.report, print_options_of(output)), output);
   repeat_estimate(end.report, output);
 }
 

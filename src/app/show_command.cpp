@@ -8,8 +8,7 @@ namespace fatune {
 ExitCode show(const ShowOptions& options) {
   configure_logging(options.output.verbosity);
   const RunReport report = stored_report(options.db_file, options.run);
-  print_result(print_run_report(report, {options.output.format, options.output.colour,
-                                         static_cast<std::size_t>(options.output.top)}));
+  print_report(print_run_report(report, print_options_of(options.output)), options.output);
   return ExitCode::ok;
 }
 

@@ -133,7 +133,7 @@ ExitCode verify_winner(const VerifyWinnerOptions& options) {
   const RunEnd end = measure(options, run, target, files, cache.get());
   const WinnerReport report = report_of(end, run, file, options.tolerance_percent);
   print_note(options.output, winner_notes(report));
-  print_result(print_winner_report(report, options.output.format));
+  print_report(print_winner_report(report, page_of(options.output)), options.output);
   if (end.file_error) {
     throw *end.file_error;
   }

@@ -2,8 +2,11 @@
 
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdlib>
 #include <string_view>
+
+#include "app/terminal_width.hpp"
 
 namespace fatune {
 namespace {
@@ -29,6 +32,15 @@ bool is_capable_terminal(int descriptor) {
   return ::isatty(descriptor) == 1 && environment_variable("TERM").value_or("") != "dumb";
 }
 
+/// 0: it is no number of columns.
+std::size_t number_of_columns(const std::string& text) {
+  constexpr std::size_t kMost = 10000;
+  std::size_t columns = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), columns);
+  const bool whole = error == std::errc() && end == text.data() + text.size();
+  return whole && columns <= kMost ? columns : 0;
+}
+
 }  // namespace
 
 std::optional<std::string> environment_variable(const char* name) {
@@ -42,6 +54,8 @@ OutputOptions terminal_defaults() {
   const bool no_colour = !environment_variable("NO_COLOR").value_or("").empty();
   output.colour = is_capable_terminal(STDOUT_FILENO) && !no_colour;
   output.live_progress = is_capable_terminal(STDERR_FILENO);
+  output.columns_variable = number_of_columns(environment_variable("COLUMNS").value_or(""));
+  output.columns = terminal_columns(STDOUT_FILENO, output.columns_variable);
   return output;
 }
 

@@ -11,7 +11,8 @@ namespace fatune {
 [[nodiscard]] std::optional<std::string> environment_variable(const char* name);
 
 /// What the streams can show: colour only on a terminal that is not "dumb" and without NO_COLOR
-/// (any value but the empty one), a live progress line where standard error is such a terminal.
+/// (any value but the empty one), a live progress line where standard error is such a terminal;
+/// how wide standard output is: as the terminal says, else COLUMNS.
 [[nodiscard]] OutputOptions terminal_defaults();
 
 /// The command line as a shell would take it again.

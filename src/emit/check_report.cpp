@@ -104,48 +104,53 @@ bool is_emulated(const CheckedInput& checked) { return checked.tool == kEmulator
 const std::vector<Field<CheckedInput>>& checked_input_fields() {
   static const std::vector<Field<CheckedInput>> fields{
       {"problem", "problem", "what it was run on", 0, Shown::everywhere,
-       [](const CheckedInput& r) { return FieldValue{describe(r.problem)}; }},
+       [](const CheckedInput& r) { return FieldValue{describe(r.problem)}; },
+       ColumnFit{.once = true}},
       {"config", "config", "the configuration's short form", 0, Shown::everywhere,
-       [](const CheckedInput& r) { return FieldValue{r.config}; }},
+       [](const CheckedInput& r) { return FieldValue{r.config}; }, ColumnFit{.config = true}},
       {"seed", "seed", "of the random inputs", 0, Shown::everywhere,
-       [](const CheckedInput& r) { return FieldValue{static_cast<std::int64_t>(r.seed)}; }},
+       [](const CheckedInput& r) { return FieldValue{static_cast<std::int64_t>(r.seed)}; },
+       ColumnFit{.once = true}},
       {"tool", "tool", "tool of compute-sanitizer that it ran under, or emulator", 0,
-       Shown::everywhere, [](const CheckedInput& r) { return text_or_none(r.tool); }},
+       Shown::everywhere, [](const CheckedInput& r) { return text_or_none(r.tool); },
+       ColumnFit{.once = true}},
       {"verified", "verified",
        "how it was found right: gpu, or emulated (on the CPU); null: it was not", 0,
        Shown::for_programs, verified},
       {"outcome", "outcome", "right, wrong_result, crashed, ...", 0, Shown::everywhere,
-       [](const CheckedInput& r) { return FieldValue{r.outcome}; }},
+       [](const CheckedInput& r) { return FieldValue{r.outcome}; }, ColumnFit{.once = true}},
       {"input", "input", "kind of input: normal, large_logits, dominating_key", 0,
        Shown::everywhere,
-       [](const CheckedInput& r) { return r.stats ? FieldValue{r.stats->input} : FieldValue{}; }},
+       [](const CheckedInput& r) { return r.stats ? FieldValue{r.stats->input} : FieldValue{}; },
+       ColumnFit{.leaves = 7, .once = true}},
       {"max_abs_error", "max err", "greatest absolute difference to the fp32 reference", 6,
-       Shown::everywhere, stat<&ErrorStats::max_abs_error>},
+       Shown::everywhere, stat<&ErrorStats::max_abs_error>, ColumnFit{.leaves = 3}},
       {"max_abs_difference", "max diff", "the same to the 16-bit reference", 6, Shown::everywhere,
-       stat<&ErrorStats::max_abs_difference>},
+       stat<&ErrorStats::max_abs_difference>, ColumnFit{.leaves = 4}},
       {"limit", "limit", "the most that both may be", 6, Shown::everywhere,
-       stat<&ErrorStats::limit>},
+       stat<&ErrorStats::limit>, ColumnFit{.leaves = 2}},
       {"percent_of_limit", "% of it", "the greater of both, as a part of the limit", 1,
-       Shown::everywhere, percent_of_limit},
+       Shown::everywhere, percent_of_limit, ColumnFit{.leaves = 6}},
       {"elements", "elements", "compared", 0, Shown::for_programs, stat<&ErrorStats::elements>},
       {"mismatched", "mismatched", "elements beyond atol 1e-5, rtol 1e-3 of the 16-bit reference",
-       0, Shown::everywhere, stat<&ErrorStats::mismatched>},
+       0, Shown::everywhere, stat<&ErrorStats::mismatched>, ColumnFit{.leaves = 5}},
       {"mismatched_percent", "%", "the same in percent", 3, Shown::everywhere,
        [](const CheckedInput& r) {
          return r.stats ? FieldValue{r.stats->mismatched_percent()} : FieldValue{};
-       }},
+       },
+       ColumnFit{.leaves = 1}},
       {"not_finite", "not finite", "NaN or infinite elements of the whole output", 0,
        Shown::for_programs, stat<&ErrorStats::not_finite>},
       {"guard_bytes_changed", "stray bytes", "bytes written outside the output", 0,
        Shown::for_programs, stat<&ErrorStats::guard_bytes_changed>},
       {"detail", "detail", "what is wrong", 0, Shown::everywhere,
-       [](const CheckedInput& r) { return text_or_none(r.detail); }},
+       [](const CheckedInput& r) { return text_or_none(r.detail); }, kWraps},
   };
   return fields;
 }
 
-std::string print_checked_inputs(const std::vector<CheckedInput>& rows, OutputFormat format) {
-  if (format == OutputFormat::json) {
+std::string print_checked_inputs(const std::vector<CheckedInput>& rows, const Page& page) {
+  if (page.format == OutputFormat::json) {
     Json json = {{"format", "fatune.check"}, {"format_version", 1}, {"measured", false}};
     json["checks"] = Json::array();
     for (const CheckedInput& row : rows) {
@@ -153,12 +158,12 @@ std::string print_checked_inputs(const std::vector<CheckedInput>& rows, OutputFo
     }
     return json_text(json);
   }
-  if (format == OutputFormat::csv) {
-    return print_rows(checked_input_fields(), rows, format);
+  if (page.format == OutputFormat::csv) {
+    return print_rows(checked_input_fields(), rows, page);
   }
   const std::vector<CheckedInput> worst = worst_rows(rows);
-  return headline(rows) + print_rows(checked_input_fields(), worst, format) + "\n" +
-         count_text(worst) + print_rows_for_people(rows, format);
+  return headline(rows) + print_rows(checked_input_fields(), worst, page) + "\n" +
+         count_text(worst) + print_rows_for_people(rows, page);
 }
 
 }  // namespace fatune

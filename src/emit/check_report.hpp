@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "core/outcome.hpp"
-#include "core/output_format.hpp"
 #include "core/problem.hpp"
 #include "core/sanitizer.hpp"
 #include "emit/field.hpp"
+#include "emit/page.hpp"
 
 namespace fatune {
 
@@ -38,7 +38,7 @@ struct CheckedInput {
 /// each configuration, seed and tool, the input that came closest to its limit, or went furthest
 /// beyond it, and a last line that counts; then what is known of the outputs' rows.
 [[nodiscard]] std::string print_checked_inputs(const std::vector<CheckedInput>& rows,
-                                               OutputFormat format);
+                                               const Page& page);
 
 /// One column of that list.
 [[nodiscard]] const std::vector<Field<CheckedInput>>& checked_input_fields();

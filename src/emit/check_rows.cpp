@@ -116,14 +116,14 @@ std::string print_rows_csv(const std::vector<CheckedInput>& checks) {
   return print_rows(checked_row_fields(), rows, OutputFormat::csv);
 }
 
-std::string print_rows_for_people(const std::vector<CheckedInput>& checks, OutputFormat format) {
+std::string print_rows_for_people(const std::vector<CheckedInput>& checks, const Page& page) {
   std::string text;
   for (const CheckedInput& checked : checks) {
     if (checked.rows) {
       const RowPattern pattern = find_row_pattern(*checked.rows);
       text += "\n" + headline(checked, pattern);
       if (pattern.rows_beyond_limit > 0) {
-        text += "\n" + print_rows(checked_row_fields(), rows_of(checked, kWorst), format);
+        text += "\n" + print_rows(checked_row_fields(), rows_of(checked, kWorst), page);
       }
     }
   }

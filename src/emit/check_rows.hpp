@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "core/output_format.hpp"
 #include "core/row_pattern.hpp"
 #include "emit/check_report.hpp"
 #include "emit/field.hpp"
 #include "emit/json_text.hpp"
+#include "emit/page.hpp"
 
 namespace fatune {
 
@@ -29,6 +29,6 @@ struct CheckedRow {
 /// For each check whose rows were counted a line on what they have in common, and for wrong ones
 /// the worst rows.
 [[nodiscard]] std::string print_rows_for_people(const std::vector<CheckedInput>& checks,
-                                                OutputFormat format);
+                                                const Page& page);
 
 }  // namespace fatune

@@ -28,27 +28,27 @@ FieldValue text(const CompiledConfig& row) {
 const std::vector<Field<CompiledConfig>>& compile_fields() {
   static const std::vector<Field<CompiledConfig>> fields{
       {"config", "config", "the configuration's short form", 0, kEverywhere,
-       text<&CompiledConfig::short_form>},
+       text<&CompiledConfig::short_form>, ColumnFit{.config = true}},
       {"status", "status", "compiled, invalid, unlaunchable or compile_failed", 0, kEverywhere,
-       text<&CompiledConfig::status>},
+       text<&CompiledConfig::status>, ColumnFit{.once = true}},
       {"registers_per_thread", "regs", "registers per thread", 0, kEverywhere,
        fact<&ResourceFacts::registers_per_thread>},
       {"spill_store_bytes", "spill st", "bytes of spill stores per thread (static count)", 0,
-       kEverywhere, fact<&ResourceFacts::spill_store_bytes>},
+       kEverywhere, fact<&ResourceFacts::spill_store_bytes>, ColumnFit{.leaves = 3}},
       {"spill_load_bytes", "spill ld", "bytes of spill loads per thread (static count)", 0,
        kEverywhere, fact<&ResourceFacts::spill_load_bytes>},
       {"local_bytes", "local", "stack frame per thread in bytes", 0, kEverywhere,
-       fact<&ResourceFacts::local_bytes>},
+       fact<&ResourceFacts::local_bytes>, ColumnFit{.leaves = 1}},
       {"static_smem_bytes", "static smem", "static shared memory per block in bytes", 0,
        kForPrograms, fact<&ResourceFacts::static_smem_bytes>},
       {"dynamic_smem_bytes", "smem", "dynamic shared memory per block in bytes", 0, kEverywhere,
-       integer<&CompiledConfig::dynamic_smem_bytes>},
+       integer<&CompiledConfig::dynamic_smem_bytes>, ColumnFit{.leaves = 5}},
       {"threads_per_block", "threads", "threads per block", 0, kEverywhere,
-       integer<&CompiledConfig::threads_per_block>},
+       integer<&CompiledConfig::threads_per_block>, ColumnFit{.leaves = 2}},
       {"blocks_per_sm", "blk/SM", "blocks that fit one SM at a time; 0: cannot launch", 0,
-       kEverywhere, integer<&CompiledConfig::blocks_per_sm>},
+       kEverywhere, integer<&CompiledConfig::blocks_per_sm>, ColumnFit{.leaves = 6}},
       {"code_bytes", "code", "machine code in bytes", 0, kEverywhere,
-       fact<&ResourceFacts::code_bytes>},
+       fact<&ResourceFacts::code_bytes>, ColumnFit{.leaves = 4}},
       {"compile_ms", "ms", "time of the compilation, also when it came from the cache", 0,
        kForPrograms,
        [](const CompiledConfig& r) { return r.facts ? FieldValue{r.compile_ms} : FieldValue{}; }},
@@ -60,7 +60,7 @@ const std::vector<Field<CompiledConfig>>& compile_fields() {
       {"artifact_key", "key", "content address of the machine code", 0, kForPrograms,
        text<&CompiledConfig::artifact_key>},
       {"detail", "detail", "why it was not compiled; null when it was", 0, kEverywhere,
-       text<&CompiledConfig::detail>},
+       text<&CompiledConfig::detail>, kWraps},
   };
   return fields;
 }
@@ -107,12 +107,12 @@ std::string summary_line(const CompileReport& report) {
 
 }  // namespace
 
-std::string print_compile_report(const CompileReport& report, OutputFormat format) {
-  if (format == OutputFormat::json) {
+std::string print_compile_report(const CompileReport& report, const Page& page) {
+  if (page.format == OutputFormat::json) {
     return print_json(report);
   }
-  const std::string rows = print_rows(compile_fields(), report.configs, format);
-  return format == OutputFormat::csv ? rows : rows + "\n" + summary_line(report);
+  const std::string rows = print_rows(compile_fields(), report.configs, page);
+  return page.format == OutputFormat::csv ? rows : rows + "\n" + summary_line(report);
 }
 
 }  // namespace fatune

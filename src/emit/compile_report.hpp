@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/kernel_code.hpp"
-#include "core/output_format.hpp"
 #include "core/report.hpp"
+#include "emit/page.hpp"
 
 namespace fatune {
 
@@ -40,6 +40,6 @@ struct CompileReport {
 };
 
 /// JSON follows configs/schema/compile.schema.json. Nothing in it was run: measured is false.
-[[nodiscard]] std::string print_compile_report(const CompileReport& report, OutputFormat format);
+[[nodiscard]] std::string print_compile_report(const CompileReport& report, const Page& page);
 
 }  // namespace fatune

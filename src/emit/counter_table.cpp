@@ -51,12 +51,12 @@ TextTable counter_table(const std::vector<Entry>& ranking) {
       entries.push_back(&entry);
     }
   }
-  TextTable table{{{"rank", true}, {"config", false}}, {}};
+  TextTable table{{{"rank", true, {}}, {"config", false, ColumnFit{.config = true}}}, {}};
   for (const Entry* const entry : entries) {
     table.rows.push_back({fmt::format("{}", entry->rank), entry->short_form});
   }
   for (const CounterField& field : fields_of(entries)) {
-    table.columns.push_back({field.title, true});
+    table.columns.push_back({field.title, true, ColumnFit{.leaves = 1}});
     for (std::size_t i = 0; i < entries.size(); ++i) {
       table.rows[i].push_back(counter_text(value_of(*entries[i], field.name)));
     }
@@ -66,7 +66,7 @@ TextTable counter_table(const std::vector<Entry>& ranking) {
 
 void append_counters(const std::vector<const Entry*>& entries, TextTable& table) {
   for (const CounterField& field : fields_of(entries)) {
-    table.columns.push_back({field.name, false});
+    table.columns.push_back({field.name, false, {}});
     for (std::size_t i = 0; i < entries.size(); ++i) {
       table.rows[i].push_back(csv_text(value_of(*entries[i], field.name)));
     }

@@ -239,15 +239,15 @@ const std::vector<Field<StepCheck>>& step_check_fields() {
   return fields;
 }
 
-std::string print_debug_report(const DebugReport& report, OutputFormat format) {
-  if (format == OutputFormat::json) {
+std::string print_debug_report(const DebugReport& report, const Page& page) {
+  if (page.format == OutputFormat::json) {
     return debug_json(report);
   }
-  if (format == OutputFormat::csv) {
-    return print_rows(step_check_fields(), report.checks, format);
+  if (page.format == OutputFormat::csv) {
+    return print_rows(step_check_fields(), report.checks, page);
   }
   return headline(report) + status_line(report) + "\n" + table_title(report) + "\n" +
-         print_rows(step_row_fields(), step_rows(report), format) +
+         print_rows(step_row_fields(), step_rows(report), page) +
          "\noutput: " + worst_text(report, std::nullopt, StepTensor::output) +
          (is_right(report) || first_wrong(report.checks) != nullptr ? " of its limit" : "") + "\n" +
          first_wrong_text(report);

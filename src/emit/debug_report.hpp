@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "core/output_format.hpp"
 #include "debug/compare.hpp"
 #include "debug/head_problem.hpp"
 #include "emit/field.hpp"
+#include "emit/page.hpp"
 
 namespace fatune {
 
@@ -38,7 +38,7 @@ struct DebugReport {
 
 /// JSON follows configs/schema/debug.schema.json; it and CSV have every check. Tables and Markdown
 /// have a line for each step and, when something is wrong, where it is so first.
-[[nodiscard]] std::string print_debug_report(const DebugReport& report, OutputFormat format);
+[[nodiscard]] std::string print_debug_report(const DebugReport& report, const Page& page);
 
 /// One column of the list of checks.
 [[nodiscard]] const std::vector<Field<StepCheck>>& step_check_fields();

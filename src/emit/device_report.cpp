@@ -15,7 +15,8 @@ const std::vector<Field<ListedDevice>>& listing_fields() {
       {"unusable_because", "why not", "why it is not usable; null when it is", 0, Shown::everywhere,
        [](const ListedDevice& d) {
          return d.unusable_because.empty() ? FieldValue{} : FieldValue{d.unusable_because};
-       }},
+       },
+       ColumnFit{.least = 20}},
   };
   return fields;
 }
@@ -62,12 +63,12 @@ std::string print_json(const DeviceReport& report) {
 
 }  // namespace
 
-std::string print_device_report(const DeviceReport& report, OutputFormat format) {
+std::string print_device_report(const DeviceReport& report, const Page& page) {
   const std::vector<DeviceLimits> limits = limits_of(report);
-  if (format == OutputFormat::json) {
+  if (page.format == OutputFormat::json) {
     return print_json(report);
   }
-  if (format == OutputFormat::csv) {
+  if (page.format == OutputFormat::csv) {
     return draw_csv(joined(table_for_programs(listing_fields(), report.devices),
                            table_for_programs(device_fields(), limits)));
   }
@@ -80,8 +81,7 @@ std::string print_device_report(const DeviceReport& report, OutputFormat format)
   }
   const TextTable table = joined(table_for_people(listing_fields(), report.devices),
                                  table_for_people(device_fields(), limits));
-  return text + "\n" +
-         (format == OutputFormat::markdown ? draw_markdown(table) : draw_plain(table));
+  return text + "\n" + draw_table(table, page);
 }
 
 }  // namespace fatune

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/device_limits.hpp"
-#include "core/output_format.hpp"
+#include "emit/page.hpp"
 
 namespace fatune {
 
@@ -20,6 +20,6 @@ struct DeviceReport {
   std::vector<ListedDevice> devices;
 };
 
-[[nodiscard]] std::string print_device_report(const DeviceReport& report, OutputFormat format);
+[[nodiscard]] std::string print_device_report(const DeviceReport& report, const Page& page);
 
 }  // namespace fatune

@@ -51,16 +51,16 @@ std::string print_plain(const std::vector<Check>& checks, bool colour) {
 
 }  // namespace
 
-std::string print_checks(const std::vector<Check>& checks, OutputFormat format, bool colour) {
-  if (format == OutputFormat::table) {
+std::string print_checks(const std::vector<Check>& checks, const Page& page, bool colour) {
+  if (page.format == OutputFormat::table) {
     return print_plain(checks, colour);
   }
-  if (format == OutputFormat::json) {
+  if (page.format == OutputFormat::json) {
     Json json = {{"format", "fatune.doctor"}, {"format_version", 1}};
     json["checks"] = json_rows(check_fields(), checks);
     return json_text(json);
   }
-  return print_rows(check_fields(), checks, format);
+  return print_rows(check_fields(), checks, page);
 }
 
 }  // namespace fatune

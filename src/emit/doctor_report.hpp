@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/output_format.hpp"
+#include "emit/page.hpp"
 
 namespace fatune {
 
@@ -20,7 +20,7 @@ struct Check {
   std::string remedy;  ///< empty when there is nothing to do
 };
 
-[[nodiscard]] std::string print_checks(const std::vector<Check>& checks, OutputFormat format,
+[[nodiscard]] std::string print_checks(const std::vector<Check>& checks, const Page& page,
                                        bool colour);
 
 }  // namespace fatune

@@ -47,17 +47,17 @@ void add_count_fields(std::vector<Field<Row>>& fields, FieldValue (*conflicts)(c
   using Counts = EmulatedCounts;
   fields.insert(fields.end(),
                 {{"warp_instructions", "warp instr", "instructions that warps issued", 0,
-                  kEverywhere, count<&Counts::warp_instructions>},
+                  kEverywhere, count<&Counts::warp_instructions>, ColumnFit{.leaves = 6}},
                  {"thread_instructions", "thread instr", "the same, counted by thread", 0,
-                  kEverywhere, count<&Counts::thread_instructions>},
+                  kEverywhere, count<&Counts::thread_instructions>, ColumnFit{.leaves = 10}},
                  {"shared_wavefronts", "wavefronts", "passes that shared memory needed", 0,
-                  kEverywhere, count<&Counts::shared_wavefronts>},
+                  kEverywhere, count<&Counts::shared_wavefronts>, ColumnFit{.leaves = 5}},
                  {"ideal_wavefronts", "ideal", "passes without bank conflicts", 0, kEverywhere,
-                  count<&Counts::ideal_wavefronts>},
+                  count<&Counts::ideal_wavefronts>, ColumnFit{.leaves = 1}},
                  {"conflict_percent", "conflict %", "passes beyond those, in percent of them", 1,
-                  kEverywhere, conflicts},
+                  kEverywhere, conflicts, ColumnFit{.leaves = 11}},
                  {"global_sectors", "sectors", "32-byte sectors of global memory", 0, kEverywhere,
-                  count<&Counts::global_sectors>},
+                  count<&Counts::global_sectors>, ColumnFit{.leaves = 4}},
                  {"bytes", "bytes", "bytes that loads and stores asked for", 0, kForPrograms,
                   count<&Counts::bytes>}});
 }
@@ -66,26 +66,29 @@ std::vector<Field<EmulatedConfig>> make_config_fields() {
   using Row = EmulatedConfig;
   std::vector<Field<Row>> fields{
       {"problem", "problem", "what it was run on", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{describe(r.problem)}; }},
+       [](const Row& r) { return FieldValue{describe(r.problem)}; }, ColumnFit{.once = true}},
       {"config", "config", "the configuration's short form", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.config}; }},
+       [](const Row& r) { return FieldValue{r.config}; }, ColumnFit{.config = true}},
       {"outcome", "outcome",
        "right, wrong_result, flagged (there are findings), not_covered (an instruction that is not "
        "emulated), compile_failed, invalid, unlaunchable",
-       0, kEverywhere, [](const Row& r) { return FieldValue{r.outcome}; }},
+       0, kEverywhere, [](const Row& r) { return FieldValue{r.outcome}; }, ColumnFit{.once = true}},
       {"runs", "runs", "schedules times inputs", 0, kForPrograms,
        [](const Row& r) { return FieldValue{r.runs}; }},
       {"findings_count", "findings", "mistakes that are listed", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{static_cast<std::int64_t>(r.findings.size())}; }},
+       [](const Row& r) { return FieldValue{static_cast<std::int64_t>(r.findings.size())}; },
+       ColumnFit{.leaves = 9}},
       {"input", "input", "kind of input of the worst run", 0, kEverywhere,
-       [](const Row& r) { return r.stats ? FieldValue{r.stats->input} : FieldValue{}; }},
+       [](const Row& r) { return r.stats ? FieldValue{r.stats->input} : FieldValue{}; },
+       ColumnFit{.leaves = 7, .once = true}},
       {"max_abs_error", "max err", "greatest absolute difference to the float64 reference", 6,
-       kEverywhere, stat<&ErrorStats::max_abs_error>},
+       kEverywhere, stat<&ErrorStats::max_abs_error>, ColumnFit{.leaves = 3}},
       {"max_abs_difference", "max diff", "the same to the 16-bit reference", 6, kEverywhere,
-       stat<&ErrorStats::max_abs_difference>},
-      {"limit", "limit", "the most that both may be", 6, kEverywhere, stat<&ErrorStats::limit>},
+       stat<&ErrorStats::max_abs_difference>, ColumnFit{.leaves = 4}},
+      {"limit", "limit", "the most that both may be", 6, kEverywhere, stat<&ErrorStats::limit>,
+       ColumnFit{.leaves = 2}},
       {"percent_of_limit", "% of it", "the greater of both, as a part of the limit", 1, kEverywhere,
-       percent_of_limit},
+       percent_of_limit, ColumnFit{.leaves = 8}},
       {"elements", "elements", "compared", 0, kForPrograms, stat<&ErrorStats::elements>},
       {"mismatched", "mismatched", "elements beyond atol 1e-5, rtol 1e-3 of the 16-bit reference",
        0, kForPrograms, stat<&ErrorStats::mismatched>},
@@ -95,7 +98,7 @@ std::vector<Field<EmulatedConfig>> make_config_fields() {
     return r.profile ? conflict_percent(r.profile->all) : FieldValue{};
   });
   fields.push_back({"detail", "detail", "what is wrong", 0, kEverywhere,
-                    [](const Row& r) { return text_or_none(r.detail); }});
+                    [](const Row& r) { return text_or_none(r.detail); }, kWraps});
   return fields;
 }
 
@@ -123,7 +126,7 @@ std::vector<Field<EmulatedPart>> make_part_fields() {
   using Row = EmulatedPart;
   std::vector<Field<Row>> fields{
       {"what", "what", "opcode, or source line with the lines that it was inlined at", 0,
-       kEverywhere, [](const Row& r) { return FieldValue{r.what}; }},
+       kEverywhere, [](const Row& r) { return FieldValue{r.what}; }, kWraps},
       {"ptx_line", "PTX line", "line of the PTX where it is first", 0, kEverywhere,
        [](const Row& r) { return FieldValue{r.ptx_line}; }}};
   add_count_fields<Row>(fields, [](const Row& r) { return conflict_percent(r.counts); });
@@ -168,7 +171,7 @@ const std::vector<Field<EmulatedFinding>>& emulated_finding_fields() {
       {"schedule", "schedule", "the run that met it first", 0, kEverywhere,
        [](const Row& r) { return FieldValue{r.schedule}; }},
       {"input", "input", "kind of input of that run", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.input}; }},
+       [](const Row& r) { return FieldValue{r.input}; }, ColumnFit{.leaves = 7, .once = true}},
       {"text", "text", "in words", 0, kEverywhere, [](const Row& r) { return FieldValue{r.text}; }},
       {"count", "count", "times, over all runs", 0, kEverywhere,
        [](const Row& r) { return FieldValue{r.count}; }},

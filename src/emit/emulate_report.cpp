@@ -119,12 +119,12 @@ std::string findings_text(const EmulateReport& report) {
 }
 
 std::string hottest_text(const char* title, const std::vector<EmulatedPart>& parts,
-                         OutputFormat format) {
+                         const Page& page) {
   const std::size_t shown = std::min(parts.size(), kHottest);
   const std::vector<EmulatedPart> first(parts.begin(),
                                         parts.begin() + static_cast<std::ptrdiff_t>(shown));
   return fmt::format("\n{}: {} of {}, by thread instructions\n\n", title, shown, parts.size()) +
-         print_rows(emulated_part_fields(), first, format);
+         print_rows(emulated_part_fields(), first, page);
 }
 
 /// "12.3", blank for nothing.
@@ -139,13 +139,13 @@ std::string conflict_text(const EmulatedCounts& counts) {
 }
 
 /// The lines that matter, file by file, each with its part of all thread instructions.
-std::string annotated_source(const EmulatedProfile& profile, OutputFormat format) {
+std::string annotated_source(const EmulatedProfile& profile, const Page& page) {
   constexpr double kLeastPart = 0.005;
   const std::int64_t all = profile.all.thread_instructions;
   std::string text = fmt::format(
       "\nSource: lines with {} % of the thread instructions or more; own %, with what was inlined, "
       "and bank conflicts in % of the ideal wavefronts\n{}",
-      100.0 * kLeastPart, format == OutputFormat::markdown ? "\n```\n" : "");
+      100.0 * kLeastPart, page.format == OutputFormat::markdown ? "\n```\n" : "");
   std::string file;
   for (const EmulatedLine& line : profile.source) {
     const std::int64_t own = line.own.thread_instructions;
@@ -161,31 +161,31 @@ std::string annotated_source(const EmulatedProfile& profile, OutputFormat format
                         percent_text(with_inlined, all), conflict_text(line.own), line.at.line,
                         line.text);
   }
-  return text + (format == OutputFormat::markdown ? "```\n" : "");
+  return text + (page.format == OutputFormat::markdown ? "```\n" : "");
 }
 
 /// Of one configuration alone: of several it would be much, and JSON has it.
-std::string profile_text(const EmulateReport& report, OutputFormat format) {
+std::string profile_text(const EmulateReport& report, const Page& page) {
   if (report.configs.size() != 1 || !report.configs.front().profile) {
     return {};
   }
   const EmulatedProfile& profile = *report.configs.front().profile;
-  return hottest_text("Source lines", profile.lines, format) +
-         hottest_text("Opcodes", profile.opcodes, format) + annotated_source(profile, format);
+  return hottest_text("Source lines", profile.lines, page) +
+         hottest_text("Opcodes", profile.opcodes, page) + annotated_source(profile, page);
 }
 
 }  // namespace
 
-std::string print_emulate_report(const EmulateReport& report, OutputFormat format) {
-  if (format == OutputFormat::json) {
+std::string print_emulate_report(const EmulateReport& report, const Page& page) {
+  if (page.format == OutputFormat::json) {
     return print_json(report);
   }
-  const std::string rows = print_rows(emulated_config_fields(), report.configs, format);
-  if (format == OutputFormat::csv) {
+  const std::string rows = print_rows(emulated_config_fields(), report.configs, page);
+  if (page.format == OutputFormat::csv) {
     return rows;
   }
   return headline(report) + rows + count_text(report) + findings_text(report) +
-         profile_text(report, format);
+         profile_text(report, page);
 }
 
 }  // namespace fatune

@@ -6,8 +6,8 @@
 
 #include "core/arch.hpp"
 #include "core/emulation.hpp"
-#include "core/output_format.hpp"
 #include "emit/field.hpp"
+#include "emit/page.hpp"
 
 namespace fatune {
 
@@ -26,7 +26,7 @@ struct EmulateReport {
 
 /// Nothing was measured, and every format that has room for it says so. JSON follows
 /// configs/schema/emulate.schema.json; CSV has a row for each configuration, without its findings.
-[[nodiscard]] std::string print_emulate_report(const EmulateReport& report, OutputFormat format);
+[[nodiscard]] std::string print_emulate_report(const EmulateReport& report, const Page& page);
 
 [[nodiscard]] const std::vector<Field<EmulatedConfig>>& emulated_config_fields();
 [[nodiscard]] const std::vector<Field<EmulatedFinding>>& emulated_finding_fields();

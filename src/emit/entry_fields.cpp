@@ -101,11 +101,14 @@ Fields outcome_fields() {
       {"rank", "rank", "1 is the fastest; null: not ranked", 0, kInRanking,
        [](const EntryRow& r) { return rank_or_none(r.entry->rank); }},
       {"tie_group", "tie", "entries with the same number cannot be told apart by their times", 0,
-       kInRanking, [](const EntryRow& r) { return rank_or_none(r.entry->tie_group); }},
+       kInRanking, [](const EntryRow& r) { return rank_or_none(r.entry->tie_group); },
+       ColumnFit{.leaves = 10}},
       {"config", "config", "the configuration's short form", 0, kEverywhere,
-       [](const EntryRow& r) { return FieldValue{r.entry->short_form}; }},
+       [](const EntryRow& r) { return FieldValue{r.entry->short_form}; },
+       ColumnFit{.config = true}},
       {"outcome", "outcome", "how it ended: measured, estimated, wrong_result, ...", 0, kInFailures,
-       [](const EntryRow& r) { return FieldValue{std::string(outcome_name(r.entry->outcome))}; }},
+       [](const EntryRow& r) { return FieldValue{std::string(outcome_name(r.entry->outcome))}; },
+       ColumnFit{.once = true}},
       {"measured", "measured", "false: nothing was timed for this entry", 0, kForPrograms,
        [](const EntryRow& r) {
          return FieldValue{std::holds_alternative<Measured>(r.entry->outcome)};
@@ -120,9 +123,10 @@ Fields outcome_fields() {
        kForPrograms, [](const EntryRow& r) { return FieldValue{r.entry->reused}; }},
       {"same_code_as", "same code as",
        "configuration with the same machine code and launch, whose outcome this is", 0, kEverywhere,
-       [](const EntryRow& r) { return text_or_none(r.entry->same_code_as); }},
+       [](const EntryRow& r) { return text_or_none(r.entry->same_code_as); },
+       ColumnFit{.leaves = 1, .config = true}},
       {"pruned_by", "pruned by", "rule that dropped it: it was tried for an audit", 0, kEverywhere,
-       [](const EntryRow& r) { return text_or_none(r.entry->pruned_by); }},
+       [](const EntryRow& r) { return text_or_none(r.entry->pruned_by); }, ColumnFit{.leaves = 12}},
   };
 }
 
@@ -132,19 +136,22 @@ Fields timing_fields() {
       {"time_us", "us", "what the ranking uses: the median of the samples, or the estimate", 1,
        kInRanking, time_us},
       {"mean_us", "mean", "mean of the samples", 1, kForPrograms, timing<&Timing::mean_us>},
-      {"min_us", "min", "least sample", 1, kInRanking, timing<&Timing::min_us>},
+      {"min_us", "min", "least sample", 1, kInRanking, timing<&Timing::min_us>,
+       ColumnFit{.leaves = 3}},
       {"max_us", "max", "greatest sample", 1, kForPrograms, timing<&Timing::max_us>},
       {"stddev_us", "stddev", "standard deviation of the samples", 2, kInRanking,
-       timing<&Timing::stddev_us>},
+       timing<&Timing::stddev_us>, ColumnFit{.leaves = 2}},
       {"median_low_us", "low", "lower end of the median's confidence interval", 1, kForPrograms,
        timing<&Timing::median_low_us>},
       {"median_high_us", "high", "upper end of the median's confidence interval", 1, kForPrograms,
        timing<&Timing::median_high_us>},
-      {"samples", "n", "how many samples were timed", 0, kInRanking, sample_count},
+      {"samples", "n", "how many samples were timed", 0, kInRanking, sample_count,
+       ColumnFit{.leaves = 4}},
       {"relative_percent", "rel %", "100 * baseline time / this time", 1, kInRanking,
        [](const EntryRow& r) {
          return r.entry->rank == 0 ? FieldValue{} : FieldValue{r.entry->relative_percent};
-       }},
+       },
+       ColumnFit{.leaves = 9}},
   };
 }
 
@@ -155,7 +162,8 @@ Fields throughput_fields() {
        "10^12 FLOP per second by the literature's convention: 4*s^2*d*batch*heads, half when "
        "causal",
        1, kInRanking,
-       [](const EntryRow& r) { return tflops(r, literature_flop(r.problem->problem)); }},
+       [](const EntryRow& r) { return tflops(r, literature_flop(r.problem->problem)); },
+       ColumnFit{.leaves = 11}},
       {"attention_tflops", "attn",
        "10^12 FLOP per second by the attention count: batch*heads*(4*s^2*d + 6*s^2)", 1,
        kForPrograms,
@@ -170,17 +178,18 @@ Fields throughput_fields() {
 Fields resource_fields() {
   return {
       {"registers_per_thread", "regs", "registers per thread", 0, kInRanking,
-       fact<&ResourceFacts::registers_per_thread>},
+       fact<&ResourceFacts::registers_per_thread>, ColumnFit{.leaves = 8}},
       {"spill_store_bytes", "spill st", "bytes of spill stores per thread (static count)", 0,
        kForPrograms, fact<&ResourceFacts::spill_store_bytes>},
       {"spill_load_bytes", "spill", "bytes of spill loads per thread (static count)", 0, kInRanking,
-       fact<&ResourceFacts::spill_load_bytes>},
+       fact<&ResourceFacts::spill_load_bytes>, ColumnFit{.leaves = 7}},
       {"local_bytes", "local", "stack frame per thread in bytes", 0, kForPrograms,
        fact<&ResourceFacts::local_bytes>},
       {"static_smem_bytes", "static smem", "static shared memory per block in bytes", 0,
        kForPrograms, fact<&ResourceFacts::static_smem_bytes>},
       {"dynamic_smem_bytes", "smem", "dynamic shared memory per block in bytes", 0, kInRanking,
-       [](const EntryRow& r) { return if_compiled(r, FieldValue{r.entry->dynamic_smem_bytes}); }},
+       [](const EntryRow& r) { return if_compiled(r, FieldValue{r.entry->dynamic_smem_bytes}); },
+       ColumnFit{.leaves = 5}},
       {"threads_per_block", "threads", "threads per block", 0, kForPrograms,
        [](const EntryRow& r) {
          return if_compiled(r, FieldValue{std::int64_t{r.entry->threads_per_block}});
@@ -188,7 +197,8 @@ Fields resource_fields() {
       {"blocks_per_sm", "blk/SM", "blocks that fit one SM at a time", 0, kInRanking,
        [](const EntryRow& r) {
          return if_compiled(r, FieldValue{std::int64_t{r.entry->blocks_per_sm}});
-       }},
+       },
+       ColumnFit{.leaves = 6}},
       {"code_bytes", "code", "machine code in bytes", 0, kForPrograms,
        fact<&ResourceFacts::code_bytes>},
       {"compile_ms", "compile ms", "time of the compilation, also when it came from the cache", 0,
@@ -222,7 +232,8 @@ Fields record_fields() {
        [](const EntryRow& r) { return text_or_none(r.entry->kernel_name); }},
       {"artifact_key", "key", "content address of the machine code", 0, kForPrograms,
        [](const EntryRow& r) { return text_or_none(r.entry->artifact_key); }},
-      {"detail", "detail", "why it has no rank; null when it has one", 0, kInFailures, detail},
+      {"detail", "detail", "why it has no rank; null when it has one", 0, kInFailures, detail,
+       kWraps},
   };
 }
 

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <variant>
 
+#include "emit/text_table.hpp"
+
 namespace fatune {
 
 /// A value on its way out; monostate: there is none (JSON null, an empty cell).
@@ -32,6 +34,7 @@ struct Field {
   int decimals;              ///< of table and Markdown cells, for doubles
   Shown shown;
   FieldValue (*get)(const Row&);
+  ColumnFit fit{};  ///< of its column on a terminal
 };
 
 /// A field's value in a table or Markdown cell; "-" when there is none.

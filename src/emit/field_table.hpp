@@ -13,7 +13,7 @@ template <typename Row>
 TextTable table_for_programs(const std::vector<Field<Row>>& fields, const std::vector<Row>& rows) {
   TextTable table;
   for (const Field<Row>& field : fields) {
-    table.columns.push_back({std::string(field.name), false});
+    table.columns.push_back({std::string(field.name), false, {}});
   }
   for (const Row& row : rows) {
     std::vector<std::string>& cells = table.rows.emplace_back();
@@ -44,7 +44,7 @@ TextTable table_for_people(const std::vector<Field<Row>>& fields, const std::vec
     if (!any || (field.shown != Shown::everywhere && field.shown != kind)) {
       continue;
     }
-    table.columns.push_back({std::string(field.heading), right});
+    table.columns.push_back({std::string(field.heading), right, field.fit});
     for (std::size_t i = 0; i < rows.size(); ++i) {
       table.rows[i].push_back(std::move(cells[i]));
     }

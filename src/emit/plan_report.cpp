@@ -22,13 +22,14 @@ FieldValue text_of(const std::string* text) {
 const std::vector<Field<ListRow>>& list_fields() {
   static const std::vector<Field<ListRow>> fields{
       {"status", "status", "kept, pruned or invalid", 0, kEverywhere,
-       [](const ListRow& r) { return FieldValue{r.status}; }},
+       [](const ListRow& r) { return FieldValue{r.status}; }, ColumnFit{.leaves = 1, .once = true}},
       {"config", "config", "the configuration's short form", 0, kEverywhere,
-       [](const ListRow& r) { return text_of(r.short_form); }},
+       [](const ListRow& r) { return text_of(r.short_form); },
+       ColumnFit{.least = 24, .config = true}},
       {"rule", "rule", "id of the rule that dropped it", 0, kEverywhere,
        [](const ListRow& r) { return text_of(r.rule); }},
       {"reason", "reason", "why the rule drops it", 0, kEverywhere,
-       [](const ListRow& r) { return text_of(r.reason); }},
+       [](const ListRow& r) { return text_of(r.reason); }, kWraps},
   };
   return fields;
 }
@@ -41,7 +42,8 @@ const std::vector<Field<RuleCount>>& rule_fields() {
        [](const RuleCount& r) { return FieldValue{r.dropped}; }},
       {"reason", "reason for the first", "why it dropped the first of them; null without one", 0,
        kEverywhere,
-       [](const RuleCount& r) { return r.reason.empty() ? FieldValue{} : FieldValue{r.reason}; }},
+       [](const RuleCount& r) { return r.reason.empty() ? FieldValue{} : FieldValue{r.reason}; },
+       kWraps},
   };
   return fields;
 }
@@ -105,17 +107,17 @@ std::string summary_line(const PlanReport& report) {
 
 }  // namespace
 
-std::string print_plan_report(const PlanReport& report, OutputFormat format, bool with_dropped) {
-  if (format == OutputFormat::json) {
+std::string print_plan_report(const PlanReport& report, const Page& page, bool with_dropped) {
+  if (page.format == OutputFormat::json) {
     return print_json(report);
   }
-  std::string configs = print_rows(list_fields(), rows_of(report, with_dropped), format);
-  if (format == OutputFormat::csv) {
+  std::string configs = print_rows(list_fields(), rows_of(report, with_dropped), page);
+  if (page.format == OutputFormat::csv) {
     return configs;
   }
   std::string text = summary_line(report) + "\n" + configs;
   if (with_dropped && !report.rules.empty()) {
-    text += "\n" + print_rows(rule_fields(), report.rules, format);
+    text += "\n" + print_rows(rule_fields(), report.rules, page);
   }
   return text;
 }

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/outcome.hpp"
-#include "core/output_format.hpp"
 #include "core/report.hpp"
+#include "emit/page.hpp"
 
 namespace fatune {
 
@@ -37,7 +37,7 @@ struct PlanReport {
 
 /// `with_dropped`: tables, Markdown and CSV list the dropped configurations too. JSON
 /// (configs/schema/list.schema.json) always holds "kept" and "pruned".
-[[nodiscard]] std::string print_plan_report(const PlanReport& report, OutputFormat format,
+[[nodiscard]] std::string print_plan_report(const PlanReport& report, const Page& page,
                                             bool with_dropped);
 
 }  // namespace fatune

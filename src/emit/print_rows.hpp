@@ -3,22 +3,22 @@
 #include <string>
 #include <vector>
 
-#include "core/output_format.hpp"
 #include "emit/field_table.hpp"
 #include "emit/json_text.hpp"
+#include "emit/page.hpp"
 
 namespace fatune {
 
 /// Rows in one of the formats that have no structure around them.
-/// Precondition: `format` is not json.
+/// Precondition: the page is not JSON's.
 template <typename Row>
 std::string print_rows(const std::vector<Field<Row>>& fields, const std::vector<Row>& rows,
-                       OutputFormat format) {
-  if (format == OutputFormat::csv) {
+                       const Page& page) {
+  if (page.format == OutputFormat::csv) {
     return draw_csv(table_for_programs(fields, rows));
   }
   const TextTable table = table_for_people(fields, rows);
-  return format == OutputFormat::markdown ? draw_markdown(table) : draw_plain(table);
+  return draw_table(table, page);
 }
 
 template <typename Row>

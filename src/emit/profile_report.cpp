@@ -28,8 +28,8 @@ void insert_counters(const std::vector<CounterField>& fields,
                      TextTable& table) {
   for (const CounterField& field : fields) {
     const auto to = static_cast<std::ptrdiff_t>(at++);
-    table.columns.insert(table.columns.begin() + to,
-                         {for_people ? field.title : field.name, for_people});
+    table.columns.insert(table.columns.begin() + to, {for_people ? field.title : field.name,
+                                                      for_people, ColumnFit{.leaves = 3}});
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const FieldValue value = counter(rows[i], field.name);
       table.rows[i].insert(table.rows[i].begin() + to,
@@ -51,10 +51,6 @@ std::vector<CounterField> first_fields(const std::vector<CounterField>& fields) 
   return {fields.begin(), fields.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-std::string draw(const TextTable& table, OutputFormat format) {
-  return format == OutputFormat::markdown ? draw_markdown(table) : draw_plain(table);
-}
-
 std::string problem_name(const ProfiledConfig& row) {
   return row.problem ? describe(*row.problem) : "";
 }
@@ -74,9 +70,9 @@ std::vector<std::vector<ProfiledConfig>> by_problem(const std::vector<ProfiledCo
 /// A row for each figure, a column for each configuration.
 TextTable figures_of(const std::vector<CounterField>& fields,
                      const std::vector<ProfiledConfig>& rows) {
-  TextTable table{{{"figure", false}, {"unit", false}}, {}};
+  TextTable table{{{"figure", false, {}}, {"unit", false, {}}}, {}};
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    table.columns.push_back({fmt::format("#{}", i + 1), true});
+    table.columns.push_back({fmt::format("#{}", i + 1), true, ColumnFit{.leaves = 1}});
   }
   for (const CounterField& field : fields) {
     std::vector<std::string>& cells = table.rows.emplace_back();
@@ -91,24 +87,24 @@ TextTable figures_of(const std::vector<CounterField>& fields,
 TextTable ranking_of(const ProfileReport& report, const std::vector<ProfiledConfig>& rows) {
   TextTable table = table_for_people(profiled_config_fields(), rows);
   insert_counters(first_fields(report.fields), rows, column_after(table, "config"), true, table);
-  table.columns.insert(table.columns.begin(), {"#", true});
+  table.columns.insert(table.columns.begin(), {"#", true, {}});
   for (std::size_t i = 0; i < rows.size(); ++i) {
     table.rows[i].insert(table.rows[i].begin(), fmt::format("{}", i + 1));
   }
   return table;
 }
 
-std::string text_for_people(const ProfileReport& report, OutputFormat format) {
+std::string text_for_people(const ProfileReport& report, const Page& page) {
   std::string text = report.device.empty() ? "" : report.device + " | ";
   text += fmt::format("{} | {}{}\n", report.read_by, report.family,
                       report.source.empty() ? "" : ", " + report.source);
   for (const std::vector<ProfiledConfig>& rows : by_problem(report.rows)) {
     const std::string name = problem_name(rows.front());
     text += fmt::format("\n{}{}", name, name.empty() ? "" : ":\n");
-    text += format == OutputFormat::markdown ? "\n" : "";
-    text += draw(ranking_of(report, rows), format);
+    text += page.format == OutputFormat::markdown ? "\n" : "";
+    text += draw_table(ranking_of(report, rows), page);
     if (report.fields.size() > kMostColumns) {
-      text += "\n" + draw(figures_of(report.fields, rows), format);
+      text += "\n" + draw_table(figures_of(report.fields, rows), page);
     }
   }
   return text;
@@ -151,16 +147,16 @@ std::string text_for_programs(const ProfileReport& report) {
 
 }  // namespace
 
-std::string print_profile(const ProfileReport& report, OutputFormat format) {
-  if (format == OutputFormat::json) {
+std::string print_profile(const ProfileReport& report, const Page& page) {
+  if (page.format == OutputFormat::json) {
     return text_for_programs(report);
   }
-  if (format == OutputFormat::csv) {
+  if (page.format == OutputFormat::csv) {
     TextTable table = table_for_programs(profiled_config_fields(), report.rows);
     insert_counters(report.fields, report.rows, column_after(table, "runs"), false, table);
     return draw_csv(table);
   }
-  return text_for_people(report, format);
+  return text_for_people(report, page);
 }
 
 }  // namespace fatune

@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "core/output_format.hpp"
 #include "core/problem.hpp"
 #include "counters/counter_field.hpp"
+#include "emit/page.hpp"
 
 namespace fatune {
 
@@ -39,6 +39,6 @@ struct ProfileReport {
 /// JSON (configs/schema/profile.schema.json) and CSV have every figure. Tables and Markdown have a
 /// row for each configuration; where the figures are too many for that, the first of them, and then
 /// a table for each problem with a row for each figure.
-[[nodiscard]] std::string print_profile(const ProfileReport& report, OutputFormat format);
+[[nodiscard]] std::string print_profile(const ProfileReport& report, const Page& page);
 
 }  // namespace fatune

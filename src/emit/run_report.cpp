@@ -61,7 +61,7 @@ void append_parameters(const Fields& fields, const Rows& rows, TextTable& table)
     if (has_field(fields, parameters[i].name)) {
       continue;
     }
-    table.columns.push_back({parameters[i].name, false});
+    table.columns.push_back({parameters[i].name, false, {}});
     for (std::size_t row = 0; row < rows.size(); ++row) {
       table.rows[row].push_back(rows[row].entry->parameters.at(i).text);
     }
@@ -139,6 +139,7 @@ std::string warnings_text(const ProblemReport& problem) {
 struct Style {
   bool markdown = false;
   bool colour = false;
+  std::size_t columns = 0;  ///< Page::columns
 
   [[nodiscard]] std::string heading(const std::string& text) const {
     return markdown ? "## " + text + "\n\n" : coloured(text, Colour::bold, colour) + "\n";
@@ -147,7 +148,7 @@ struct Style {
     return (markdown ? "**" + text + "**\n" : coloured(text, Colour::yellow, colour) + "\n");
   }
   [[nodiscard]] std::string draw(const TextTable& table) const {
-    return markdown ? draw_markdown(table) : draw_plain(table);
+    return markdown ? draw_markdown(table) : draw_plain(table, columns);
   }
 };
 
@@ -276,7 +277,7 @@ std::string problem_text(const RunReport& run, const ProblemReport& problem,
 }
 
 std::string print_for_people(const RunReport& report, const PrintOptions& options) {
-  const Style style{options.format == OutputFormat::markdown, options.colour};
+  const Style style{options.format == OutputFormat::markdown, options.colour, options.columns};
   std::string text;
   if (!report.measured) {
     text += style.warning(kNotMeasured);

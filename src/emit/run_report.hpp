@@ -10,8 +10,9 @@ namespace fatune {
 
 struct PrintOptions {
   OutputFormat format = OutputFormat::table;
-  bool colour = false;   ///< ANSI colours; tables only
-  std::size_t top = 10;  ///< rows per problem in tables; 0: all. Other formats print all
+  bool colour = false;      ///< ANSI colours; tables only
+  std::size_t top = 10;     ///< rows per problem in tables; 0: all. Other formats print all
+  std::size_t columns = 0;  ///< Page::columns
 };
 
 /// The report in the chosen format; ends with a line break. A table of an unmeasured report says

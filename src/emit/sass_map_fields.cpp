@@ -37,7 +37,7 @@ std::vector<Field<MapLineRow>> line_fields() {
   using R = MapLineRow;
   std::vector<Field<R>> fields{
       {"file", "file", "of the source, as #include names it", 0, kEverywhere,
-       [](const R& r) { return FieldValue{r.count.at.file}; }},
+       [](const R& r) { return FieldValue{r.count.at.file}; }, ColumnFit{.once = true}},
       {"line", "line", "of the file, from 1", 0, kEverywhere,
        [](const R& r) { return FieldValue{r.count.at.line}; }},
       {"main_loop", "loop", "instructions of the main loop that were written in this line", 0,
@@ -46,16 +46,17 @@ std::vector<Field<MapLineRow>> line_fields() {
        "the same, with those of functions that were inlined in this line", 0, kEverywhere,
        [](const R& r) { return FieldValue{r.count.with_inlined.main_loop}; }},
       {"conditional", "cond", "of main_loop, where an iteration may not come by", 0, kEverywhere,
-       [](const R& r) { return FieldValue{r.count.own.conditional}; }},
+       [](const R& r) { return FieldValue{r.count.own.conditional}; }, ColumnFit{.leaves = 1}},
       {"total", "total", "instructions of the function that were written in this line", 0,
-       kEverywhere, [](const R& r) { return FieldValue{r.count.own.total}; }},
+       kEverywhere, [](const R& r) { return FieldValue{r.count.own.total}; },
+       ColumnFit{.leaves = 2}},
       {"total_with_inlined", "total+",
        "the same, with those of functions that were inlined in this line", 0, kEverywhere,
-       [](const R& r) { return FieldValue{r.count.with_inlined.total}; }},
+       [](const R& r) { return FieldValue{r.count.with_inlined.total}; }, ColumnFit{.leaves = 3}},
       {"classes", "classes in the loop", "main_loop by class, as text", 0, kEverywhere,
-       [](const R& r) { return known(main_loop_classes(r)); }},
+       [](const R& r) { return known(main_loop_classes(r)); }, kWraps},
       {"text", "source", "the line itself; null: the file is not at hand", 0, kEverywhere,
-       [](const R& r) { return known(r.text); }},
+       [](const R& r) { return known(r.text); }, kWraps},
   };
   add_class_fields(fields, std::make_index_sequence<kOpcodeClasses>());
   return fields;
@@ -76,9 +77,9 @@ const std::vector<Field<MapPtxRow>>& map_ptx_fields() {
       {"depth", "steps", "how many steps away it feeds the line asked for; 0: it belongs to it", 0,
        kEverywhere, [](const R& r) { return FieldValue{static_cast<std::int64_t>(r.depth)}; }},
       {"text", "PTX", "the instruction", 0, kEverywhere,
-       [](const R& r) { return FieldValue{r.text}; }},
+       [](const R& r) { return FieldValue{r.text}; }, kWraps},
       {"source", "source", "where it was written, then where that was inlined at", 0, kEverywhere,
-       [](const R& r) { return known(chain_text(r.source)); }},
+       [](const R& r) { return known(chain_text(r.source)); }, kWraps},
   };
   return fields;
 }
@@ -89,16 +90,18 @@ const std::vector<Field<MapSassRow>>& map_sass_fields() {
       {"address", "address", "in bytes from the beginning of the section, hexadecimal", 0,
        kEverywhere, [](const R& r) { return FieldValue{fmt::format("{:#06x}", r.address)}; }},
       {"text", "SASS", "the instruction", 0, kEverywhere,
-       [](const R& r) { return FieldValue{r.text}; }},
+       [](const R& r) { return FieldValue{r.text}; }, kWraps},
       {"class", "class", "what it keeps busy", 0, kEverywhere,
-       [](const R& r) { return FieldValue{std::string(class_name(r.which))}; }},
+       [](const R& r) { return FieldValue{std::string(class_name(r.which))}; },
+       ColumnFit{.leaves = 2}},
       {"main_loop", "main loop", "loop or conditional; null: it is not in the main loop", 0,
        kEverywhere, [](const R& r) { return known(std::string(place_name(r.place))); }},
       {"ptx_line", "PTX line", "of the PTX instruction that it was made from; null: not known", 0,
        kEverywhere,
-       [](const R& r) { return r.ptx_line == 0 ? FieldValue{} : FieldValue{r.ptx_line}; }},
+       [](const R& r) { return r.ptx_line == 0 ? FieldValue{} : FieldValue{r.ptx_line}; },
+       ColumnFit{.leaves = 1}},
       {"source", "source", "where it was written, then where that was inlined at", 0, kEverywhere,
-       [](const R& r) { return known(chain_text(r.source)); }},
+       [](const R& r) { return known(chain_text(r.source)); }, kWraps},
   };
   return fields;
 }

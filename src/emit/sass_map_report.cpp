@@ -40,30 +40,29 @@ std::string headline(const SassMapReport& report) {
 /// A table under its name; a word in its place when it has no rows.
 template <typename Row>
 std::string section(const char* name, const std::vector<Field<Row>>& fields,
-                    const std::vector<Row>& rows, OutputFormat format) {
+                    const std::vector<Row>& rows, const Page& page) {
   return fmt::format("\n{}\n\n{}", name,
-                     rows.empty() ? std::string("none\n") : print_rows(fields, rows, format));
+                     rows.empty() ? std::string("none\n") : print_rows(fields, rows, page));
 }
 
-std::string print_selection(const MapSelection& selection, OutputFormat format) {
-  if (format == OutputFormat::csv) {
-    return print_rows(map_sass_fields(), selection.sass, format);
+std::string print_selection(const MapSelection& selection, const Page& page) {
+  if (page.format == OutputFormat::csv) {
+    return print_rows(map_sass_fields(), selection.sass, page);
   }
   return fmt::format("\n{}\n", selection.what) +
-         section("Source", map_line_fields(), selection.source, format) +
-         section("PTX, with what feeds it", map_ptx_fields(), selection.ptx, format) +
-         section("SASS", map_sass_fields(), selection.sass, format);
+         section("Source", map_line_fields(), selection.source, page) +
+         section("PTX, with what feeds it", map_ptx_fields(), selection.ptx, page) +
+         section("SASS", map_sass_fields(), selection.sass, page);
 }
 
-std::string print_lines(const std::vector<MapLineRow>& lines, OutputFormat format,
-                        std::size_t top) {
-  if (format == OutputFormat::csv) {
-    return print_rows(map_line_fields(), lines, format);
+std::string print_lines(const std::vector<MapLineRow>& lines, const Page& page, std::size_t top) {
+  if (page.format == OutputFormat::csv) {
+    return print_rows(map_line_fields(), lines, page);
   }
   const std::size_t shown = top == 0 ? lines.size() : std::min(top, lines.size());
   const std::vector<MapLineRow> rows(lines.begin(),
                                      lines.begin() + static_cast<std::ptrdiff_t>(shown));
-  std::string text = "\n" + print_rows(map_line_fields(), rows, format);
+  std::string text = "\n" + print_rows(map_line_fields(), rows, page);
   return shown == lines.size()
              ? text
              : text + fmt::format("... and {} more (--top 0 shows all)\n", lines.size() - shown);
@@ -81,13 +80,13 @@ std::string annotated_line(std::size_t number, const std::string& text, const Li
 
 }  // namespace
 
-std::string print_sass_map(const SassMapReport& report, OutputFormat format, std::size_t top) {
-  if (format == OutputFormat::json) {
+std::string print_sass_map(const SassMapReport& report, const Page& page, std::size_t top) {
+  if (page.format == OutputFormat::json) {
     return json_report(report);
   }
-  const std::string rows = report.selection ? print_selection(*report.selection, format)
-                                            : print_lines(report.lines, format, top);
-  return format == OutputFormat::csv ? rows : headline(report) + rows;
+  const std::string rows = report.selection ? print_selection(*report.selection, page)
+                                            : print_lines(report.lines, page, top);
+  return page.format == OutputFormat::csv ? rows : headline(report) + rows;
 }
 
 std::string annotated_source(const SassMapReport& report) {

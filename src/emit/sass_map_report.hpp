@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/output_format.hpp"
+#include "emit/page.hpp"
 #include "emit/sass_report.hpp"
 #include "ptx/module.hpp"
 #include "sass/line_counts.hpp"
@@ -59,7 +59,7 @@ struct SassMapReport {
 
 /// The selection, or else the lines (`top` of them in tables; 0: all). CSV has the selection's
 /// machine instructions, else the lines. JSON follows configs/schema/sass_map.schema.json.
-[[nodiscard]] std::string print_sass_map(const SassMapReport& report, OutputFormat format,
+[[nodiscard]] std::string print_sass_map(const SassMapReport& report, const Page& page,
                                          std::size_t top);
 
 /// The source files that have code, whole, with the counts of each line in front.

@@ -104,9 +104,9 @@ std::string headline(const SassReport& report) {
 }
 
 /// Two paragraphs in Markdown: a line break alone would join the lines.
-std::string drawn_headline(const SassReport& report, OutputFormat format) {
+std::string drawn_headline(const SassReport& report, const Page& page) {
   std::string text = headline(report);
-  if (format == OutputFormat::markdown) {
+  if (page.format == OutputFormat::markdown) {
     for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 2)) {
       text.insert(at, 1, '\n');
     }
@@ -150,9 +150,9 @@ const std::vector<Field<SassRow>>& sass_fields() {
       {"main_loop", "main loop", "of these, in its main loop", 0, kEverywhere,
        [](const SassRow& r) { return FieldValue{r.count.main_loop}; }},
       {"conditional", "conditional", "of those, where an iteration may not come by", 0, kEverywhere,
-       [](const SassRow& r) { return FieldValue{r.count.conditional}; }},
+       [](const SassRow& r) { return FieldValue{r.count.conditional}; }, ColumnFit{.leaves = 1}},
       {"main_loop_percent", "loop %", "of the main loop's instructions", 1, kEverywhere,
-       [](const SassRow& r) { return FieldValue{r.main_loop_percent}; }},
+       [](const SassRow& r) { return FieldValue{r.main_loop_percent}; }, ColumnFit{.leaves = 2}},
   };
   return fields;
 }
@@ -169,20 +169,20 @@ const std::vector<Field<CountChange>>& sass_diff_fields() {
       {"main_loop_delta", "loop delta", "second less first", 0, kEverywhere,
        of<delta, &C::main_loop>},
       {"main_loop_relative_percent", "loop %", "the difference, of the first; null: it has none", 1,
-       kEverywhere, of<relative, &C::main_loop>},
+       kEverywhere, of<relative, &C::main_loop>, ColumnFit{.leaves = 4}},
       {"total_before", "total before", "in the first function", 0, kEverywhere,
-       of<before, &C::total>},
-      {"total_after", "total after", "in the second function", 0, kEverywhere,
-       of<after, &C::total>},
+       of<before, &C::total>, ColumnFit{.leaves = 2}},
+      {"total_after", "total after", "in the second function", 0, kEverywhere, of<after, &C::total>,
+       ColumnFit{.leaves = 3}},
       {"total_delta", "total delta", "second less first", 0, kEverywhere, of<delta, &C::total>},
       {"total_relative_percent", "total %", "the difference, of the first; null: it has none", 1,
-       kEverywhere, of<relative, &C::total>},
+       kEverywhere, of<relative, &C::total>, ColumnFit{.leaves = 1}},
   };
   return fields;
 }
 
-std::string print_sass_report(const SassReport& report, OutputFormat format, bool opcodes) {
-  if (format == OutputFormat::json) {
+std::string print_sass_report(const SassReport& report, const Page& page, bool opcodes) {
+  if (page.format == OutputFormat::json) {
     Json json = {{"format", "fatune.sass"}, {"format_version", 1}};
     json.update(json_code(report));
     json["classes"] = json_rows(sass_fields(), class_rows(report.profile));
@@ -190,13 +190,13 @@ std::string print_sass_report(const SassReport& report, OutputFormat format, boo
     return json_text(json);
   }
   const std::string rows = print_rows(
-      sass_fields(), opcodes ? opcode_rows(report.profile) : class_rows(report.profile), format);
-  return format == OutputFormat::csv ? rows : drawn_headline(report, format) + "\n" + rows;
+      sass_fields(), opcodes ? opcode_rows(report.profile) : class_rows(report.profile), page);
+  return page.format == OutputFormat::csv ? rows : drawn_headline(report, page) + "\n" + rows;
 }
 
-std::string print_sass_diff(const SassReport& a, const SassReport& b, OutputFormat format,
+std::string print_sass_diff(const SassReport& a, const SassReport& b, const Page& page,
                             bool opcodes) {
-  if (format == OutputFormat::json) {
+  if (page.format == OutputFormat::json) {
     Json json = {{"format", "fatune.sass_diff"}, {"format_version", 1}};
     json["before"] = json_code(a);
     json["after"] = json_code(b);
@@ -206,10 +206,10 @@ std::string print_sass_diff(const SassReport& a, const SassReport& b, OutputForm
   }
   const std::string rows = print_rows(
       sass_diff_fields(),
-      opcodes ? opcode_changes(a.profile, b.profile) : class_changes(a.profile, b.profile), format);
-  return format == OutputFormat::csv
+      opcodes ? opcode_changes(a.profile, b.profile) : class_changes(a.profile, b.profile), page);
+  return page.format == OutputFormat::csv
              ? rows
-             : drawn_headline(a, format) + drawn_headline(b, format) + "\n" + rows;
+             : drawn_headline(a, page) + drawn_headline(b, page) + "\n" + rows;
 }
 
 std::string print_listing_diff(const NamedCode& a, const NamedCode& b) {

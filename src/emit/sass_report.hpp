@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/kernel_code.hpp"
-#include "core/output_format.hpp"
 #include "emit/field.hpp"
+#include "emit/page.hpp"
 #include "sass/normal_form.hpp"
 #include "sass/profile.hpp"
 #include "sass/profile_diff.hpp"
@@ -30,7 +30,7 @@ struct SassRow {
 [[nodiscard]] const std::vector<Field<SassRow>>& sass_fields();
 
 /// JSON follows configs/schema/sass.schema.json, and has both classes and opcodes.
-[[nodiscard]] std::string print_sass_report(const SassReport& report, OutputFormat format,
+[[nodiscard]] std::string print_sass_report(const SassReport& report, const Page& page,
                                             bool opcodes);
 
 [[nodiscard]] const std::vector<Field<CountChange>>& sass_diff_fields();
@@ -38,7 +38,7 @@ struct SassRow {
 /// What changes from `a` to `b`, the greatest change of the main loop first. JSON follows
 /// configs/schema/sass_diff.schema.json.
 [[nodiscard]] std::string print_sass_diff(const SassReport& a, const SassReport& b,
-                                          OutputFormat format, bool opcodes);
+                                          const Page& page, bool opcodes);
 
 /// One side of a comparison of code.
 struct NamedCode {

@@ -92,7 +92,7 @@ std::string headline(const SassWhyReport& report) {
   return text;
 }
 
-std::string print_effects(const SassWhyReport& report, OutputFormat format, std::size_t top) {
+std::string print_effects(const SassWhyReport& report, const Page& page, std::size_t top) {
   std::vector<ParameterEffect> effects = report.effects;
   const std::size_t all = effects.size();
   if (top > 0 && top < all) {
@@ -100,20 +100,20 @@ std::string print_effects(const SassWhyReport& report, OutputFormat format, std:
   }
   std::string text =
       "\nWhat a parameter moves: instructions of a warp in the main loop for 10^6 tensor FLOP\n\n" +
-      print_rows(effect_fields(), effects, format);
+      print_rows(effect_fields(), effects, page);
   return effects.size() == all
              ? text
              : text + fmt::format("... and {} more (--top 0 shows all)\n", all - effects.size());
 }
 
-std::string print_problems(const SassWhyReport& report, OutputFormat format) {
+std::string print_problems(const SassWhyReport& report, const Page& page) {
   std::string text;
   for (const WhyProblem& problem : report.problems) {
     text += fmt::format("\nWhat goes with the time: {} on {}, {:.0f} % intervals\n\n",
                         problem.problem, report.device, 100.0 * report.confidence);
     text += problem.correlations.empty()
                 ? std::string("too few configurations, or all have the same counts\n")
-                : print_rows(correlation_fields(), problem.correlations, format);
+                : print_rows(correlation_fields(), problem.correlations, page);
   }
   return text;
 }
@@ -124,7 +124,7 @@ const std::vector<Field<ParameterEffect>>& effect_fields() {
   using E = ParameterEffect;
   static const std::vector<Field<E>> fields{
       {"parameter", "parameter", "the one that differs", 0, kEverywhere,
-       [](const E& e) { return FieldValue{e.parameter}; }},
+       [](const E& e) { return FieldValue{e.parameter}; }, ColumnFit{.least = 16}},
       {"from", "from", "its smaller value", 0, kEverywhere,
        [](const E& e) { return FieldValue{e.from}; }},
       {"to", "to", "its greater value", 0, kEverywhere,
@@ -134,7 +134,7 @@ const std::vector<Field<ParameterEffect>>& effect_fields() {
       {"pairs", "pairs", "pairs of configurations that differ in this parameter alone", 0,
        kEverywhere, [](const E& e) { return FieldValue{e.pairs}; }},
       {"mean_before", "before", "mean count per MFLOP with the smaller value", 1, kEverywhere,
-       [](const E& e) { return FieldValue{e.mean_before}; }},
+       [](const E& e) { return FieldValue{e.mean_before}; }, ColumnFit{.leaves = 1}},
       {"mean_difference", "difference", "mean of the greater value's count less the smaller's", 1,
        kEverywhere, [](const E& e) { return FieldValue{e.mean_difference}; }},
   };
@@ -161,14 +161,14 @@ const std::vector<Field<ClassCorrelation>>& correlation_fields() {
   return fields;
 }
 
-std::string print_sass_why(const SassWhyReport& report, OutputFormat format, std::size_t top) {
-  if (format == OutputFormat::json) {
+std::string print_sass_why(const SassWhyReport& report, const Page& page, std::size_t top) {
+  if (page.format == OutputFormat::json) {
     return print_json(report);
   }
-  if (format == OutputFormat::csv) {
+  if (page.format == OutputFormat::csv) {
     return print_csv(report);
   }
-  return headline(report) + print_effects(report, format, top) + print_problems(report, format);
+  return headline(report) + print_effects(report, page, top) + print_problems(report, page);
 }
 
 }  // namespace fatune

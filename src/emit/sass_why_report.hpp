@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/output_format.hpp"
 #include "emit/field.hpp"
+#include "emit/page.hpp"
 #include "sass/attribution.hpp"
 
 namespace fatune {
@@ -42,7 +42,7 @@ struct SassWhyReport {
 
 /// Tables show the first `top` effects (0: all). CSV is the counts of each configuration. JSON
 /// follows configs/schema/sass_why.schema.json.
-[[nodiscard]] std::string print_sass_why(const SassWhyReport& report, OutputFormat format,
+[[nodiscard]] std::string print_sass_why(const SassWhyReport& report, const Page& page,
                                          std::size_t top);
 
 }  // namespace fatune

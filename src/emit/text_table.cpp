@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "emit/table_layout.hpp"
+#include "emit/text_fit.hpp"
 
 namespace fatune {
 namespace {
-
-/// Code points of UTF-8 text: bytes that do not continue one.
-std::size_t width_of(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U;
-  }));
-}
 
 std::string without_control_characters(std::string text) {
   for (char& c : text) {
@@ -24,29 +23,66 @@ std::string without_control_characters(std::string text) {
   return text;
 }
 
-std::vector<std::size_t> column_widths(const TextTable& table) {
-  std::vector<std::size_t> widths;
-  for (std::size_t i = 0; i < table.columns.size(); ++i) {
-    std::size_t width = width_of(table.columns[i].heading);
-    for (const auto& row : table.rows) {
-      width = std::max(width, width_of(row[i]));
+TextTable without_control_characters(TextTable table) {
+  for (auto& row : table.rows) {
+    for (std::string& cell : row) {
+      cell = without_control_characters(std::move(cell));
     }
-    widths.push_back(width);
   }
-  return widths;
+  return table;
 }
 
-std::string plain_line(const std::vector<std::string>& cells, const TextTable& table,
-                       const std::vector<std::size_t>& widths) {
+std::string plain_line(const std::vector<std::string>& cells, const FittedTable& fitted) {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const std::string cell = without_control_characters(cells[i]);
-    const std::string padding(widths[i] - width_of(cell), ' ');
-    line += table.columns[i].align_right ? padding + cell : cell + padding;
-    line += "  ";
+    const std::string padding(fitted.widths[i] - width_of(cells[i]), ' ');
+    line += fitted.table.columns[i].align_right ? padding + cells[i] : cells[i] + padding;
+    line += std::string(kColumnGap, ' ');
   }
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
+}
+
+/// A cell's lines, each no wider than its column.
+std::vector<std::string> lines_of(const std::string& cell, std::size_t column,
+                                  const FittedTable& fitted) {
+  const std::size_t width = fitted.widths[column];
+  if (width_of(cell) <= width) {
+    return {cell};
+  }
+  return wraps(fitted.table.columns[column].fit) ? wrapped(cell, width)
+                                                 : std::vector{shortened(cell, width)};
+}
+
+/// A row: as many lines as its tallest cell has.
+std::string plain_row(const std::vector<std::string>& cells, const FittedTable& fitted) {
+  std::vector<std::vector<std::string>> lines;
+  std::size_t count = 1;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    count = std::max(count, lines.emplace_back(lines_of(cells[i], i, fitted)).size());
+  }
+  std::string text;
+  for (std::size_t line = 0; line < count; ++line) {
+    std::vector<std::string> parts;
+    for (const auto& cell : lines) {
+      parts.push_back(line < cell.size() ? cell[line] : std::string());
+    }
+    text += plain_line(parts, fitted);
+  }
+  return text;
+}
+
+/// What the columns had in common, and which are missing, around a table.
+std::string with_notes(const FittedTable& fitted, std::size_t columns, const std::string& drawn) {
+  std::string above;
+  for (const std::string& shared : fitted.shared) {
+    above += shared + "\n";
+  }
+  const std::string below = fitted.left_out.empty()
+                                ? std::string()
+                                : fmt::format("left out at {} columns: {}; --format json has all\n",
+                                              columns, fmt::join(fitted.left_out, ", "));
+  return wrapped_lines(above, columns) + drawn + wrapped_lines(below, columns);
 }
 
 std::vector<std::string> headings_of(const TextTable& table) {
@@ -91,13 +127,16 @@ std::string csv_line(const std::vector<std::string>& cells) {
 
 }  // namespace
 
-std::string draw_plain(const TextTable& table) {
-  const std::vector<std::size_t> widths = column_widths(table);
-  std::string text = plain_line(headings_of(table), table, widths);
-  for (const auto& row : table.rows) {
-    text += plain_line(row, table, widths);
+std::string draw_plain(const TextTable& table, std::size_t columns) {
+  const FittedTable fitted = fit_table(without_control_characters(table), columns);
+  if (fitted.table.columns.empty()) {
+    return with_notes(fitted, columns, "");
   }
-  return text;
+  std::string text = plain_row(headings_of(fitted.table), fitted);
+  for (const auto& row : fitted.table.rows) {
+    text += plain_row(row, fitted);
+  }
+  return with_notes(fitted, columns, text);
 }
 
 std::string draw_markdown(const TextTable& table) {
@@ -110,6 +149,11 @@ std::string draw_markdown(const TextTable& table) {
     text += markdown_line(row);
   }
   return text;
+}
+
+std::string draw_table(const TextTable& table, const Page& page) {
+  return page.format == OutputFormat::markdown ? draw_markdown(table)
+                                               : draw_plain(table, page.columns);
 }
 
 std::string draw_csv(const TextTable& table) {

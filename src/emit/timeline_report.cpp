@@ -16,32 +16,34 @@ const std::vector<Field<TimelineRow>>& timeline_fields() {
   using Item = TimelineItem;
   static const std::vector<Field<TimelineRow>> fields{
       {"problem", "problem", "batch, length, heads, head dimension, type", 0, Shown::everywhere,
-       [](const TimelineRow& row) { return FieldValue{describe(row.problem)}; }},
+       [](const TimelineRow& row) { return FieldValue{describe(row.problem)}; },
+       ColumnFit{.least = 14, .once = true}},
       {"kind", "kind", "kernel: on the GPU; range: of NVTX, on the host", 0, Shown::everywhere,
        [](const TimelineRow& row) {
          return FieldValue{std::string(row.is_range ? "range" : "kernel")};
        }},
       {"instances", "n", "how often it ran", 0, Shown::everywhere, of_item<&Item::instances>},
       {"total_us", "total us", "time of all together, in microseconds", 1, Shown::everywhere,
-       of_item<&Item::total_us>},
-      {"mean_us", "mean", "average, in microseconds", 1, Shown::everywhere,
-       of_item<&Item::mean_us>},
+       of_item<&Item::total_us>, ColumnFit{.leaves = 4}},
+      {"mean_us", "mean", "average, in microseconds", 1, Shown::everywhere, of_item<&Item::mean_us>,
+       ColumnFit{.leaves = 3}},
       {"median_us", "median", "median, in microseconds", 1, Shown::everywhere,
        of_item<&Item::median_us>},
       {"least_us", "least", "shortest, in microseconds", 1, Shown::everywhere,
-       of_item<&Item::least_us>},
+       of_item<&Item::least_us>, ColumnFit{.leaves = 2}},
       {"greatest_us", "greatest", "longest, in microseconds", 1, Shown::everywhere,
-       of_item<&Item::greatest_us>},
-      {"name", "name", "the kernel's or the range's", 0, Shown::everywhere, of_item<&Item::name>},
+       of_item<&Item::greatest_us>, ColumnFit{.leaves = 1}},
+      {"name", "name", "the kernel's or the range's", 0, Shown::everywhere, of_item<&Item::name>,
+       kWraps},
       {"report", "report", "file of the timeline, for Nsight Systems", 0, Shown::for_programs,
        [](const TimelineRow& row) { return FieldValue{row.report}; }},
   };
   return fields;
 }
 
-std::string print_timeline(const std::vector<TimelineRow>& rows, OutputFormat format) {
-  if (format != OutputFormat::json) {
-    return print_rows(timeline_fields(), rows, format);
+std::string print_timeline(const std::vector<TimelineRow>& rows, const Page& page) {
+  if (page.format != OutputFormat::json) {
+    return print_rows(timeline_fields(), rows, page);
   }
   Json json = {{"format", "fatune.timeline"}, {"format_version", 1}};
   json["rows"] = json_rows(timeline_fields(), rows);

@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "core/output_format.hpp"
 #include "core/problem.hpp"
 #include "counters/nsys_summary.hpp"
 #include "emit/field.hpp"
+#include "emit/page.hpp"
 
 namespace fatune {
 
@@ -21,6 +21,6 @@ struct TimelineRow {
 [[nodiscard]] const std::vector<Field<TimelineRow>>& timeline_fields();
 
 /// In their order. JSON follows configs/schema/timeline.schema.json.
-[[nodiscard]] std::string print_timeline(const std::vector<TimelineRow>& rows, OutputFormat format);
+[[nodiscard]] std::string print_timeline(const std::vector<TimelineRow>& rows, const Page& page);
 
 }  // namespace fatune

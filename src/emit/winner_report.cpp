@@ -79,7 +79,8 @@ std::string winner_notes(const WinnerReport& report) {
 const std::vector<Field<WinnerCheck>>& winner_check_fields() {
   static const std::vector<Field<WinnerCheck>> fields{
       {"problem", "problem", "what it was measured on", 0, Shown::everywhere,
-       [](const WinnerCheck& c) { return FieldValue{describe(c.problem)}; }},
+       [](const WinnerCheck& c) { return FieldValue{describe(c.problem)}; },
+       ColumnFit{.least = 14, .once = true}},
       {"verdict", "verdict",
        "confirmed: it is behind by no more than the tolerance; beaten: another is faster beyond "
        "doubt "
@@ -87,31 +88,33 @@ const std::vector<Field<WinnerCheck>>& winner_check_fields() {
        0, Shown::everywhere,
        [](const WinnerCheck& c) { return FieldValue{std::string(verdict_name(c.verdict))}; }},
       {"winner", "winner", "of the file", 0, Shown::everywhere,
-       [](const WinnerCheck& c) { return FieldValue{c.winner}; }},
+       [](const WinnerCheck& c) { return FieldValue{c.winner}; },
+       ColumnFit{.least = 24, .config = true}},
       {"winner_us", "us", "its median", 1, Shown::everywhere,
-       [](const WinnerCheck& c) { return number_or_none(c.winner_us); }},
+       [](const WinnerCheck& c) { return number_or_none(c.winner_us); }, ColumnFit{.leaves = 2}},
       {"behind_percent", "behind %", "by how much it is slower than the fastest", 2,
        Shown::everywhere,
        [](const WinnerCheck& c) { return more_percent(c.winner_us, c.fastest_us); }},
       {"fastest", "fastest", "of all", 0, Shown::everywhere,
-       [](const WinnerCheck& c) { return text_or_none(c.fastest); }},
+       [](const WinnerCheck& c) { return text_or_none(c.fastest); },
+       ColumnFit{.least = 24, .config = true}},
       {"fastest_us", "us", "its median", 1, Shown::everywhere,
-       [](const WinnerCheck& c) { return number_or_none(c.fastest_us); }},
+       [](const WinnerCheck& c) { return number_or_none(c.fastest_us); }, ColumnFit{.leaves = 1}},
       {"file_us", "file us", "its median in the file", 1, Shown::for_programs,
        [](const WinnerCheck& c) { return number_or_none(c.file_us); }},
       {"since_file_percent", "since file %",
        "by how much it is slower than in the file; heat may explain it, no verdict rests on it", 1,
-       Shown::everywhere,
-       [](const WinnerCheck& c) { return more_percent(c.winner_us, c.file_us); }},
+       Shown::everywhere, [](const WinnerCheck& c) { return more_percent(c.winner_us, c.file_us); },
+       ColumnFit{.leaves = 3}},
       {"detail", "detail", "why it failed, or why that is undecided", 0, Shown::everywhere,
-       [](const WinnerCheck& c) { return text_or_none(detail_of(c)); }},
+       [](const WinnerCheck& c) { return text_or_none(detail_of(c)); }, kWraps},
   };
   return fields;
 }
 
-std::string print_winner_report(const WinnerReport& report, OutputFormat format) {
-  if (format != OutputFormat::json) {
-    return print_rows(winner_check_fields(), report.checks, format);
+std::string print_winner_report(const WinnerReport& report, const Page& page) {
+  if (page.format != OutputFormat::json) {
+    return print_rows(winner_check_fields(), report.checks, page);
   }
   Json json = {{"format", "fatune.verify_winner"},
                {"format_version", 1},

@@ -3,15 +3,15 @@
 #include <string>
 #include <vector>
 
-#include "core/output_format.hpp"
 #include "core/winner_check.hpp"
 #include "emit/field.hpp"
+#include "emit/page.hpp"
 
 namespace fatune {
 
 /// Winners that were measured again; ends with a line break. JSON:
 /// configs/schema/verify_winner.schema.json.
-[[nodiscard]] std::string print_winner_report(const WinnerReport& report, OutputFormat format);
+[[nodiscard]] std::string print_winner_report(const WinnerReport& report, const Page& page);
 
 /// What to bear in mind beside the table: another GPU model, another driver, what the comparison
 /// with the file is worth. Lines without a final line break.

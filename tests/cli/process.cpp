@@ -4,10 +4,13 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 
@@ -18,12 +21,35 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// What the program writes to its terminal comes out as it is.
+void make_raw(int terminal) {
+  termios settings{};
+  ::tcgetattr(terminal, &settings);
+  settings.c_oflag &= ~static_cast<tcflag_t>(OPOST);
+  ::tcsetattr(terminal, TCSANOW, &settings);
+}
+
 struct Pipe {
   std::array<int, 2> ends{-1, -1};
-  Pipe() {
+  explicit Pipe(std::optional<unsigned short> terminal_columns) {
+    terminal_columns ? open_terminal(*terminal_columns) : open_pipe();
+  }
+  void open_pipe() {
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
       throw std::runtime_error("pipe2");
     }
+  }
+  void open_terminal(unsigned short columns) {
+    ends[0] = ::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    std::array<char, 128> name{};
+    if (::grantpt(ends[0]) != 0 || ::unlockpt(ends[0]) != 0 ||
+        ::ptsname_r(ends[0], name.data(), name.size()) != 0) {
+      throw std::runtime_error("posix_openpt");
+    }
+    ends[1] = ::open(name.data(), O_RDWR | O_NOCTTY | O_CLOEXEC);
+    make_raw(ends[1]);
+    const winsize size{24, columns, 0, 0};
+    ::ioctl(ends[1], TIOCSWINSZ, &size);
   }
   Pipe(const Pipe&) = delete;
   Pipe& operator=(const Pipe&) = delete;
@@ -109,8 +135,8 @@ void read_streams(Pipe& out, Pipe& err, pid_t pid, const ProcessOptions& options
 }  // namespace
 
 ProcessResult run_process(const std::vector<std::string>& command, const ProcessOptions& options) {
-  Pipe out;
-  Pipe err;
+  Pipe out(options.terminal_columns);
+  Pipe err(options.terminal_columns);
   ProcessResult result;
   const pid_t pid = spawn(command, options, out, err);
   out.close_end(1);

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ struct ProcessResult {
 struct ProcessOptions {
   std::map<std::string, std::string> environment;  ///< the whole of it
   std::chrono::seconds deadline{120};              ///< then it is killed, and the test fails
+  /// Both of its streams are terminals (one each), of so many columns; 0: that do not know theirs.
+  std::optional<unsigned short> terminal_columns{};
   /// Called once with the process id when standard error first holds `when_err_has`.
   std::string when_err_has;
   std::function<void(pid_t)> then;

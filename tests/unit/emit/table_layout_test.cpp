@@ -1,0 +1,151 @@
+#include "emit/table_layout.hpp"
+
+#include <gmock/gmock.h>
+
+#include <sstream>
+
+#include "emit/shared_parts.hpp"
+#include "emit/text_fit.hpp"
+
+namespace fatune {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+using Lines = std::vector<std::string>;
+
+Lines printed_lines(const std::string& text) {
+  Lines lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) {
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+TEST(WidthOf, CountsCodePointsAndNoColours) {
+  EXPECT_EQ(width_of("abc"), 3U);
+  EXPECT_EQ(width_of("\xC3\xA9"), 1U);
+  EXPECT_EQ(width_of("\x1b[33mabc\x1b[0m"), 3U);
+}
+
+TEST(Shortened, KeepsBothEnds) {
+  EXPECT_EQ(shortened("0123456789", 10), "0123456789");
+  EXPECT_EQ(shortened("0123456789", 8), "012...89");
+  EXPECT_EQ(shortened("0123456789", 2), "01");
+  EXPECT_EQ(shortened("\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9\xC3\xA9", 4), "\xC3\xA9...");
+}
+
+TEST(Wrapped, BreaksBetweenWordsAndAfterThePlusOfAList) {
+  EXPECT_THAT(wrapped("one two three", 8), ElementsAre("one two", "three"));
+  EXPECT_THAT(wrapped("async+eager+swizzled", 12), ElementsAre("async+eager+", "swizzled"));
+  EXPECT_THAT(wrapped("race to +-0.5 %", 11), ElementsAre("race to", "+-0.5 %"));
+  EXPECT_THAT(wrapped("0123456789 a", 8), ElementsAre("012...89", "a"));
+}
+
+TEST(WrappedLines, GoOnFurtherInAndLeaveShortOnesAlone) {
+  EXPECT_EQ(wrapped_lines("short\n  a longer line\n", 10), "short\n  a longer\n    line\n");
+  EXPECT_EQ(wrapped_lines("a longer line\n", 0), "a longer line\n");
+  EXPECT_EQ(wrapped_lines("", 10), "");
+}
+
+TEST(ShareParts, SayWhatAllHaveInCommonOnce) {
+  const auto shared = share_parts({"(FP16, 128, 64, 32, 4): async+swizzled+load_2_2_2_tiles",
+                                   "(FP16, 128, 64, 64, 4): async+load_2_2_2_tiles+buffer", "-"});
+  ASSERT_TRUE(shared);
+  EXPECT_EQ(shared->common, "(FP16, 128, 64, ...): async+...+load_2_2_2_tiles");
+  EXPECT_THAT(shared->rest, ElementsAre("32, 4): swizzled", "64, 4): buffer", "-"));
+}
+
+TEST(ShareParts, AWholeTupleMayBeCommon) {
+  const auto shared = share_parts({"(FP16, 64): a+b", "(FP16, 64): a+c", "(FP16, 64): a"});
+  ASSERT_TRUE(shared);
+  EXPECT_EQ(shared->common, "(FP16, 64): a+...");
+  EXPECT_THAT(shared->rest, ElementsAre("b", "c", "-"));
+}
+
+TEST(ShareParts, NothingWhereNothingIsCommon) {
+  EXPECT_FALSE(share_parts({"(FP16, 64): a", "(BF16, 64): b"}));
+  EXPECT_FALSE(share_parts({"-", "a sentence (with a bracket): and more"}));
+  EXPECT_FALSE(share_parts({}));
+}
+
+/// rank, config, us, and two that may leave.
+TextTable ranking() {
+  return {{{"rank", true, {}},
+           {"config", false, {.config = true}},
+           {"us", true, {}},
+           {"min", true, {.leaves = 2}},
+           {"stddev", true, {.leaves = 1}}},
+          {{"1", "(FP16, 128, 64): async+eager", "10.0", "9.0", "0.12"},
+           {"2", "(FP16, 128, 32): async+eager+buffer", "11.0", "10.0", "0.34"}}};
+}
+
+TEST(FitTable, ChangesNothingThatFits) {
+  const FittedTable any = fit_table(ranking(), 0);
+  EXPECT_EQ(any.table.rows, ranking().rows);
+  EXPECT_TRUE(any.shared.empty());
+  EXPECT_EQ(fit_table(ranking(), 64).table.rows, ranking().rows);
+}
+
+TEST(FitTable, FirstSaysOnceWhatRowsHaveInCommon) {
+  const FittedTable fitted = fit_table(ranking(), 60);
+  EXPECT_THAT(fitted.shared, ElementsAre("every config: (FP16, 128, ...): async+eager"));
+  EXPECT_EQ(fitted.table.rows[1][1], "32): buffer");
+  EXPECT_TRUE(fitted.left_out.empty());
+}
+
+TEST(FitTable, ThenColumnsLeaveInTheirOrder) {
+  EXPECT_THAT(fit_table(ranking(), 30).left_out, ElementsAre("stddev"));
+  EXPECT_THAT(fit_table(ranking(), 24).left_out, ElementsAre("stddev", "min"));
+}
+
+TEST(FitTable, WhatIsSaidOfAColumnThatLeavesGoesToo) {
+  TextTable table = ranking();
+  table.columns[1].fit.leaves = 1;
+  table.columns[4].fit.leaves = 0;
+  const FittedTable fitted = fit_table(table, 30);
+  EXPECT_THAT(fitted.left_out, ElementsAre("config"));
+  EXPECT_TRUE(fitted.shared.empty());
+}
+
+TEST(FitTable, ACellThatAllRowsShareIsSaidOnce) {
+  const TextTable table{{{"problem", false, {.once = true}}, {"us", true, {}}},
+                        {{"b1 s512 h1 d128 FP16", "1.0"}, {"b1 s512 h1 d128 FP16", "2.0"}}};
+  EXPECT_EQ(draw_plain(table, 24), "problem: b1 s512 h1 d128\n  FP16\n us\n1.0\n2.0\n");
+}
+
+TEST(DrawPlain, TextWrapsWithinItsColumn) {
+  const TextTable table{{{"n", true, {}}, {"detail", false, kWraps}},
+                        {{"7", "one two three four five six seven eight nine"}, {"8", "ten"}}};
+  EXPECT_EQ(draw_plain(table, 30),
+            "n  detail\n"
+            "7  one two three four five six\n"
+            "   seven eight nine\n"
+            "8  ten\n");
+}
+
+TEST(DrawPlain, SaysWhatIsLeftOut) {
+  EXPECT_THAT(draw_plain(ranking(), 24), HasSubstr("left out at 24 columns:"));
+  EXPECT_THAT(draw_plain(ranking()), Not(HasSubstr("left out")));
+}
+
+TEST(DrawPlain, NoLineIsWiderThanWhatItWasGiven) {
+  for (std::size_t columns = 16; columns < 70; ++columns) {
+    for (const std::string& line : printed_lines(draw_plain(ranking(), columns))) {
+      EXPECT_LE(width_of(line), columns) << line;
+    }
+  }
+}
+
+TEST(DrawPlain, AtLastCellsAreShortened) {
+  const TextTable table{{{"file", false, {}}, {"us", true, {}}},
+                        {{"/a/very/long/path/to/something", "1.0"}}};
+  EXPECT_THAT(draw_plain(table, 20), HasSubstr("/a/ver...ething"));
+}
+
+}  // namespace
+}  // namespace fatune
