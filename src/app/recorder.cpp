@@ -5,6 +5,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include "rank/winners.hpp"
+
 namespace fatune {
 
 Recorder::Recorder(RunReport header, ResultFiles files)
@@ -13,6 +15,7 @@ Recorder::Recorder(RunReport header, ResultFiles files)
 void Recorder::add(std::size_t number, ProblemReport problem) {
   const auto place = std::distance(numbers_.begin(), numbers_.insert(number).first);
   report_.problems.insert(report_.problems.begin() + place, std::move(problem));
+  report_.summary = summarize_winners(report_.problems);
   save();
 }
 

@@ -8,6 +8,7 @@
 
 #include "core/error.hpp"
 #include "rank/ranking.hpp"
+#include "rank/winners.hpp"
 #include "store/open_store.hpp"
 #include "store/run_reader.hpp"
 
@@ -66,6 +67,7 @@ RunReport stored_report(const std::optional<fs::path>& file, std::optional<std::
   for (StoredProblem& problem : stored->problems) {
     report.problems.push_back(ranked_report(std::move(problem), stored->baseline));
   }
+  report.summary = summarize_winners(report.problems);
   return report;
 }
 

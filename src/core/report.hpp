@@ -12,6 +12,7 @@
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
 #include "core/problem.hpp"
+#include "core/winners_summary.hpp"
 
 namespace fatune {
 
@@ -142,6 +143,7 @@ struct RunReport {
   Toolchain toolchain;
   MeasurePolicy policy;
   std::vector<ProblemReport> problems;
+  std::optional<WinnersSummary> summary;  ///< filled by rank/; absent: of one problem
 };
 
 /// Of the time that the run took, the part in which its GPUs verified or measured, in percent.

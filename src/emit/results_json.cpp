@@ -5,6 +5,7 @@
 #include "emit/device_fields.hpp"
 #include "emit/entry_fields.hpp"
 #include "emit/run_report.hpp"
+#include "emit/summary_report.hpp"
 
 namespace fatune {
 namespace {
@@ -217,6 +218,7 @@ Json results_object(const RunReport& report) {
   for (const ProblemReport& problem : report.problems) {
     json["problems"].push_back(json_problem_report(report, problem));
   }
+  json["summary"] = report.summary ? json_summary(*report.summary) : Json(nullptr);
   return json;
 }
 

@@ -10,6 +10,7 @@
 #include "emit/entry_fields.hpp"
 #include "emit/field_table.hpp"
 #include "emit/results_json.hpp"
+#include "emit/summary_report.hpp"
 
 namespace fatune {
 namespace {
@@ -276,6 +277,21 @@ std::string problem_text(const RunReport& run, const ProblemReport& problem,
          audit_text(run, problem, style);
 }
 
+/// What several problems come to.
+std::string summary_text(const RunReport& report, const Style& style) {
+  if (!report.summary) {
+    return {};
+  }
+  std::string text =
+      "\n" + style.heading(fmt::format("summary of {} problems{}", report.summary->winners.size(),
+                                       report.measured ? "" : ": estimates"));
+  text += style.draw(summary_table(*report.summary));
+  for (const std::string& sentence : choice_sentences(*report.summary)) {
+    text += "\n" + sentence + "\n";
+  }
+  return text;
+}
+
 std::string print_for_people(const RunReport& report, const PrintOptions& options) {
   const Style style{options.format == OutputFormat::markdown, options.colour, options.columns};
   std::string text;
@@ -291,6 +307,7 @@ std::string print_for_people(const RunReport& report, const PrintOptions& option
   for (const ProblemReport& problem : report.problems) {
     text += problem_text(report, problem, options, style);
   }
+  text += summary_text(report, style);
   if (!report.complete) {
     text += "\n" + style.warning("INCOMPLETE: the run was stopped before it had done everything");
   }

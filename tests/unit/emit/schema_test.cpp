@@ -19,6 +19,7 @@
 #include "emit/sass_map_report.hpp"
 #include "emit/sass_report.hpp"
 #include "emit/sass_why_report.hpp"
+#include "emit/summary_report.hpp"
 #include "emit/timeline_report.hpp"
 #include "unit/emit/report_samples.hpp"
 
@@ -44,6 +45,26 @@ TEST(OutputSchemas, ResultsOfEveryOutcome) {
 TEST(OutputSchemas, ResultsOfARaceWithItsConditionsAndAnAudit) {
   expect_valid(results_json(sample_race()), "results");
   expect_valid(best_configs_json(sample_race()), "best_configs");
+}
+
+TEST(OutputSchemas, ASummaryOfSeveralProblems) {
+  RunReport report = sample_report(true);
+  const Problem problem = report.problems[0].problem;
+  report.summary = WinnersSummary{
+      {{problem, 1, "(A): x", 10.0, 1.5, false}, {problem, 2, "", 0.0, std::nullopt, false}},
+      {{DType::fp16, 128, 2, "(A): x", 0.5, 1.0, problem}, {DType::bf16, 64, 2, "", 0.0, 0.0, {}}}};
+  expect_valid(results_json(report), "results");
+  const json described = schema("results")["definitions"];
+  for (const auto& field : common_choice_fields()) {
+    EXPECT_EQ(described["common_choice"]["properties"][std::string(field.name)]["description"],
+              std::string(field.doc));
+  }
+  for (const auto& field : problem_winner_fields()) {
+    if (field.name != "problem") {
+      EXPECT_EQ(described["problem_winner"]["properties"][std::string(field.name)]["description"],
+                std::string(field.doc));
+    }
+  }
 }
 
 TEST(OutputSchemas, BestConfigsWithAndWithoutAWinner) {

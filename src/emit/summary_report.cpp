@@ -1,0 +1,123 @@
+#include "emit/summary_report.hpp"
+
+#include <fmt/format.h>
+
+#include "emit/field_table.hpp"
+#include "emit/print_rows.hpp"
+
+namespace fatune {
+namespace {
+
+FieldValue time_us(const ProblemWinner& winner) {
+  return winner.config.empty() ? FieldValue{} : FieldValue{winner.time_us};
+}
+
+FieldValue tflops(const ProblemWinner& winner) {
+  constexpr double kFlopPerUsToTflops = 1e-6;
+  return winner.time_us > 0.0
+             ? FieldValue{literature_flop(winner.problem) / winner.time_us * kFlopPerUsToTflops}
+             : FieldValue{};
+}
+
+template <double CommonChoice::*kMember>
+FieldValue regret(const CommonChoice& choice) {
+  return choice.config.empty() ? FieldValue{} : FieldValue{choice.*kMember};
+}
+
+std::string problem_name(const ProblemWinner& winner) {
+  return describe(winner.problem) +
+         (winner.run == 1 ? std::string() : fmt::format(", run {}", winner.run));
+}
+
+Json json_winner(const ProblemWinner& winner) {
+  Json json = json_object(problem_winner_fields(), winner);
+  json["problem"] = json_problem(winner.problem);
+  return json;
+}
+
+Json json_choice(const CommonChoice& choice) {
+  Json json = json_object(common_choice_fields(), choice);
+  json["worst_problem"] =
+      choice.config.empty() ? Json(nullptr) : json_problem(choice.worst_problem);
+  return json;
+}
+
+std::string choice_sentence(const CommonChoice& choice) {
+  const std::string scope = fmt::format("all {} problems of {} d{}", choice.problems,
+                                        dtype_name(choice.dtype), choice.d_head);
+  return choice.config.empty()
+             ? fmt::format("no configuration is ranked on {}", scope)
+             : fmt::format(
+                   "best for {}: {}: slower than the winners by {:.2f} % (geometric mean), "
+                   "at worst by {:.2f} % on {}",
+                   scope, choice.config, choice.mean_regret_percent, choice.worst_regret_percent,
+                   describe(choice.worst_problem));
+}
+
+}  // namespace
+
+const std::vector<Field<ProblemWinner>>& problem_winner_fields() {
+  using W = ProblemWinner;
+  static const std::vector<Field<W>> fields{
+      {"problem", "problem", "what it was measured on, or estimated for", 0, kEverywhere,
+       [](const W& w) { return FieldValue{problem_name(w)}; }, ColumnFit{.least = 14}},
+      {"run", "run", "which repetition of the whole measurement, from 1", 0, kForPrograms,
+       [](const W& w) { return FieldValue{std::int64_t{w.run}}; }},
+      {"winner", "winner", "short form of the fastest; null: nothing is ranked", 0, kEverywhere,
+       [](const W& w) { return text_or_none(w.config); }, ColumnFit{.least = 24, .config = true}},
+      {"time_us", "us", "its median, or its estimate", 1, kEverywhere, time_us},
+      {"literature_tflops", "TFLOP/s", "the same by the literature's convention", 1, kEverywhere,
+       tflops, ColumnFit{.leaves = 1}},
+      {"lead_percent", "lead %", "by how much the runner-up is slower; null: there is none", 2,
+       kEverywhere,
+       [](const W& w) { return w.lead_percent ? FieldValue{*w.lead_percent} : FieldValue{}; }},
+      {"tied", "tie", "whether the runner-up cannot be told apart from the winner", 0, kEverywhere,
+       [](const W& w) { return FieldValue{w.tied}; }},
+  };
+  return fields;
+}
+
+const std::vector<Field<CommonChoice>>& common_choice_fields() {
+  using C = CommonChoice;
+  static const std::vector<Field<C>> fields{
+      {"dtype", "dtype", "element type of the problems", 0, kEverywhere,
+       [](const C& c) { return FieldValue{std::string(dtype_name(c.dtype))}; }},
+      {"d_head", "d_head", "head dimension of the problems", 0, kEverywhere,
+       [](const C& c) { return FieldValue{c.d_head}; }},
+      {"problems", "problems", "how many it is chosen for, each repetition counted", 0, kEverywhere,
+       [](const C& c) { return FieldValue{static_cast<std::int64_t>(c.problems)}; }},
+      {"config", "config", "short form; null: none is ranked on all of them", 0, kEverywhere,
+       [](const C& c) { return text_or_none(c.config); }},
+      {"mean_regret_percent", "mean %",
+       "by how much it is slower than the winners: the geometric mean", 2, kEverywhere,
+       regret<&C::mean_regret_percent>},
+      {"worst_regret_percent", "worst %", "the same on the problem where it is greatest", 2,
+       kEverywhere, regret<&C::worst_regret_percent>},
+  };
+  return fields;
+}
+
+Json json_summary(const WinnersSummary& summary) {
+  Json json = {{"winners", Json::array()}, {"best_for_all", Json::array()}};
+  for (const ProblemWinner& winner : summary.winners) {
+    json["winners"].push_back(json_winner(winner));
+  }
+  for (const CommonChoice& choice : summary.choices) {
+    json["best_for_all"].push_back(json_choice(choice));
+  }
+  return json;
+}
+
+TextTable summary_table(const WinnersSummary& summary) {
+  return table_for_people(problem_winner_fields(), summary.winners);
+}
+
+std::vector<std::string> choice_sentences(const WinnersSummary& summary) {
+  std::vector<std::string> sentences;
+  for (const CommonChoice& choice : summary.choices) {
+    sentences.push_back(choice_sentence(choice));
+  }
+  return sentences;
+}
+
+}  // namespace fatune

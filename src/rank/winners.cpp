@@ -1,0 +1,134 @@
+#include "rank/winners.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace fatune {
+namespace {
+
+double slowdown(const Entry& slower, const Entry& faster) {
+  const double faster_us = ranked_us(faster.outcome);
+  return faster_us > 0.0 ? std::max(1.0, ranked_us(slower.outcome) / faster_us) : 1.0;
+}
+
+double as_percent(double slowdown) { return 100.0 * (slowdown - 1.0); }
+
+ProblemWinner winner_of(const ProblemReport& report) {
+  ProblemWinner winner{report.problem, report.run, {}, 0.0, std::nullopt, false};
+  if (report.ranking.empty()) {
+    return winner;
+  }
+  const Entry& first = report.ranking.front();
+  winner.config = first.short_form;
+  winner.time_us = ranked_us(first.outcome);
+  if (report.ranking.size() > 1) {
+    const Entry& second = report.ranking[1];
+    winner.lead_percent = as_percent(slowdown(second, first));
+    winner.tied = first.tie_group == second.tie_group;
+  }
+  return winner;
+}
+
+/// How one configuration does on the problems on which it is ranked.
+struct Record {
+  const Entry* entry = nullptr;
+  std::size_t problems = 0;
+  double log_slowdowns = 0.0;  ///< their sum
+  double worst = 0.0;
+  Problem worst_problem;
+
+  void add(const Entry& ranked, double slowdown, const Problem& problem) {
+    entry = &ranked;
+    ++problems;
+    log_slowdowns += std::log(slowdown);
+    if (slowdown > worst) {
+      worst = slowdown;
+      worst_problem = problem;
+    }
+  }
+};
+using Records = std::map<Config, Record>;
+
+Records records_of(const std::vector<const ProblemReport*>& reports) {
+  Records records;
+  for (const ProblemReport* report : reports) {
+    for (const Entry& entry : report->ranking) {
+      records[entry.config].add(entry, slowdown(entry, report->ranking.front()), report->problem);
+    }
+  }
+  return records;
+}
+
+/// Null when none is ranked on all `problems`.
+const Record* best_on_all(const Records& records, std::size_t problems) {
+  const Record* best = nullptr;
+  const auto key = [](const Record& record) {
+    return std::pair(record.log_slowdowns, record.worst);
+  };
+  for (const auto& [config, record] : records) {
+    if (record.problems == problems && (best == nullptr || key(record) < key(*best))) {
+      best = &record;
+    }
+  }
+  return best;
+}
+
+CommonChoice choice_for(const std::vector<const ProblemReport*>& reports) {
+  CommonChoice choice;
+  choice.dtype = reports.front()->problem.dtype;
+  choice.d_head = reports.front()->problem.d_head;
+  choice.problems = reports.size();
+  const Records records = records_of(reports);
+  if (const Record* const best = best_on_all(records, reports.size())) {
+    const double mean = best->log_slowdowns / static_cast<double>(reports.size());
+    choice.config = best->entry->short_form;
+    choice.mean_regret_percent = as_percent(std::exp(mean));
+    choice.worst_regret_percent = as_percent(best->worst);
+    choice.worst_problem = best->worst_problem;
+  }
+  return choice;
+}
+
+bool several_problems(const std::vector<const ProblemReport*>& reports) {
+  return std::any_of(reports.begin(), reports.end(), [&](const ProblemReport* report) {
+    return report->problem != reports.front()->problem;
+  });
+}
+
+/// Type and head dimension, which configurations name.
+using Group = std::pair<DType, std::int64_t>;
+
+std::map<Group, std::vector<const ProblemReport*>> groups_of(
+    const std::vector<ProblemReport>& problems) {
+  std::map<Group, std::vector<const ProblemReport*>> groups;
+  for (const ProblemReport& report : problems) {
+    groups[{report.problem.dtype, report.problem.d_head}].push_back(&report);
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::optional<WinnersSummary> summarize_winners(const std::vector<ProblemReport>& problems) {
+  const bool one_problem = std::all_of(
+      problems.begin(), problems.end(),
+      [&](const ProblemReport& report) { return report.problem == problems.front().problem; });
+  if (one_problem) {
+    return std::nullopt;
+  }
+  WinnersSummary summary;
+  for (const ProblemReport& report : problems) {
+    summary.winners.push_back(winner_of(report));
+  }
+  for (const auto& [group, reports] : groups_of(problems)) {
+    if (several_problems(reports)) {
+      summary.choices.push_back(choice_for(reports));
+    }
+  }
+  return summary;
+}
+
+}  // namespace fatune

@@ -1,0 +1,60 @@
+// What a run over several problems ends with.
+#include "cli/program.hpp"
+
+namespace fatune::testing_cli {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+class Summary : public ProgramTest {
+ protected:
+  static std::vector<std::string> sweep(const std::string& seq, const std::string& format) {
+    return {"sweep",        "--space", "prog",     "--seq", seq,       "--dhead", "128",
+            "--no-emulate", "-q",      "--format", format,  "--batch", "1"};
+  }
+};
+
+TEST_F(Summary, NamesTheWinnersAndTheBestForAll) {
+  const std::string text = fatune(sweep("512,1024", "table")).out;
+  EXPECT_THAT(text, HasSubstr("\nsummary of 2 problems: estimates\n"));
+  EXPECT_THAT(text, HasSubstr("\nbest for all 2 problems of FP16 d128: (FP16, 128, 64, 64, 4): "));
+  EXPECT_THAT(text, HasSubstr("% (geometric mean), at worst by "));
+  EXPECT_THAT(fatune(sweep("512,1024", "md")).out,
+              HasSubstr("\n| problem | winner | us | TFLOP/s | lead % | tie |\n"));
+}
+
+TEST_F(Summary, JsonHasTheSameFigures) {
+  const ProcessResult result = fatune(sweep("512,1024", "json"));
+  expect_schema(result.out, "results");
+  const json report = json::parse(result.out);
+  const json& winners = report["summary"]["winners"];
+  ASSERT_EQ(winners.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const json& ranking = report["problems"][i]["ranking"];
+    EXPECT_EQ(winners[i]["problem"], report["problems"][i]["problem"]);
+    EXPECT_EQ(winners[i]["winner"], ranking[0]["config"]);
+    EXPECT_EQ(winners[i]["time_us"], ranking[0]["time_us"]);
+    EXPECT_EQ(winners[i]["tied"], ranking[0]["tie_group"] == ranking[1]["tie_group"]);
+  }
+  ASSERT_EQ(report["summary"]["best_for_all"].size(), 1U);
+  EXPECT_EQ(report["summary"]["best_for_all"][0]["problems"], 2);
+}
+
+TEST_F(Summary, OneProblemHasNone) {
+  EXPECT_THAT(fatune(sweep("512", "table")).out, Not(HasSubstr("summary")));
+  EXPECT_EQ(fatune_json(sweep("512", "json"))["summary"], nullptr);
+}
+
+TEST_F(Summary, AStoredRunHasItToo) {
+  use_fake_worker({{"noise_percent", 0.1}, {"us", {{"64, 64, 4", 100.0}}}});
+  expect_ok(fatune(
+      {"sweep", "--space", "prog", "--seq", "128,256", "--batch", "1", "--repeats", "4", "-q"}));
+  const json summary = fatune_json({"show", "last", "--format", "json"})["summary"];
+  EXPECT_EQ(summary["winners"].size(), 2U);
+  EXPECT_TRUE(summary["winners"][0]["tied"]) << "all take as long";
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli

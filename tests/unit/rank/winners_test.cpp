@@ -1,0 +1,115 @@
+#include "rank/winners.hpp"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "rank/ranking.hpp"
+
+namespace fatune {
+namespace {
+
+using testing::DoubleNear;
+using testing::Optional;
+
+Problem problem_of(std::int64_t seq_len, DType dtype = DType::fp16) {
+  return {1, seq_len, 1, 128, dtype, false};
+}
+
+/// Configuration 1 has the first time, 2 the second, ...; 0: it failed.
+ProblemReport report_of(const Problem& problem, const std::vector<double>& times_us,
+                        bool measured = false) {
+  std::vector<Entry> entries;
+  for (std::size_t i = 0; i < times_us.size(); ++i) {
+    Entry& entry = entries.emplace_back();
+    entry.config = {"f", {static_cast<ParamValue>(i + 1)}};
+    entry.short_form = std::string(1, static_cast<char>('A' + i));
+    Measured timed;
+    timed.timing.median_us = times_us[i];
+    timed.timing.median_low_us = times_us[i] - 1.0;
+    timed.timing.median_high_us = times_us[i] + 1.0;
+    entry.outcome = times_us[i] == 0.0 ? Outcome{Crashed{"it"}}
+                    : measured         ? Outcome{timed}
+                                       : Outcome{Estimated{times_us[i], {}}};
+  }
+  ProblemReport report;
+  report.problem = problem;
+  sort_into_report(std::move(entries), std::nullopt, report);
+  return report;
+}
+
+TEST(SummarizeWinners, NothingForOneProblemHoweverOftenItWasMeasured) {
+  EXPECT_FALSE(summarize_winners({}));
+  ProblemReport again = report_of(problem_of(512), {10.0});
+  again.run = 2;
+  EXPECT_FALSE(summarize_winners({report_of(problem_of(512), {10.0}), again}));
+}
+
+TEST(SummarizeWinners, HasTheWinnerOfEachProblemAndItsLead) {
+  const auto summary = summarize_winners(
+      {report_of(problem_of(512), {10.0, 11.0}), report_of(problem_of(1024), {30.0, 20.0})});
+  ASSERT_TRUE(summary);
+  ASSERT_EQ(summary->winners.size(), 2U);
+  EXPECT_EQ(summary->winners[0].config, "A");
+  EXPECT_EQ(summary->winners[0].time_us, 10.0);
+  EXPECT_THAT(summary->winners[0].lead_percent, Optional(DoubleNear(10.0, 1e-9)));
+  EXPECT_FALSE(summary->winners[0].tied);
+  EXPECT_EQ(summary->winners[1].config, "B");
+  EXPECT_THAT(summary->winners[1].lead_percent, Optional(DoubleNear(50.0, 1e-9)));
+}
+
+TEST(SummarizeWinners, SaysWhenTheRunnerUpCannotBeToldApart) {
+  const auto summary = summarize_winners({report_of(problem_of(512), {10.0, 11.0}, true),
+                                          report_of(problem_of(1024), {10.0, 20.0}, true)});
+  EXPECT_TRUE(summary->winners[0].tied);
+  EXPECT_FALSE(summary->winners[1].tied);
+}
+
+TEST(SummarizeWinners, AProblemWithoutARunnerUpOrAWinner) {
+  const auto summary = summarize_winners(
+      {report_of(problem_of(512), {10.0, 0.0}), report_of(problem_of(1024), {0.0, 0.0})});
+  EXPECT_FALSE(summary->winners[0].lead_percent);
+  EXPECT_TRUE(summary->winners[1].config.empty());
+  ASSERT_EQ(summary->choices.size(), 1U);
+  EXPECT_TRUE(summary->choices[0].config.empty()) << "none is ranked on both";
+}
+
+TEST(SummarizeWinners, TheChoiceForAllHasTheLeastGeometricMeanOfSlowdowns) {
+  // Slow-downs: A 1.0 and 1.5, B 1.1 and 1.2, C 1.4 and 1.0: B has the least product.
+  const auto summary = summarize_winners({report_of(problem_of(512), {10.0, 11.0, 14.0}),
+                                          report_of(problem_of(1024), {30.0, 24.0, 20.0})});
+  ASSERT_EQ(summary->choices.size(), 1U);
+  const CommonChoice& choice = summary->choices[0];
+  EXPECT_EQ(choice.config, "B");
+  EXPECT_EQ(choice.problems, 2U);
+  EXPECT_NEAR(choice.mean_regret_percent, 100.0 * (std::sqrt(1.1 * 1.2) - 1.0), 1e-9);
+  EXPECT_NEAR(choice.worst_regret_percent, 20.0, 1e-9);
+  EXPECT_EQ(choice.worst_problem, problem_of(1024));
+}
+
+TEST(SummarizeWinners, OnlyWhatIsRankedOnEveryProblemIsChosen) {
+  const auto summary = summarize_winners(
+      {report_of(problem_of(512), {10.0, 20.0}), report_of(problem_of(1024), {0.0, 20.0})});
+  EXPECT_EQ(summary->choices[0].config, "B");
+  EXPECT_NEAR(summary->choices[0].worst_regret_percent, 100.0, 1e-9);
+}
+
+TEST(SummarizeWinners, TypesAreChosenForApart) {
+  const auto summary = summarize_winners({report_of(problem_of(512), {10.0}),
+                                          report_of(problem_of(512, DType::bf16), {10.0}),
+                                          report_of(problem_of(1024), {10.0})});
+  EXPECT_EQ(summary->winners.size(), 3U);
+  ASSERT_EQ(summary->choices.size(), 1U) << "BF16 has one problem: its winner is the choice";
+  EXPECT_EQ(summary->choices[0].dtype, DType::fp16);
+}
+
+TEST(SummarizeWinners, AMedianBelowTheWinnersIsNoGain) {
+  ProblemReport raced = report_of(problem_of(512), {10.0, 12.0});
+  std::swap(raced.ranking[0], raced.ranking[1]);
+  const auto summary = summarize_winners({raced, report_of(problem_of(1024), {10.0, 10.0})});
+  EXPECT_THAT(summary->winners[0].lead_percent, Optional(0.0));
+  EXPECT_EQ(summary->choices[0].mean_regret_percent, 0.0);
+}
+
+}  // namespace
+}  // namespace fatune
