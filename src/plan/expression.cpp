@@ -13,6 +13,7 @@
 #include <muParser.h>
 
 #include "core/error.hpp"
+#include "plan/expression_operators.hpp"
 #include "plan/text_cursor.hpp"
 
 namespace fatune {
@@ -57,19 +58,25 @@ namespace {
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53
 
-double remainder_of(double a, double b) { return std::fmod(a, b); }
-double logical_not(double a) { return a == 0.0 ? 1.0 : 0.0; }
 double ceil_div(double a, double b) { return std::ceil(a / b); }
 double floor_of(double a) { return std::floor(a); }
 double is_pow2(double a) {
   int exponent = 0;
-  return a >= 1.0 && std::isfinite(a) && std::frexp(a, &exponent) == 0.5 ? 1.0 : 0.0;
+  if (!std::isfinite(a)) {
+    return kNotANumber;
+  }
+  return a >= 1.0 && std::frexp(a, &exponent) == 0.5 ? 1.0 : 0.0;
+}
+bool all_finite(const double* first, int count) {
+  return std::all_of(first, first + count, [](double value) { return std::isfinite(value); });
 }
 double least(const double* first, int count) {
-  return count < 1 ? kNotANumber : *std::min_element(first, first + count);
+  return count < 1 || !all_finite(first, count) ? kNotANumber
+                                                : *std::min_element(first, first + count);
 }
 double greatest(const double* first, int count) {
-  return count < 1 ? kNotANumber : *std::max_element(first, first + count);
+  return count < 1 || !all_finite(first, count) ? kNotANumber
+                                                : *std::max_element(first, first + count);
 }
 
 /// The first byte that no expression of ours has: an unknown character, or a lone '=' (which
@@ -96,7 +103,7 @@ struct Expression::Impl {
   Impl(std::string text_, const SymbolTable& symbols_, std::string where_, Needs known_)
       : text(std::move(text_)), where(std::move(where_)), symbols(&symbols_), known(known_) {
     check_characters();
-    define_operators();
+    define_functions();
     parser.SetVarFactory(&Impl::on_name, this);
     compile();
     symbols = nullptr;
@@ -132,11 +139,10 @@ struct Expression::Impl {
     }
   }
 
-  void define_operators() {
+  void define_functions() {
     parser.ClearFun();
     parser.ClearConst();
-    parser.DefineOprt("%", &remainder_of, mu::prMUL_DIV, mu::oaLEFT, true);
-    parser.DefineInfixOprt("!", &logical_not);
+    define_operators(parser);
     parser.DefineFun("min", &least);
     parser.DefineFun("max", &greatest);
     parser.DefineFun("ceil_div", &ceil_div);
@@ -175,8 +181,10 @@ struct Expression::Impl {
     for (std::size_t i = 0; i < used.size(); ++i) {
       values[i] = scope[used[i]];
     }
+    const UnknownComparisons unknown;
     try {
-      return parser.Eval();
+      const double value = parser.Eval();
+      return unknown.any() ? kNotANumber : value;
     } catch (const mu::ParserError& error) {
       fail_syntax(error);
     }

@@ -50,8 +50,8 @@ class SymbolTable {
 /// Operators, loosest first: ?:  ||  &&  == != < <= > >=  + -  * / %  ^ (power)  ! -(sign).
 /// Functions: min(a, ...), max(a, ...), ceil_div(a, b), floor(x), is_pow2(x). Conditions are 0 or
 /// 1; any number but 0 holds. `?:` evaluates only the branch it takes. Numbers are IEEE doubles
-/// with a decimal point whatever the locale; a division by zero inside a comparison compares as
-/// IEEE says. Cheap to copy; may be evaluated from several threads.
+/// with a decimal point whatever the locale. A division by zero that the result rests on, in a
+/// comparison too, is an error. Cheap to copy; may be evaluated from several threads.
 class Expression {
  public:
   static constexpr std::size_t kMaxLength = 1024;

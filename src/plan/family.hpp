@@ -97,6 +97,7 @@ struct EntryPoint {
 /// The symbols are, in order: parameters, problem, device, derived (each may use those before it).
 struct Family {
   std::string name;
+  std::string file;  ///< how messages call its family.json: on disk, or built in
   std::string summary;
   std::string abi;
   Arch min_arch;

@@ -190,6 +190,7 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
     shared_tensors = read_shared_tensors(*tensors, symbols);
   }
   return {.name = name,
+          .file = {},
           .summary = root.at("summary").text(),
           .abi = root.at("abi").text(),
           .min_arch = read_min_arch(root.at("min_arch")),
@@ -218,7 +219,9 @@ Family load_family(const FileTree& tree, std::string_view name) {
                 fmt::format("families: {}; --kernel-dir adds others", fmt::join(names, ", ")));
   }
   const JsonFile file = load_json(tree, fmt::format("kernels/{}/family.json", name), "family");
-  return read_family(tree, std::string(name), file.root());
+  Family family = read_family(tree, std::string(name), file.root());
+  family.file = file.origin();
+  return family;
 }
 
 }  // namespace fatune

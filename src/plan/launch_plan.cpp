@@ -19,8 +19,7 @@ constexpr std::array<std::int64_t, 3> kMaxBlock{1024, 1024, 64};
 
 [[noreturn]] void fail_at(const Family& family, const std::string& pointer,
                           const std::string& what) {
-  throw Error(ExitCode::bad_file, what,
-              fmt::format("kernels/{}/family.json: {}", family.name, pointer));
+  throw Error(ExitCode::bad_file, what, fmt::format("{}: {}", family.file, pointer));
 }
 
 [[noreturn]] void fail_launch(const Family& family, const std::string& part,

@@ -219,8 +219,7 @@ double quantity(const Family& family, const Config& config, const Problem& probl
     names.push_back(derived.name);
   }
   throw Error(ExitCode::bad_file, fmt::format("the family declares no quantity '{}'", name),
-              fmt::format("kernels/{}/family.json: /derived", family.name),
-              fmt::format("it declares: {}", fmt::join(names, ", ")));
+              family.file + ": /derived", fmt::format("it declares: {}", fmt::join(names, ", ")));
 }
 
 }  // namespace fatune

@@ -48,6 +48,38 @@ TEST_F(FileErrors, AFamilyWithAnExpressionOfUnknownNames) {
                {"family.json", "/launch/grid/0", "ROWS", "BLOCK_ROWS"});
 }
 
+TEST_F(FileErrors, ADivisionByZeroInARuleIsNoReasonToPrune) {
+  write("zero.json", R"({"family": "flash_sm80", "summary": "divides by zero", "configs": [{
+      "list": ["(FP16, 128, 64, 64, 4): async+load_0_2_2_tiles"]}], "rules": [
+      {"id": "per-warp", "drops_when": "B_r / (n_warps - 4) > 8", "reason": "too many rows"}]})");
+  expect_error(fatune({"list", "--space", path("zero.json")}), ExitCode::bad_file,
+               {path("zero.json"), "/rules/0/drops_when", "B_r / (n_warps - 4) > 8", "B_r = 64",
+                "n_warps = 4", "divided by zero"});
+}
+
+TEST_F(FileErrors, ADivisionByZeroInAFamilyIsAnError) {
+  copy_toy();
+  std::string text = read("toy/family.json");
+  const std::string none = "\"validity\": []";
+  text.replace(
+      text.find(none), none.size(),
+      R"("validity": [{"id": "rows", "must_hold": "1 / (UNROLL - 1) > 0", "reason": "no"}])");
+  write("toy/family.json", text);
+  expect_error(fatune({"list", "--kernel-dir", path("toy")}), ExitCode::bad_file,
+               {path("toy/family.json"), "/validity/0/must_hold", "1 / (UNROLL - 1) > 0",
+                "UNROLL = 1", "divided by zero"});
+}
+
+TEST_F(FileErrors, AGridThatCannotBeNamesTheUsersFile) {
+  copy_toy();
+  std::string text = read("toy/family.json");
+  const std::string grid = "\"ceil_div(seq_len, BLOCK_ROWS)\"";
+  text.replace(text.find(grid), grid.size(), "\"0\"");
+  write("toy/family.json", text);
+  expect_error(fatune({"compile", "--kernel-dir", path("toy")}), ExitCode::bad_file,
+               {path("toy/family.json") + ": /launch/grid/0", "outside 1 to"});
+}
+
 TEST_F(FileErrors, ASpaceFileThatIsNotThere) {
   expect_error(fatune({"list", "--space", path("my.json")}), ExitCode::bad_file, {"my.json"});
 }

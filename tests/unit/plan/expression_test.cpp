@@ -132,6 +132,33 @@ TEST_F(ExpressionTest, NestingUpToTheLengthLimitIsHarmless) {
   expect_bad_expression(std::string(1000, '('), {"position"});
 }
 
+TEST_F(ExpressionTest, ADivisionByZeroIsNeitherTrueNorFalse) {
+  for (const char* text :
+       {"a / (b - 4) > 2", "a / (b - 4) <= 2", "0 / (b - 4) == 1", "a / (b - 4) != 1", "1 < a % 0",
+        "!(a / (b - 4) > 2)", "min(a, b / 0) > 3", "is_pow2(a / 0)", "a / 0 > 1 ? 1 : 2",
+        "a == 6 && a / 0 > 1", "a == 5 || a / 0 > 1", "(a / 0 > 1) == 1"}) {
+    expect_bad_expression(text, {"not a finite number", "divided by zero"});
+  }
+}
+
+TEST_F(ExpressionTest, ADivisionByZeroThatDoesNotMatterIsNone) {
+  EXPECT_EQ(value("b == 4 || a / (b - 4) > 2"), 1.0);
+  EXPECT_EQ(value("b != 4 && a / (b - 4) > 2"), 0.0);
+  EXPECT_EQ(value("a / (b - 4) > 2 && b != 4"), 0.0);
+  EXPECT_EQ(value("b == 4 ? 7 : a / (b - 4) > 2"), 7.0);
+}
+
+TEST_F(ExpressionTest, OperatorsBindAsBefore) {
+  EXPECT_EQ(value("2 + 3 * 4 ^ 2 ^ 0 - 1"), 13.0);
+  EXPECT_EQ(value("10 - 4 - 3"), 3.0);
+  EXPECT_EQ(value("64 / 4 / 2 % 5"), 3.0);
+  EXPECT_EQ(value("1 + 1 == 2 && 2 < 3 || 0"), 1.0);
+  EXPECT_EQ(value("1 || 0 && 0"), 1.0);
+  EXPECT_EQ(value("a<-b"), 0.0);
+  EXPECT_EQ(value("a>=-b&&!0"), 1.0);
+  EXPECT_EQ(value("-a + -(b)"), -10.0);
+}
+
 TEST_F(ExpressionTest, ResultsMustBeFinite) {
   expect_bad_expression("a / (b - 4)", {"not a finite number", "b = 4", "divided by zero"});
   expect_bad_expression("a % 0", {"not a finite number"});
