@@ -73,7 +73,7 @@ class Rows {
     }
     // What no single input shows.
     if (row.outcome != "right" && std::all_of(rows_.begin(), rows_.end(), is_right)) {
-      add(row.outcome == "wrong_result" ? row.outcome : "not_verified", row.detail);
+      add(row.outcome == "not_covered" ? "not_verified" : row.outcome, row.detail);
     }
     return std::move(rows_);
   }

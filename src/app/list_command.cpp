@@ -53,6 +53,7 @@ PlanReport make_report(const Family& family, const Space& space, const Plan& pla
   report.space = space.key;
   report.family = family.name;
   report.rules = all_rules(space);
+  report.unknown_values = unknown_values(plan);
   for (const Config& config : plan.kept) {
     report.kept.push_back(listed(family, config));
   }

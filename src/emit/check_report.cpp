@@ -5,6 +5,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "emit/check_rows.hpp"
 #include "emit/print_rows.hpp"
@@ -89,10 +90,23 @@ std::string headline(const std::vector<CheckedInput>& rows) {
 }
 
 std::string count_text(const std::vector<CheckedInput>& worst) {
-  const auto wrong = std::count_if(worst.begin(), worst.end(),
-                                   [](const CheckedInput& row) { return !is_right(row); });
-  return wrong == 0 ? fmt::format("all {} right\n", worst.size())
-                    : fmt::format("{} of {} WRONG\n", wrong, worst.size());
+  const auto count = [&](auto&& matches) {
+    return std::count_if(worst.begin(), worst.end(), matches);
+  };
+  const auto not_compiled =
+      count([](const CheckedInput& row) { return row.outcome == "compile_failed"; });
+  const auto wrong = count([](const CheckedInput& row) { return !is_right(row); }) - not_compiled;
+  if (wrong + not_compiled == 0) {
+    return fmt::format("all {} right\n", worst.size());
+  }
+  std::vector<std::string> parts;
+  if (wrong > 0) {
+    parts.push_back(fmt::format("{} of {} WRONG", wrong, worst.size()));
+  }
+  if (not_compiled > 0) {
+    parts.push_back(fmt::format("{} of {} DID NOT COMPILE", not_compiled, worst.size()));
+  }
+  return fmt::format("{}\n", fmt::join(parts, ", "));
 }
 
 }  // namespace

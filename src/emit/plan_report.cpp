@@ -105,6 +105,15 @@ std::string summary_line(const PlanReport& report) {
                      report.invalid.size());
 }
 
+/// Markdown would join lines that follow each other.
+std::string unknown_lines(const PlanReport& report, const Page& page) {
+  std::string text;
+  for (const std::string& unknown : report.unknown_values) {
+    text += (page.format == OutputFormat::markdown ? "\ninvalid: " : "invalid: ") + unknown + "\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string print_plan_report(const PlanReport& report, const Page& page, bool with_dropped) {
@@ -115,7 +124,7 @@ std::string print_plan_report(const PlanReport& report, const Page& page, bool w
   if (page.format == OutputFormat::csv) {
     return configs;
   }
-  std::string text = summary_line(report) + "\n" + configs;
+  std::string text = summary_line(report) + unknown_lines(report, page) + "\n" + configs;
   if (with_dropped && !report.rules.empty()) {
     text += "\n" + print_rows(rule_fields(), report.rules, page);
   }

@@ -33,6 +33,8 @@ struct PlanReport {
   std::vector<ListedDrop> pruned;   ///< by the space's rules
   std::vector<ListedDrop> invalid;  ///< by the family's validity
   std::vector<RuleCount> rules;     ///< in the space's order
+  /// Which values of the invalid ones the family does not know, and which it knows: sentences.
+  std::vector<std::string> unknown_values{};
 };
 
 /// `with_dropped`: tables, Markdown and CSV list the dropped configurations too. JSON

@@ -74,9 +74,9 @@ std::optional<Invalid> check_understood(const Family& family, const Config& conf
     const Parameter& parameter = family.parameters[i];
     const auto& values = parameter.values;
     if (std::find(values.begin(), values.end(), config.values.at(i)) == values.end()) {
-      return Invalid{"understood-values", fmt::format("{} is {}; {} understands {}", parameter.name,
-                                                      value_text(parameter, config.values[i]),
-                                                      family.name, understood_values(parameter))};
+      return Invalid{kUnderstoodValues, fmt::format("{} is {}; {} understands {}", parameter.name,
+                                                    value_text(parameter, config.values[i]),
+                                                    family.name, understood_values(parameter))};
     }
   }
   return std::nullopt;
@@ -163,6 +163,18 @@ Plan make_plan(const Family& family, const Space& space, const Binding& binding)
     }
   }
   return plan;
+}
+
+std::vector<std::string> unknown_values(const Plan& plan) {
+  std::vector<std::string> reasons;
+  for (const DroppedConfig& dropped : plan.dropped) {
+    const auto* invalid = std::get_if<Invalid>(&dropped.outcome);
+    if (invalid != nullptr && invalid->rule == kUnderstoodValues &&
+        std::find(reasons.begin(), reasons.end(), invalid->reason) == reasons.end()) {
+      reasons.push_back(invalid->reason);
+    }
+  }
+  return reasons;
 }
 
 std::optional<Unlaunchable> check_limits(const Family& family, const Config& config,

@@ -41,6 +41,13 @@ struct Plan {
 /// Applies the space's rules (the first that matches is named), then the family's validity.
 [[nodiscard]] Plan make_plan(const Family& family, const Space& space, const Binding& binding = {});
 
+/// Invalid::rule of a value that the kernel does not know.
+inline constexpr const char* kUnderstoodValues = "understood-values";
+
+/// The reasons for which values of dropped configurations are not known to the kernel, each once,
+/// in order: which value, and which ones are known.
+[[nodiscard]] std::vector<std::string> unknown_values(const Plan& plan);
+
 /// Why the family cannot build the configuration; nothing when it can. Checks values against
 /// those the kernel understands, then the validity rules that need no more than is given, and
 /// that bound parameters repeat the problem's values.

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "plan/planner.hpp"
 #include "plan/text_cursor.hpp"
 
 namespace fatune {
@@ -161,6 +162,47 @@ class ShortFormReader {
   std::set<std::size_t> seen_;
 };
 
+/// The next combination of the parameters' values, the last parameter's first; false after the
+/// last.
+bool advance(const Family& family, std::vector<std::size_t>& chosen) {
+  for (std::size_t i = chosen.size(); i-- > 0;) {
+    if (++chosen[i] < family.parameters[i].values.size()) {
+      return true;
+    }
+    chosen[i] = 0;
+  }
+  return false;
+}
+
+Config config_of(const Family& family, const std::vector<std::size_t>& chosen) {
+  Config config{family.name, {}};
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    config.values.push_back(family.parameters[i].values.at(chosen[i]));
+  }
+  return config;
+}
+
+/// One that the family can build; nothing when the first thousands are none. An expression that
+/// fails is reported where a configuration is asked for.
+std::optional<Config> example_config(const Family& family) {
+  constexpr int kMostTried = 5000;
+  std::vector<std::size_t> chosen(family.parameters.size(), 0);
+  try {
+    for (int tried = 0; tried < kMostTried; ++tried) {
+      Config config = config_of(family, chosen);
+      if (!check_valid(family, config)) {
+        return config;
+      }
+      if (!advance(family, chosen)) {
+        break;
+      }
+    }
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::string short_form(const Family& family, const Config& config) {
@@ -187,7 +229,10 @@ std::string short_form_usage(const Family& family) {
   for (const std::size_t parameter : family.short_form.tuple) {
     tuple.push_back(family.parameters[parameter].name);
   }
-  return fmt::format("\"({}): {}\"", fmt::join(tuple, ", "), fmt::join(item_usages(family), "+"));
+  const std::string form =
+      fmt::format("\"({}): {}\"", fmt::join(tuple, ", "), fmt::join(item_usages(family), "+"));
+  const std::optional<Config> example = example_config(family);
+  return example ? fmt::format("{}, for example \"{}\"", form, short_form(family, *example)) : form;
 }
 
 }  // namespace fatune

@@ -35,7 +35,7 @@ Interval interval_of(const Entry& entry) {
     return {measured->timing.median_low_us, measured->timing.median_high_us};
   }
   const double time_us = ranked_us(entry.outcome);
-  return {time_us, time_us};
+  return {time_us, time_us * (1.0 + kEstimateResolution)};
 }
 
 bool overlap(const Entry& a, const Entry& b) {

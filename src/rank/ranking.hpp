@@ -8,6 +8,10 @@
 
 namespace fatune {
 
+/// The part of an estimate by which another may be longer and yet not be told apart from it: one in
+/// a hundred (docs/estimate.md, "What it can tell").
+inline constexpr double kEstimateResolution = 0.01;
+
 /// Puts entries into a problem's report: measured and estimated ones into `ranking`, ordered and
 /// numbered by `rank_entries`; all others into `failures`, in configuration order.
 /// `baseline`: the configuration that relative_percent refers to; without one, or when it has no
@@ -23,8 +27,8 @@ void sort_into_report(std::vector<Entry> entries, const std::optional<Config>& b
 /// ties by configuration order.
 ///
 /// Tie groups then: an entry belongs to the group of the fastest entry before it whose confidence
-/// interval overlaps its own; group numbers count from 1. An estimate has no interval: only equal
-/// estimates tie.
+/// interval overlaps its own; group numbers count from 1. An estimate's interval is what it cannot
+/// tell: it begins there and is kEstimateResolution of it long.
 /// A time of zero or one that is not finite sorts last and gets relative_percent 0.
 void rank_entries(std::vector<Entry>& entries, const std::optional<Config>& baseline);
 

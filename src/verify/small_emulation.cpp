@@ -24,7 +24,8 @@ class Emulator {
         return *std::move(emulated);
       }
     }
-    return {not_covered(of_.problem, "no small problem can stand for it"), {of_.problem, {}}};
+    return {without_run(of_.problem, "not_covered", "no small problem can stand for it"),
+            {of_.problem, {}}};
   }
 
  private:
@@ -39,7 +40,7 @@ class Emulator {
     const CompileResult compiled = compile_to_ptx(with_line_info(small.request), of_.cache);
     if (const auto* failed = std::get_if<CompileFailed>(&compiled)) {
       return SmallEmulation{
-          not_covered(small.launch.on.problem,
+          without_run(small.launch.on.problem, std::string(outcome_name(*failed)),
                       "for the small problem it does not compile: " + outcome_summary(*failed)),
           small.launch.on};
     }
@@ -83,11 +84,12 @@ class Emulator {
     return samples;
   }
 
-  [[nodiscard]] EmulatedConfig not_covered(const Problem& problem, std::string why) const {
+  [[nodiscard]] EmulatedConfig without_run(const Problem& problem, std::string outcome,
+                                           std::string why) const {
     EmulatedConfig row;
     row.config = config_;
     row.problem = problem;
-    row.outcome = "not_covered";
+    row.outcome = std::move(outcome);
     row.detail = std::move(why);
     return row;
   }

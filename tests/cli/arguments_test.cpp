@@ -90,6 +90,23 @@ TEST_F(Arguments, AConfigurationThatDoesNotParseIsQuoted) {
                ExitCode::usage, {"turbo", "swizzled"});
 }
 
+TEST_F(Arguments, AConfigurationThatDoesNotParseShowsAnExampleOfOne) {
+  const ProcessResult result = fatune({"compile", "--config", "(FP16, 128): async"});
+  expect_error(result, ExitCode::usage, {"for example \"(FP16, "});
+  const std::string mark = "for example \"";
+  const std::size_t begin = result.err.find(mark) + mark.size();
+  const std::string example = result.err.substr(begin, result.err.find('"', begin) - begin);
+  expect_ok(fatune({"compile", "--config", example}));
+}
+
+TEST_F(Arguments, ASpaceWhoseValuesTheFamilyDoesNotKnowIsNotBlamedOnTheRules) {
+  const ProcessResult result = fatune({"sweep", "--space", "prog", "--dhead", "96"});
+  expect_error(result, ExitCode::nothing_ranked,
+               {"flash_sm80 can build no configuration of space prog",
+                "d_head is 96; flash_sm80 understands 64, 128"});
+  EXPECT_THAT(result.err, testing::Not(testing::HasSubstr("rules")));
+}
+
 TEST_F(Arguments, AConfigurationThatCannotBeBuiltNamesTheRule) {
   expect_error(
       fatune({"run", "--seq", "128", "--config", "(FP16,128,64,64,8): async+load_0_2_2_tiles"}),
@@ -107,7 +124,7 @@ TEST_F(Arguments, DataAndConfigurationMustAgree) {
 
 TEST_F(Arguments, AHeadDimensionTheKernelLacksLeavesNothingToDo) {
   expect_error(fatune({"sweep", "--dhead", "96"}), ExitCode::nothing_ranked,
-               {"keep no configuration", "fatune list --pruned"});
+               {"can build no configuration of space tune", "understands 64, 128"});
 }
 
 TEST_F(Arguments, RunNeedsAConfiguration) {

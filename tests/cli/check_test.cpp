@@ -163,5 +163,29 @@ TEST_F(SanitizedCheck, NeedsAGpu) {
                {"a GPU is required"});
 }
 
+class CheckOfWhatDoesNotCompile : public ProgramTest {};
+
+TEST_F(CheckOfWhatDoesNotCompile, SaysSo) {
+  const std::string toy = toy_family_with("this is no statement;");
+  const std::vector<std::string> check{"check", "--kernel-dir", toy, "--seq", "64", "--batch", "1"};
+  for (const bool with_gpu : {false, true}) {
+    if (with_gpu) {
+      use_fake_gpu();
+    }
+    std::vector<std::string> as_json = check;
+    as_json.insert(as_json.end(), {"--format", "json"});
+    const json checks = fatune_json(as_json, ExitCode::failed_outcomes)["checks"];
+    ASSERT_FALSE(checks.empty());
+    for (const json& one : checks) {
+      EXPECT_EQ(one["outcome"], "compile_failed");
+      EXPECT_THAT(std::string(one["detail"]), HasSubstr("error"));
+    }
+    const ProcessResult result = fatune(check);
+    EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::failed_outcomes));
+    EXPECT_THAT(result.out, HasSubstr("DID NOT COMPILE"));
+    EXPECT_THAT(result.out, testing::Not(HasSubstr("WRONG")));
+  }
+}
+
 }  // namespace
 }  // namespace fatune::testing_cli

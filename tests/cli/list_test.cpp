@@ -67,6 +67,13 @@ TEST_F(List, DTypeAndHeadDimensionArePutIn) {
   }
 }
 
+TEST_F(List, AValueThatTheFamilyDoesNotKnowNamesThoseThatItKnows) {
+  const ProcessResult result = fatune({"list", "--space", "prog", "--dhead", "96"});
+  expect_ok(result);
+  EXPECT_THAT(result.out,
+              testing::HasSubstr("\ninvalid: d_head is 96; flash_sm80 understands 64, 128\n"));
+}
+
 TEST_F(List, TheKernelsVariableChoosesTheSpace) {
   process_.environment["KERNELS"] = "prog";
   EXPECT_EQ(fatune_json({"list", "--format", "json"})["kept"].size(), 7U);

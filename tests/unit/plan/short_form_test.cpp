@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "plan/planner.hpp"
 #include "unit/plan/plan_fixtures.hpp"
 
 namespace fatune {
@@ -85,7 +86,16 @@ TEST(ShortForm, HostileTextIsQuotedHarmlessly) {
 TEST(ShortForm, UsageShowsTheGrammar) {
   EXPECT_EQ(short_form_usage(flash()),
             "\"(dtype, d_head, B_r, B_c, n_warps): async+eager+swizzled+load_{Q_mma_load_K_tiles}_"
-            "{K_mma_load_K_tiles}_{V_mma_load_K_tiles}_tiles+buffer+opt_softmax\"");
+            "{K_mma_load_K_tiles}_{V_mma_load_K_tiles}_tiles+buffer+opt_softmax\", for example "
+            "\"(FP16, 64, 64, 32, 4): load_0_0_0_tiles\"");
+}
+
+TEST(ShortForm, TheExampleInTheUsageIsRight) {
+  const std::string usage = short_form_usage(flash());
+  const std::string mark = "for example \"";
+  const std::size_t begin = usage.find(mark) + mark.size();
+  const std::string example = usage.substr(begin, usage.rfind('"') - begin);
+  EXPECT_FALSE(check_valid(flash(), parse_short_form(flash(), example))) << example;
 }
 
 }  // namespace

@@ -52,6 +52,14 @@ std::vector<int> groups(const std::vector<Entry>& entries) {
   return groups;
 }
 
+TEST(RankEntries, EstimatesTieWithinWhatTheyCanTell) {
+  std::vector<Entry> entries{estimated(1, 1000.0), estimated(2, 1000.4), estimated(3, 1009.0),
+                             estimated(4, 1011.0), estimated(5, 1020.0), estimated(6, 1022.0)};
+  rank_entries(entries, std::nullopt);
+  EXPECT_THAT(ids(entries), ElementsAre(1, 2, 3, 4, 5, 6)) << "their order stays";
+  EXPECT_THAT(groups(entries), ElementsAre(1, 1, 1, 2, 2, 3)) << "within 1 % of a group's first";
+}
+
 TEST(RankEntries, OrdersByMedianAndNumbersFromOne) {
   std::vector<Entry> entries{measured(1, 30, 0), measured(2, 10, 0), measured(3, 20, 0)};
   rank_entries(entries, std::nullopt);
