@@ -47,12 +47,19 @@ std::string choose_model(const std::vector<JsonNode>& gpus, const std::string& d
   return known || gpus.empty() ? device : model_of(gpus.front());
 }
 
+/// Older files have the driver's CUDA version in the place of its release.
+WinnerOrigin origin_of(const std::string& device, const JsonNode& toolchain) {
+  const std::string driver = toolchain.at("driver").text();
+  const auto cuda = toolchain.find("driver_cuda");
+  return cuda ? WinnerOrigin{device, driver, cuda->text()} : WinnerOrigin{device, {}, driver};
+}
+
 BestFile parse_best_file(const JsonFile& json, const std::string& device) {
   const JsonNode root = json.root();
   const std::vector<JsonNode> gpus = root.at("gpus").elements();
   BestFile file{root.at("family").text(),
                 root.at("space").text(),
-                {choose_model(gpus, device), root.at("toolchain").at("driver").text()},
+                origin_of(choose_model(gpus, device), root.at("toolchain")),
                 root.at("measured").boolean(),
                 {}};
   for (const JsonNode& gpu : gpus) {

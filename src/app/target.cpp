@@ -13,6 +13,7 @@
 #include "data/device_file.hpp"
 #include "gpu/devices.hpp"
 #include "gpu/driver.hpp"
+#include "gpu/driver_release.hpp"
 #include "gpu/nvrtc.hpp"
 
 namespace fatune {
@@ -129,8 +130,12 @@ std::vector<Target> choose_targets(const TargetOptions& options, const FileTree&
 }
 
 Toolchain toolchain_in_use(const Target& target) {
-  return {std::string(version()), gpu::nvrtc_version_text(),
-          target.measured() ? gpu::probe_driver().version_text() : std::string()};
+  Toolchain toolchain{std::string(version()), gpu::nvrtc_version_text(), {}, {}};
+  if (target.measured()) {
+    toolchain.driver_version = gpu::probe_driver().version_text();
+    toolchain.driver_release = gpu::driver_release();
+  }
+  return toolchain;
 }
 
 }  // namespace fatune

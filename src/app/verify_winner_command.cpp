@@ -107,7 +107,8 @@ Target the_gpu(const VerifyWinnerOptions& options, const FileTree& tree) {
 WinnerReport report_of(const RunEnd& end, const PlannedRun& run, const BestFile& file,
                        double tolerance_percent) {
   return {file.origin,
-          {end.report.device.name, end.report.toolchain.driver_version},
+          {end.report.device.name, end.report.toolchain.driver_release,
+           end.report.toolchain.driver_version},
           file.measured,
           end.complete,
           check_winners(end.report, run, file, tolerance_percent)};

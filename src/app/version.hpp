@@ -1,9 +1,18 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 namespace fatune {
 
 [[nodiscard]] std::string_view version();  ///< "0.1.0"
+
+/// The git commit that was built: "0123456789ab", "0123456789ab+dirty" with changes that no commit
+/// has; "unknown" outside a git checkout.
+[[nodiscard]] std::string_view build_commit();
+
+/// What a report of a mistake should name, a line each: the version, commit, build type, NVRTC,
+/// driver.
+[[nodiscard]] std::string version_report();
 
 }  // namespace fatune

@@ -1,8 +1,10 @@
 #include "cli/command_line.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -54,16 +56,18 @@ void configure(CLI::App& app) {
   constexpr std::size_t kOptionColumn = 24;
   app.name("fatune");
   app.get_formatter()->column_width(kOptionColumn);
-  app.set_version_flag("--version", fmt::format("fatune {}", version()));
+  app.set_version_flag("-V,--version", version_report, "Print versions and the driver, and exit");
   app.require_subcommand(0, 1);
   app.footer(
-      "'fatune COMMAND --help' shows a command's options and examples.\n"
+      "'fatune help COMMAND' or 'fatune COMMAND --help' shows a command's options and examples.\n"
       "Example: fatune sweep --seq 4096 --dhead 128");
 }
 
+using Words = std::vector<std::string>;
+
 /// Those that the help shows.
-std::vector<std::string> command_names(const CLI::App& app) {
-  std::vector<std::string> names;
+Words command_names(const CLI::App& app) {
+  Words names;
   for (const CLI::App* sub :
        app.get_subcommands([](const CLI::App* command) { return !command->get_group().empty(); })) {
     names.push_back(sub->get_name());
@@ -71,25 +75,87 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
-/// CLI11 would call an unknown subcommand an unexpected argument.
-void check_command_name(const CLI::App& app, int argc, const char* const* argv) {
-  const std::string word = argc > 1 ? argv[1] : "--help";
-  const std::vector<std::string> names = command_names(app);
-  const auto known =
-      app.get_subcommands([&word](const CLI::App* command) { return command->get_name() == word; });
-  if (word.starts_with("-") || !known.empty()) {
-    return;
-  }
+const CLI::App* find_command(const CLI::App& app, const std::string& name) {
+  const auto found =
+      app.get_subcommands([&](const CLI::App* command) { return command->get_name() == name; });
+  return found.empty() ? nullptr : found.front();
+}
+
+[[noreturn]] void fail_unknown_command(const CLI::App& app, const std::string& word) {
+  const Words names = command_names(app);
   const std::string guess = closest_word(word, names);
   throw Error(ExitCode::usage, fmt::format("there is no command '{}'", word), {},
-              guess.empty() ? fmt::format("the commands are {}", fmt::join(names, ", "))
-                            : fmt::format("did you mean '{}'?", guess));
+              !guess.empty()  ? fmt::format("did you mean '{}'?", guess)
+              : names.empty() ? fmt::format("'{}' has no commands of its own", app.get_name())
+                              : fmt::format("the commands are {}", fmt::join(names, ", ")));
+}
+
+/// 'help COMMAND ...' as 'COMMAND ... --help'.
+Words without_help_command(const CLI::App& app, Words words) {
+  if (words.empty() || words.front() != "help") {
+    return words;
+  }
+  words.erase(words.begin());
+  const CLI::App* command = &app;
+  for (const std::string& word : words) {
+    const CLI::App* const next = find_command(*command, word);
+    if (next == nullptr) {
+      fail_unknown_command(*command, word);
+    }
+    command = next;
+  }
+  words.emplace_back("--help");
+  return words;
+}
+
+/// CLI11 would call an unknown subcommand an unexpected argument.
+void check_command_name(const CLI::App& app, const Words& words) {
+  if (!words.empty() && !words.front().starts_with('-') &&
+      find_command(app, words.front()) == nullptr) {
+    fail_unknown_command(app, words.front());
+  }
+}
+
+/// The innermost command that was given, and its words: "fatune sass diff".
+struct Chosen {
+  const CLI::App* command;
+  std::string words;
+};
+
+Chosen chosen_command(const CLI::App& app) {
+  Chosen chosen{&app, "fatune"};
+  for (auto next = app.get_subcommands(); !next.empty(); next = chosen.command->get_subcommands()) {
+    chosen.command = next.front();
+    chosen.words += " " + chosen.command->get_name();
+  }
+  return chosen;
+}
+
+Words option_names(const CLI::App& command) {
+  Words names;
+  for (const CLI::Option* option : command.get_options()) {
+    names.insert(names.end(), option->get_lnames().begin(), option->get_lnames().end());
+  }
+  return names;
+}
+
+/// The option that an unknown one was most likely meant to be; empty: none is unknown, or close.
+std::string guess_option(const CLI::App& app, const CLI::App& command) {
+  for (const std::string& word : app.remaining(true)) {
+    if (word.starts_with("--")) {
+      return closest_word(word.substr(2, word.find('=') - 2), option_names(command));
+    }
+  }
+  return {};
 }
 
 Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
-  const auto chosen = app.get_subcommands();
-  const std::string prefix = chosen.empty() ? "fatune" : "fatune " + chosen.front()->get_name();
-  return {ExitCode::usage, error.what(), {}, fmt::format("see '{} --help'", prefix)};
+  const Chosen chosen = chosen_command(app);
+  const std::string guess = guess_option(app, *chosen.command);
+  const std::string question =
+      guess.empty() ? std::string() : fmt::format("did you mean '--{}'? Else ", guess);
+  return {
+      ExitCode::usage, error.what(), {}, fmt::format("{}see '{} --help'", question, chosen.words)};
 }
 
 }  // namespace
@@ -99,9 +165,11 @@ Command parse_command_line(int argc, const char* const* argv) {
   Command command;
   configure(app);
   add_commands(app, read_defaults(argc, argv), command);
-  check_command_name(app, argc, argv);
+  Words words = without_help_command(app, Words(argv + std::min(argc, 1), argv + argc));
+  check_command_name(app, words);
+  std::reverse(words.begin(), words.end());  // as CLI11 takes them
   try {
-    app.parse(argc, argv);
+    app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
     return print_command(app.help());
   } catch (const CLI::CallForVersion& request) {

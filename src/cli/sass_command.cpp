@@ -38,9 +38,10 @@ SharedSassOptions new_options(const CommandDefaults& defaults) {
 }
 
 void add_text_command(CLI::App& parent, const CommandDefaults& defaults, Command& command,
-                      const char* name, const char* doc, Work work) {
+                      const char* name, const char* doc, const char* footer, Work work) {
   const SharedSassOptions options = new_options(defaults);
   CLI::App* sub = parent.add_subcommand(name, doc);
+  sub->footer(footer);
   add_compile_options(*sub, *options);
   add_code_options(*sub, options);
   run_on_source(*sub, options, command, work);
@@ -56,6 +57,9 @@ void add_graph_command(CLI::App& parent, const CommandDefaults& defaults, Comman
                   [options](const std::string& text) { options->svg = text == "svg"; })
       ->check(CLI::IsMember({"dot", "svg"}))
       ->default_str("dot");
+  sub->footer(R"(Examples:
+  fatune sass cfg --run last > winner.dot
+  fatune sass cfg --cubin a.out --arch sm_80 --format svg > graph.svg)");
   run_on_source(*sub, options, command, sass_graph);
 }
 
@@ -70,6 +74,12 @@ void add_diff_command(CLI::App& parent, const CommandDefaults& defaults, Command
   sub->add_flag("--listing", options->listing,
                 "the code itself, aligned; registers and labels renamed, addresses left out");
   add_output_options(*sub, options->output);
+  sub->footer(R"(Examples:
+  fatune sass diff before.cubin after.cubin --format md
+  fatune sass diff before.cubin after.cubin --listing
+  fatune sass diff --arch sm_80 --opcodes \
+    "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax" \
+    "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_2_2_2_tiles+opt_softmax")");
   sub->callback([options, &command] { command = [options] { return sass_diff(*options); }; });
 }
 
@@ -95,6 +105,9 @@ void add_why_command(CLI::App& parent, const CommandDefaults& defaults, Command&
   add_cache_options(*sub, options->compile);
   add_output_options(*sub, options->output);
   add_top_option(*sub, options->output);
+  sub->footer(R"(Examples:
+  fatune sass why --space tune --arch sm_90a
+  fatune sass why --run last)");
   sub->callback([options, &command] { command = [options] { return sass_why(*options); }; });
 }
 
@@ -112,7 +125,11 @@ void add_sass_command(CLI::App& app, const CommandDefaults& defaults, Command& c
   add_diff_command(*sub, defaults, command);
   add_graph_command(*sub, defaults, command);
   add_text_command(*sub, defaults, command, "clean",
-                   "The code without addresses, for an editor's compare", sass_clean);
+                   "The code without addresses, for an editor's compare", R"(Examples:
+  fatune sass clean --cubin kernel.cubin > kernel.sass
+  fatune sass clean --run last > winner.sass
+  fatune sass clean --run last --rank 2 > second.sass)",
+                   sass_clean);
   add_sass_map_command(*sub, defaults, command);
   add_why_command(*sub, defaults, command);
   sub->footer(R"(Needs nvdisasm (docs/sass.md). The default architecture is sm_90.

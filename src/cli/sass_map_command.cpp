@@ -54,6 +54,11 @@ void add_sass_map_command(CLI::App& parent, const CommandDefaults& defaults, Com
   add_map_options(*sub, options);
   add_output_options(*sub, options->output);
   add_top_option(*sub, options->output);
+  sub->footer(R"(Examples:
+  fatune sass map --run last --rank 1
+  fatune sass map --run last --source softmax.cuh:40
+  fatune sass map --arch sm_80 --annotate \
+    --config "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax")");
   sub->callback([options, &command] {
     command = [options] {
       check_source(*options);

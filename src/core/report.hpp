@@ -103,7 +103,8 @@ struct ProblemReport {
 struct Toolchain {
   std::string fatune_version;
   std::string nvrtc_version;
-  std::string driver_version;  ///< CUDA version of the driver; empty without one
+  std::string driver_version;    ///< CUDA version of the driver; empty without one
+  std::string driver_release{};  ///< "580.159.04"; empty without one, or when it is not known
 };
 
 enum class Strategy {

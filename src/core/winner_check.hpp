@@ -38,8 +38,9 @@ struct WinnerCheck {
 
 /// Where times come from.
 struct WinnerOrigin {
-  std::string device;  ///< name of the GPU model
-  std::string driver;
+  std::string device;         ///< name of the GPU model
+  std::string driver{};       ///< its release: "580.159.04"; empty: not known
+  std::string driver_cuda{};  ///< its CUDA version: "13.0"
 };
 
 struct WinnerReport {

@@ -45,7 +45,8 @@ Json json_problem(const Problem& problem) {
 Json json_toolchain(const Toolchain& toolchain) {
   return {{"fatune", toolchain.fatune_version},
           {"nvrtc", toolchain.nvrtc_version},
-          {"driver", toolchain.driver_version}};
+          {"driver", toolchain.driver_release},
+          {"driver_cuda", toolchain.driver_version}};
 }
 
 std::string json_text(const Json& json) {

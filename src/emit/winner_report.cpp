@@ -35,7 +35,8 @@ std::string detail_of(const WinnerCheck& check) {
 }
 
 Json origin_json(const WinnerOrigin& origin) {
-  return {{"device", origin.device}, {"driver", origin.driver}};
+  return {
+      {"device", origin.device}, {"driver", origin.driver}, {"driver_cuda", origin.driver_cuda}};
 }
 
 std::string origin_note(const WinnerReport& report) {
@@ -44,9 +45,11 @@ std::string origin_note(const WinnerReport& report) {
     note += fmt::format("the file is from another GPU model: {}, and this one is {}\n",
                         report.file.device, report.here.device);
   }
-  if (report.file.driver != report.here.driver) {
-    note += fmt::format("the file is from another driver: {}, and this one is {}\n",
-                        report.file.driver, report.here.driver);
+  const bool releases_known = !report.file.driver.empty() && !report.here.driver.empty();
+  const auto driver = releases_known ? &WinnerOrigin::driver : &WinnerOrigin::driver_cuda;
+  if (report.file.*driver != report.here.*driver) {
+    note += fmt::format("the file is from another driver: {}{}, and this one is {}\n",
+                        releases_known ? "" : "of CUDA ", report.file.*driver, report.here.*driver);
   }
   return note;
 }

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdlib>
 
 namespace fatune::gpu {
@@ -35,6 +36,7 @@ struct Nvml::Library {
     }
     find("nvmlInit_v2", init);
     find("nvmlShutdown", shutdown);
+    find("nvmlSystemGetDriverVersion", driver_version);
     find("nvmlDeviceGetHandleByUUID", by_uuid);
     find("nvmlDeviceGetMigMode", mig_mode);
     find("nvmlDeviceGetClockInfo", clock);
@@ -92,6 +94,7 @@ struct Nvml::Library {
   bool started = false;
   int (*init)() = nullptr;
   int (*shutdown)() = nullptr;
+  int (*driver_version)(char*, unsigned) = nullptr;
   int (*by_uuid)(const char*, Device*) = nullptr;
   int (*mig_mode)(Device, unsigned*, unsigned*) = nullptr;
   int (*clock)(Device, int, unsigned*) = nullptr;
@@ -108,6 +111,14 @@ Nvml::Nvml(const std::string& uuid) : library_(std::make_unique<Library>(library
 }
 
 Nvml::~Nvml() = default;
+
+std::string nvml_driver_release() {
+  Nvml::Library library(library_name());
+  std::array<char, 80> text{};  // NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE
+  const bool said = library.start().empty() && library.driver_version != nullptr &&
+                    library.driver_version(text.data(), text.size() - 1) == kSuccess;
+  return said ? text.data() : std::string();
+}
 
 std::optional<NvmlReading> Nvml::read() const {
   unsigned sm_mhz = 0;

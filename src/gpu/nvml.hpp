@@ -36,10 +36,14 @@ class Nvml {
   [[nodiscard]] std::optional<NvmlReading> read() const;
 
  private:
+  friend std::string nvml_driver_release();
   struct Library;
   std::unique_ptr<Library> library_;
   void* device_ = nullptr;
   std::string problem_;
 };
+
+/// The driver's release as NVML says it: "580.159.04"; empty when it does not.
+[[nodiscard]] std::string nvml_driver_release();
 
 }  // namespace fatune::gpu

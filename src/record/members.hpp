@@ -248,10 +248,11 @@ void visit_members(Self& self, Visit&& visit) {
 
 template <Is<Toolchain> Self, typename Visit>
 void visit_members(Self& self, Visit&& visit) {
-  auto& [fatune_version, nvrtc_version, driver_version] = self;
+  auto& [fatune_version, nvrtc_version, driver_version, driver_release] = self;
   visit("fatune_version", fatune_version);
   visit("nvrtc_version", nvrtc_version);
   visit("driver_version", driver_version);
+  visit("driver_release", driver_release, kLater);
 }
 
 template <Is<LaunchGeometry> Self, typename Visit>

@@ -19,6 +19,17 @@ TEST_F(Arguments, UnknownOptionNamesTheHelp) {
   expect_error(fatune({"--bogus"}), ExitCode::usage, {"--bogus", "see 'fatune --help'"});
 }
 
+TEST_F(Arguments, UnknownOptionSuggestsTheClosestOfItsCommand) {
+  expect_error(fatune({"sweep", "--sqe", "512"}), ExitCode::usage,
+               {"--sqe", "did you mean '--seq'?", "see 'fatune sweep --help'"});
+  expect_error(fatune({"sweep", "--dtpye=fp16"}), ExitCode::usage, {"did you mean '--dtype'?"});
+  expect_error(fatune({"sass", "diff", "a.cubin", "b.cubin", "--listings"}), ExitCode::usage,
+               {"did you mean '--listing'?", "see 'fatune sass diff --help'"});
+  expect_error(fatune({"--versoin"}), ExitCode::usage, {"did you mean '--version'?"});
+  const ProcessResult far = fatune({"list", "--frobnicate"});
+  EXPECT_THAT(far.err, testing::Not(testing::HasSubstr("did you mean")));
+}
+
 TEST_F(Arguments, ListsTakePositiveIntegersOnly) {
   for (const char* option : {"--seq", "--dhead"}) {
     for (const char* bad : {"0", "-5", "12x", "x", "1.5", "0x10", "1e3", "99999999999999999999",

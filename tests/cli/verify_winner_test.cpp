@@ -122,6 +122,7 @@ TEST_F(VerifyWinner, ComparesWithTheTimesOfTheFile) {
 }
 
 TEST_F(VerifyWinner, SaysThatTheFileIsFromAnotherGpuOrDriver) {
+  process_.environment["FATUNE_LIBNVML"] = FATUNE_FAKE_NVML;
   sweep_while_the_128_wide_tile_is_best();
   json best = json::parse(read("best.json"));
   best["gpus"][0]["device"]["name"] = "NVIDIA Elsewhere";
@@ -130,7 +131,24 @@ TEST_F(VerifyWinner, SaysThatTheFileIsFromAnotherGpuOrDriver) {
   const ProcessResult result = fatune({"verify-winner", path("best.json"), "--no-db"});
   expect_ok(result);
   EXPECT_THAT(result.err, testing::HasSubstr("from another GPU model: NVIDIA Elsewhere"));
-  EXPECT_THAT(result.err, testing::HasSubstr("from another driver: 7.5"));
+  EXPECT_THAT(result.err,
+              testing::HasSubstr("from another driver: 7.5, and this one is 580.159.04"));
+}
+
+TEST_F(VerifyWinner, ReadsAnOlderFileThatHasTheCudaVersionInPlaceOfTheDriversRelease) {
+  process_.environment["FATUNE_LIBNVML"] = FATUNE_FAKE_NVML;
+  sweep_while_the_128_wide_tile_is_best();
+  json best = json::parse(read("best.json"));
+  best["toolchain"].erase("driver_cuda");
+  best["toolchain"]["driver"] = "13.0";
+  write("best.json", best.dump());
+  const ProcessResult same = fatune({"verify-winner", path("best.json"), "--no-db"});
+  expect_ok(same);
+  EXPECT_THAT(same.err, testing::Not(testing::HasSubstr("another driver")));
+  best["toolchain"]["driver"] = "12.4";
+  write("best.json", best.dump());
+  EXPECT_THAT(fatune({"verify-winner", path("best.json"), "--no-db"}).err,
+              testing::HasSubstr("from another driver: of CUDA 12.4, and this one is 13.0"));
 }
 
 TEST_F(VerifyWinner, TakesTheWinnersOfThisGpuModelFromAFileOfSeveral) {

@@ -36,6 +36,14 @@ TEST_F(WithGpu, ResultsAreMarkedAsMeasured) {
   EXPECT_FALSE(best["verification"]["inputs"].empty());
 }
 
+TEST_F(WithGpu, TheDriversReleaseAndItsCudaVersionAreTwoThings) {
+  process_.environment["FATUNE_LIBNVML"] = FATUNE_FAKE_NVML;
+  const json report =
+      fatune_json(small_run({"--seq", "128", "--repeats", "2", "--format", "json"}));
+  EXPECT_EQ(report["toolchain"]["driver"], "580.159.04");
+  EXPECT_EQ(report["toolchain"]["driver_cuda"], "13.0");
+}
+
 TEST_F(WithGpu, OptionsOfTheMeasurementAreRecorded) {
   const json report = fatune_json(small_run({"--seq", "128", "--no-flush", "--no-gate", "--warmup",
                                              "0", "--seed", "42", "--format", "json"}));

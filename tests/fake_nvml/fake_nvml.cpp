@@ -58,6 +58,12 @@ int nvmlShutdown() {
   return 0;
 }
 
+int nvmlSystemGetDriverVersion(char* text, unsigned size) {
+  const char* const said = std::getenv("FATUNE_FAKE_NVML_DRIVER");
+  std::strncpy(text, said == nullptr ? "580.159.04" : said, size);
+  return scripted("SystemGetDriverVersion");
+}
+
 int nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
   static int the_device = 0;
   const bool known = std::strncmp(uuid, "GPU-", 4) == 0;
