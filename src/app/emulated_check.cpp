@@ -33,14 +33,24 @@ std::vector<Planned> planned_configs(const PlannedRun& run) {
   return all;
 }
 
+std::string as_against(const EmulatedAccess& other) {
+  return fmt::format("{} by thread {} in block {} at {}", other.access, other.thread, other.block,
+                     place_text(other.source, other.ptx_line));
+}
+
 SanitizerFinding as_finding(const EmulatedFinding& finding) {
   SanitizerFinding said;
   said.kind = finding.kind;
   said.what = finding.text;
-  said.place = finding.source.empty() ? fmt::format("PTX line {}", finding.ptx_line)
-                                      : chain_text(finding.source);
-  said.thread = fmt::format("{}", finding.thread);
-  said.block = fmt::format("{}", finding.block);
+  said.place = place_text(finding.source, finding.ptx_line);
+  if (finding.other) {
+    said.against.push_back(as_against(*finding.other));
+  }
+  if (finding.block != EmulatedFinding::kNobody) {
+    said.thread = fmt::format("{}", finding.thread);
+    said.block = fmt::format("{}", finding.block);
+  }
+  said.group = finding.group;
   said.detail = finding.ptx;
   said.count = finding.count;
   return said;

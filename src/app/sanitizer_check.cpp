@@ -13,6 +13,7 @@
 #include "core/error.hpp"
 #include "data/file_tree.hpp"
 #include "process/find_tool.hpp"
+#include "sanitizer/race_groups.hpp"
 #include "sanitizer/sanitizer_command.hpp"
 #include "sanitizer/sanitizer_report.hpp"
 
@@ -53,8 +54,12 @@ std::string findings_text(const SanitizerReport& report) {
                        report.warnings);
   }
   const std::size_t more = report.findings.size() - 1;
-  return describe(report.findings.front()) +
-         (more == 0 ? "" : fmt::format("; and {} more findings", more));
+  const std::int64_t groups = count_groups(report.findings);
+  std::string text = describe(report.findings.front());
+  text += more == 0 ? "" : fmt::format("; and {} more findings", more);
+  return more == 0 || groups == 0
+             ? text
+             : text + fmt::format(", the races in {} group{}", groups, groups == 1 ? "" : "s");
 }
 
 /// Why the tool's silence means nothing; nothing when it does.

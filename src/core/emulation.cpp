@@ -14,6 +14,12 @@ std::vector<std::string> all_emulation_checks() {
   return {kEmulationChecks.begin(), kEmulationChecks.end()};
 }
 
+std::string title(const EmulatedFinding& finding) {
+  return finding.check == finding.kind
+             ? fmt::format("{}: {}", finding.check, finding.text)
+             : fmt::format("{}: {}: {}", finding.check, finding.kind, finding.text);
+}
+
 std::vector<std::string> parse_emulation_checks(std::string_view text) {
   if (text == "all") {
     return all_emulation_checks();

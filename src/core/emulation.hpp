@@ -23,6 +23,16 @@ inline constexpr std::array<std::string_view, 7> kEmulationChecks{
 [[nodiscard]] std::vector<std::string> parse_emulation_checks(std::string_view text);
 [[nodiscard]] std::vector<std::string> all_emulation_checks();
 
+/// An access to memory by one thread.
+struct EmulatedAccess {
+  std::string access;  ///< "read", "write", "asynchronous read", "asynchronous write"
+  std::int64_t ptx_line = 0;
+  std::string ptx;
+  SourceChain source;       ///< empty: not known
+  std::int64_t block = 0;   ///< linear index
+  std::int64_t thread = 0;  ///< linear index in its block
+};
+
 /// One mistake at one instruction, over all runs of a configuration.
 struct EmulatedFinding {
   static constexpr std::int64_t kNobody = -1;
@@ -38,6 +48,34 @@ struct EmulatedFinding {
   std::string input;
   std::string text;
   std::int64_t count = 0;
+  std::string memory = {};  ///< "sK [row 1, col 8]"; empty: of no memory
+  std::string access = {};  ///< to that memory, as EmulatedAccess has it
+  /// Of a race: the other end. It came before in the run, and nothing orders the two.
+  std::optional<EmulatedAccess> other = std::nullopt;
+  std::int64_t group = 0;  ///< FindingGroup::number
+};
+
+/// "race: reads ...", "sync: pending_at_exit: the thread ends ...": check, kind where that is
+/// another word, and text.
+[[nodiscard]] std::string title(const EmulatedFinding& finding);
+
+/// Two lines that the ways to two accesses part at: a barrier or a wait is missing between what
+/// they do. In the order of the source; may be the same.
+struct UnorderedLines {
+  SourceLine first;
+  SourceLine second;
+
+  auto operator<=>(const UnorderedLines&) const = default;
+};
+
+/// Findings that most likely have one cause.
+struct FindingGroup {
+  std::int64_t number = 1;  ///< from 1: in the order in which they were met
+  std::int64_t findings = 0;
+  std::vector<std::string> kinds;
+  std::vector<std::string> tensors;       ///< or other memory: "sK", "shared memory"
+  std::optional<UnorderedLines> between;  ///< of races
+  SourceChain source;                     ///< of the first finding
 };
 
 /// What instructions did. Of one run: the first schedule on the first input.
@@ -95,6 +133,7 @@ struct EmulatedConfig {
   std::vector<ErrorStats> inputs;   ///< of each input's such run
   std::vector<RowMismatches> rows;  ///< of the same; empty: not asked for
   std::vector<EmulatedFinding> findings;
+  std::vector<FindingGroup> groups;        ///< of them, in the order of their numbers
   std::optional<EmulatedProfile> profile;  ///< absent: not asked for
   std::optional<CountedWork> work;         ///< of the same run; absent: not asked for
   std::string detail;                      ///< what is wrong; empty: nothing

@@ -33,6 +33,7 @@ struct SanitizerFinding {
   std::string block;
   std::string detail;      ///< "Access to 0x... is out of bounds"; empty: not said
   std::int64_t count = 1;  ///< reports like this one; hazards of a race, all in all
+  std::int64_t group = 0;  ///< from 1: findings that most likely have one cause; 0: of none
 };
 
 /// One line: what, where, by whom, how often.

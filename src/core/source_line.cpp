@@ -12,4 +12,8 @@ std::string chain_text(const SourceChain& chain) {
   return text;
 }
 
+std::string place_text(const SourceChain& chain, std::int64_t ptx_line) {
+  return chain.empty() ? fmt::format("PTX line {}", ptx_line) : chain_text(chain);
+}
+
 }  // namespace fatune

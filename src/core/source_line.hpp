@@ -21,5 +21,7 @@ using SourceChain = std::vector<SourceLine>;
 
 /// "softmax.cuh:40 < flash_forward.cu:123"
 [[nodiscard]] std::string chain_text(const SourceChain& chain);
+/// The same; "PTX line 12" where the source is not known.
+[[nodiscard]] std::string place_text(const SourceChain& chain, std::int64_t ptx_line);
 
 }  // namespace fatune

@@ -69,7 +69,8 @@ Json json_finding(const SanitizerFinding& finding) {
           {"thread", said(finding.thread)},
           {"block", said(finding.block)},
           {"detail", said(finding.detail)},
-          {"count", finding.count}};
+          {"count", finding.count},
+          {"group", finding.group == 0 ? Json() : Json(finding.group)}};
 }
 
 Json json_check(const CheckedInput& row) {

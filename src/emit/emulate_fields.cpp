@@ -1,5 +1,8 @@
 #include <algorithm>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "emit/emulate_report.hpp"
 
 namespace fatune {
@@ -102,6 +105,12 @@ std::vector<Field<EmulatedConfig>> make_config_fields() {
   return fields;
 }
 
+std::string place_of(const FindingGroup& group) {
+  return group.between ? fmt::format("{} and {}", chain_text({group.between->first}),
+                                     chain_text({group.between->second}))
+                       : chain_text(group.source);
+}
+
 bool by_somebody(const EmulatedFinding& finding) {
   return finding.ptx_line != 0 && finding.block != EmulatedFinding::kNobody;
 }
@@ -175,6 +184,51 @@ const std::vector<Field<EmulatedFinding>>& emulated_finding_fields() {
       {"text", "text", "in words", 0, kEverywhere, [](const Row& r) { return FieldValue{r.text}; }},
       {"count", "count", "times, over all runs", 0, kEverywhere,
        [](const Row& r) { return FieldValue{r.count}; }},
+      {"memory", "memory", "tensor and element, or an address; null: of no memory", 0, kEverywhere,
+       [](const Row& r) { return text_or_none(r.memory); }},
+      {"access", "access",
+       "to that memory: read, write, asynchronous read or asynchronous write (of a copy or "
+       "product)",
+       0, kEverywhere, [](const Row& r) { return text_or_none(r.access); }},
+      {"group", "group", "number of its group: findings that most likely have one cause", 0,
+       kEverywhere, [](const Row& r) { return FieldValue{r.group}; }},
+  };
+  return fields;
+}
+
+const std::vector<Field<EmulatedAccess>>& emulated_access_fields() {
+  using Row = EmulatedAccess;
+  static const std::vector<Field<Row>> fields{
+      {"access", "access", "read, write, asynchronous read or asynchronous write", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.access}; }},
+      {"ptx_line", "PTX line", "line of the PTX", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.ptx_line}; }},
+      {"ptx", "PTX", "the instruction", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.ptx}; }},
+      {"source", "source", "file and line, then where that was inlined", 0, kEverywhere,
+       [](const Row& r) { return text_or_none(chain_text(r.source)); }},
+      {"block", "block", "linear index of its block", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.block}; }},
+      {"thread", "thread", "linear index of the thread in that block", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.thread}; }},
+  };
+  return fields;
+}
+
+const std::vector<Field<FindingGroup>>& finding_group_fields() {
+  using Row = FindingGroup;
+  static const std::vector<Field<Row>> fields{
+      {"group", "group", "from 1, in the order in which they were met", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.number}; }},
+      {"findings", "findings", "so many are of it", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{r.findings}; }},
+      {"kinds", "kinds", "of its findings", 0, kEverywhere,
+       [](const Row& r) { return FieldValue{fmt::format("{}", fmt::join(r.kinds, ", "))}; }},
+      {"memory", "memory", "tensors, or other memory, that its findings are about", 0, kEverywhere,
+       [](const Row& r) { return text_or_none(fmt::format("{}", fmt::join(r.tensors, ", "))); }},
+      {"place", "place",
+       "of races: the two lines that nothing orders; else where its first finding is", 0,
+       kEverywhere, [](const Row& r) { return text_or_none(place_of(r)); }},
   };
   return fields;
 }

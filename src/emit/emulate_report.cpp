@@ -11,17 +11,25 @@ namespace fatune {
 namespace {
 
 constexpr std::size_t kHottest = 15;
-// One mistake shows at many instructions: the first ones tell.
-constexpr std::size_t kFindingsShown = 5;
 
 Json json_parts(const std::optional<EmulatedProfile>& profile,
                 std::vector<EmulatedPart> EmulatedProfile::*parts) {
   return profile ? json_rows(emulated_part_fields(), (*profile).*parts) : Json();
 }
 
+Json json_finding(const EmulatedFinding& finding) {
+  Json json = json_object(emulated_finding_fields(), finding);
+  json["other"] = finding.other ? json_object(emulated_access_fields(), *finding.other) : Json();
+  return json;
+}
+
 Json json_config(const EmulatedConfig& config) {
   Json json = json_object(emulated_config_fields(), config);
-  json["findings"] = json_rows(emulated_finding_fields(), config.findings);
+  json["findings"] = Json::array();
+  for (const EmulatedFinding& finding : config.findings) {
+    json["findings"].push_back(json_finding(finding));
+  }
+  json["groups"] = json_rows(finding_group_fields(), config.groups);
   json["opcodes"] = json_parts(config.profile, &EmulatedProfile::opcodes);
   json["lines"] = json_parts(config.profile, &EmulatedProfile::lines);
   json["source"] =
@@ -80,40 +88,76 @@ std::string who(const EmulatedFinding& finding) {
              : fmt::format("block {}, thread {}; ", finding.block, finding.thread);
 }
 
-std::string describe(const EmulatedFinding& finding) {
-  std::string text = fmt::format("\n{}: {}: {}\n", finding.check, finding.kind, finding.text);
-  if (finding.ptx_line != 0) {
-    text +=
-        fmt::format("  at {}\n  PTX line {}: {}\n  {}",
-                    finding.source.empty() ? "no known source line" : chain_text(finding.source),
-                    finding.ptx_line, finding.ptx, who(finding));
-  } else {
-    text += "  ";
-  }
-  return text + fmt::format("{} times, first with schedule {} on {} inputs\n", finding.count,
-                            finding.schedule, finding.input);
+/// One end of a race. `when`: behind the thread.
+std::string describe_end(const EmulatedAccess& end, const char* when) {
+  return fmt::format("  {} by thread {} of block {}{}\n    at {}\n    PTX line {}: {}\n",
+                     end.access, end.thread, end.block, when,
+                     end.source.empty() ? "no known source line" : chain_text(end.source),
+                     end.ptx_line, end.ptx);
 }
 
-std::string findings_of(const EmulatedConfig& config) {
-  if (config.findings.empty()) {
-    return {};
+std::string describe_place(const EmulatedFinding& finding) {
+  if (finding.other) {
+    const EmulatedAccess own{finding.access, finding.ptx_line, finding.ptx,
+                             finding.source, finding.block,    finding.thread};
+    return describe_end(own, "") + describe_end(*finding.other, ", earlier in this run") + "  ";
   }
-  std::string text = fmt::format("\n{}\n", config.config);
-  const std::size_t shown = std::min(config.findings.size(), kFindingsShown);
-  for (std::size_t i = 0; i < shown; ++i) {
-    text += describe(config.findings[i]);
+  if (finding.ptx_line == 0) {
+    return "  ";
   }
-  if (shown < config.findings.size()) {
-    text +=
-        fmt::format("\nand {} more, which --format json lists\n", config.findings.size() - shown);
+  return fmt::format("  at {}\n  PTX line {}: {}\n  {}",
+                     finding.source.empty() ? "no known source line" : chain_text(finding.source),
+                     finding.ptx_line, finding.ptx, who(finding));
+}
+
+std::string describe(const EmulatedFinding& finding) {
+  return fmt::format("{}\n{}{} times, first with schedule {} on {} inputs\n", title(finding),
+                     describe_place(finding), finding.count, finding.schedule, finding.input);
+}
+
+std::string count_of(std::size_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+/// The group that was met first, with its first finding.
+std::string first_group(const EmulatedConfig& config) {
+  const FindingGroup& group = config.groups.front();
+  std::string text = "\nThe one place to look at first";
+  if (group.between) {
+    text += fmt::format(": nothing orders what is done at\n  {} and at\n  {}",
+                        chain_text({group.between->first}), chain_text({group.between->second}));
+  }
+  text += "\n\n" + describe(config.findings.front());
+  if (group.findings > 1) {
+    text += fmt::format("  and {} more of this group: {}{}{}\n", group.findings - 1,
+                        fmt::join(group.kinds, ", "), group.tensors.empty() ? "" : " of ",
+                        fmt::join(group.tensors, ", "));
   }
   return text;
 }
 
-std::string findings_text(const EmulateReport& report) {
+std::string other_groups(const EmulatedConfig& config, const Page& page) {
+  if (config.groups.size() < 2) {
+    return {};
+  }
+  const std::vector<FindingGroup> others(config.groups.begin() + 1, config.groups.end());
+  return "\nThe others may follow from it; --format json lists every finding\n\n" +
+         print_rows(finding_group_fields(), others, page);
+}
+
+std::string findings_of(const EmulatedConfig& config, const Page& page) {
+  if (config.findings.empty()) {
+    return {};
+  }
+  return fmt::format("\n{}: {} in {}\n", config.config, count_of(config.findings.size(), "finding"),
+                     count_of(config.groups.size(), "group")) +
+         first_group(config) + other_groups(config, page);
+}
+
+std::string findings_text(const EmulateReport& report, const Page& page) {
   std::string text;
   for (const EmulatedConfig& config : report.configs) {
-    text += findings_of(config);
+    text += findings_of(config, page);
   }
   return text;
 }
@@ -184,7 +228,7 @@ std::string print_emulate_report(const EmulateReport& report, const Page& page) 
   if (page.format == OutputFormat::csv) {
     return rows;
   }
-  return headline(report) + rows + count_text(report) + findings_text(report) +
+  return headline(report) + rows + count_text(report) + findings_text(report, page) +
          profile_text(report, page);
 }
 

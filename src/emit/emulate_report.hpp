@@ -30,6 +30,8 @@ struct EmulateReport {
 
 [[nodiscard]] const std::vector<Field<EmulatedConfig>>& emulated_config_fields();
 [[nodiscard]] const std::vector<Field<EmulatedFinding>>& emulated_finding_fields();
+[[nodiscard]] const std::vector<Field<EmulatedAccess>>& emulated_access_fields();
+[[nodiscard]] const std::vector<Field<FindingGroup>>& finding_group_fields();
 [[nodiscard]] const std::vector<Field<EmulatedPart>>& emulated_part_fields();
 [[nodiscard]] const std::vector<Field<EmulatedLine>>& emulated_line_fields();
 

@@ -137,8 +137,9 @@ void end_copies(Execution& x, Warp& warp, Mask lanes, std::uint32_t pending) {
       land(x, warp, copy);
     }
     if (x.setup.checks.race) {
-      x.block_of(warp).shared.note_landing(x.accessor(warp, copy.lane).epoch(), copy.destination,
-                                           copy.bytes);
+      x.block_of(warp).shared.note_landing(
+          x.accessor(warp, copy.lane, x.program.instructions[copy.instruction]).epoch(),
+          copy.destination, copy.bytes);
     }
   }
   std::erase_if(warp.copies, done);

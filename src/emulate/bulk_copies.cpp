@@ -24,7 +24,7 @@ const Instruction& instruction_of(const Execution& x, const BulkCopy& copy) {
 }
 
 Accessor accessor_of(const Execution& x, const BulkCopy& copy) {
-  return x.accessor(x.warps[copy.warp], copy.lane);
+  return x.accessor(x.warps[copy.warp], copy.lane, instruction_of(x, copy));
 }
 
 template <typename Work>
@@ -68,9 +68,9 @@ void for_each_destination(Execution& x, const BulkCopy& copy, Work work) {
 }
 
 void report(Execution& x, const BulkCopy& copy, const std::optional<SharedFault>& fault,
-            const char* doing) {
+            const SharedUse& use) {
   if (fault) {
-    report_shared(x, x.warps[copy.warp], instruction_of(x, copy), copy.lane, *fault, doing);
+    report_shared(x, x.warps[copy.warp], instruction_of(x, copy), copy.lane, *fault, use);
   }
 }
 
@@ -78,7 +78,7 @@ void note_destination(Execution& x, const BulkCopy& copy, Block& block, std::uin
                       std::uint32_t bytes) {
   if (const SharedPlace place = place_of(block, address, bytes)) {
     report(x, copy, block.shared.note_issue(accessor_of(x, copy), place.offset, bytes),
-           "copies to");
+           kCopiesToShared);
   }
 }
 
@@ -89,7 +89,7 @@ void note_source(Execution& x, const BulkCopy& copy, std::uint32_t address, std:
     report(
         x, copy,
         block.shared.begin_async_read(accessor_of(x, copy), warp.clock.fenced, place.offset, bytes),
-        "copies from");
+        kCopiesFromShared);
   }
 }
 

@@ -13,6 +13,8 @@ namespace fatune::emulate {
 /// name the copies write that complete on them.
 using Agent = std::uint32_t;
 
+struct Instruction;
+
 /// An agent's access at a time: its clock, which counts synchronisations. 0: never.
 /// source: Flanagan & Freund, "FastTrack: efficient and precise dynamic race detection" (2009)
 class Epoch {
@@ -112,6 +114,7 @@ struct Accessor {
   Agent agent = 0;
   int lane = 0;
   const VectorClock* known = nullptr;  ///< the agent's own entry: its clock now
+  const Instruction* instruction = nullptr;
 
   [[nodiscard]] Epoch epoch() const { return {known->of(agent), agent, lane}; }
   /// Whether an access comes before everything that this one does now.

@@ -125,8 +125,12 @@ Warp make_warp(const Program& program, const LaunchSetup& setup, const Place& pl
 
 std::uint32_t cluster_count(const LaunchSetup& setup) { return volume(clusters_of(setup)); }
 
+std::uint32_t block_at(const LaunchSetup& setup, std::uint32_t cluster, std::uint32_t rank) {
+  return Place{cluster, rank}.linear(setup);
+}
+
 std::uint32_t first_block(const LaunchSetup& setup, std::uint32_t cluster) {
-  return Place{cluster, 0}.linear(setup);
+  return block_at(setup, cluster, 0);
 }
 
 Execution::Execution(const Program& the_program, GlobalMemory& the_global,
@@ -146,6 +150,9 @@ Execution::Execution(const Program& the_program, GlobalMemory& the_global,
     blocks.emplace_back(place.linear(setup), rank, volume(setup.block),
                         std::size_t{program.dynamic_shared_offset} + setup.dynamic_smem_bytes,
                         static_cast<std::size_t>(warps_each) * ranks);
+    if (setup.checks.both_ends) {
+      blocks.back().shared.keep_ends();
+    }
     for (int i = 0; i < warps_each; ++i) {
       warps.push_back(make_warp(program, setup, place, i));
       warps.back().registers_of_thread = blocks.back().registers.of_thread();

@@ -55,7 +55,10 @@ struct Block {
 
 /// Clusters of a grid. Precondition: its extents are multiples of the cluster's.
 [[nodiscard]] std::uint32_t cluster_count(const LaunchSetup& setup);
-/// Linear index in the grid of a cluster's first block.
+/// Linear index in the grid of a cluster's block.
+[[nodiscard]] std::uint32_t block_at(const LaunchSetup& setup, std::uint32_t cluster,
+                                     std::uint32_t rank);
+/// The same of its first one.
 [[nodiscard]] std::uint32_t first_block(const LaunchSetup& setup, std::uint32_t cluster);
 
 /// What the clusters of a launch leave to those that run after them.
@@ -111,8 +114,9 @@ class Execution {
   [[nodiscard]] InstructionCounts& counts(const Instruction& instruction) {
     return result.counts[index_of(instruction)];
   }
-  [[nodiscard]] Accessor accessor(const Warp& warp, int lane) const {
-    return {warp.agent, lane, &warp.clock.seen};
+  [[nodiscard]] Accessor accessor(const Warp& warp, int lane,
+                                  const Instruction& instruction) const {
+    return {warp.agent, lane, &warp.clock.seen, &instruction};
   }
   [[nodiscard]] Block& block_of(const Warp& warp) { return blocks[warp.block]; }
   [[nodiscard]] std::span<Warp> warps_of(const Block& block) {
@@ -120,13 +124,18 @@ class Execution {
     return std::span(warps).subspan(block.rank * count, count);
   }
 
-  /// Notes a mistake; `text` is called for the first of its kind at an instruction.
-  template <typename Text>
+  /// Notes a mistake; `describe` is called for the first of its kind at an instruction, and gives
+  /// FindingWords or their text.
+  template <typename Describe>
   void report(FindingKind kind, const Warp& warp, const Instruction& instruction, int lane,
-              Text text) {
+              Describe describe) {
     if (!result.findings.count_again(kind, index_of(instruction))) {
-      result.findings.add({kind, index_of(instruction), blocks[warp.block].index,
-                           static_cast<std::uint32_t>(warp.index * kLanes + lane), text(), 1});
+      result.findings.add({{describe()},
+                           kind,
+                           index_of(instruction),
+                           blocks[warp.block].index,
+                           static_cast<std::uint32_t>(warp.index * kLanes + lane),
+                           1});
     }
   }
 

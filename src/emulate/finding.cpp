@@ -1,6 +1,7 @@
 #include "emulate/finding.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace fatune::emulate {
@@ -43,6 +44,11 @@ const char* name_of(FindingKind kind) {
   return "unknown";
 }
 
+const char* name_of(AccessKind kind) {
+  constexpr std::array kNames{"read", "write", "asynchronous read", "asynchronous write"};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
+
 const char* check_of(FindingKind kind) {
   switch (kind) {
     case FindingKind::out_of_bounds:
@@ -69,6 +75,11 @@ const char* check_of(FindingKind kind) {
       return "trap";
   }
   return "unknown";
+}
+
+bool has_two_ends(FindingKind kind) {
+  return kind == FindingKind::race || kind == FindingKind::in_flight ||
+         kind == FindingKind::missing_proxy_fence;
 }
 
 bool FindingLog::count_again(FindingKind kind, std::size_t instruction) {

@@ -2,8 +2,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "emulate/access_ends.hpp"
 
 namespace fatune::emulate {
 
@@ -28,16 +31,36 @@ enum class FindingKind : std::uint8_t {
 };
 
 [[nodiscard]] const char* name_of(FindingKind kind);
+/// "read", "asynchronous write"
+[[nodiscard]] const char* name_of(AccessKind kind);
 /// "mem", "init", "race", "sync", "deadlock" or, of what ends a kernel by its own will, "trap".
 [[nodiscard]] const char* check_of(FindingKind kind);
+/// Whether it is about two accesses, or about an access and an operation under way.
+[[nodiscard]] bool has_two_ends(FindingKind kind);
 
-/// One mistake of the kernel; the same one at the same instruction is counted, not repeated.
-struct Finding {
+/// The access that one's own is not ordered with: it came before, in this run.
+struct OtherAccess {
+  AccessKind kind = AccessKind::read;
+  std::size_t instruction = 0;  ///< index into Program::instructions
+  std::uint32_t block = 0;      ///< linear index
+  std::uint32_t thread = 0;     ///< linear index in the block
+};
+
+/// What a finding says.
+struct FindingWords {
+  std::string text;                                 ///< in words, with the address by name
+  std::string memory = {};                          ///< "sK [row 1, col 8]"; empty: of no memory
+  std::optional<AccessKind> access = std::nullopt;  ///< to that memory
+  std::optional<OtherAccess> other = std::nullopt;  ///< Checks::both_ends
+};
+
+/// One mistake of the kernel, as it was first met; the same one at the same instruction is counted,
+/// not repeated.
+struct Finding : FindingWords {
   FindingKind kind = FindingKind::trap;
   std::size_t instruction = 0;  ///< index into Program::instructions
-  std::uint32_t block = 0;      ///< linear index of the first
-  std::uint32_t thread = 0;     ///< linear index in the block, of the first
-  std::string text;             ///< of the first: in words, with the address by name
+  std::uint32_t block = 0;      ///< linear index
+  std::uint32_t thread = 0;     ///< linear index in the block
   std::uint64_t count = 1;
 };
 

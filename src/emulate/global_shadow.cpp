@@ -8,6 +8,20 @@ using Plane = ShadowPlane<GlobalEpoch>;
 // A mark for every 4 bytes takes 8, and as many again when single bytes are accessed.
 constexpr std::size_t kMostTrackedBytes = std::size_t{1} << 30U;
 
+/// Says which access a race is with.
+void name_end(const AccessEnds& ends, std::optional<GlobalRace>& race) {
+  if (race) {
+    const auto offset = static_cast<std::uint32_t>(race->offset);
+    race->by =
+        race->other_writes ? ends.writer(offset) : ends.reader(race->other.epoch().agent(), offset);
+  }
+}
+
+AccessEnd own_end(const GlobalAccessor& who, AccessKind kind) {
+  return {who.thread.instruction, who.thread.agent, static_cast<std::uint8_t>(who.thread.lane),
+          kind};
+}
+
 std::optional<GlobalRace> find_race(const std::optional<Plane>& plane, const GlobalAccessor& who,
                                     std::uint32_t offset, std::uint32_t count, bool writes) {
   const auto unordered = [&](GlobalEpoch access) { return !who.follows(access); };
@@ -36,7 +50,11 @@ GlobalShadow::Planes* GlobalShadow::planes_of(const GlobalAccessor& who, std::si
   if (allocation >= planes_.size()) {
     planes_.resize(allocation + 1);
   }
-  return &planes_[allocation];
+  Planes& planes = planes_[allocation];
+  if (keeps_ends_ && !planes.ends) {
+    planes.ends.emplace(size);
+  }
+  return &planes;
 }
 
 std::optional<GlobalRace> GlobalShadow::note_read(const GlobalAccessor& who, std::size_t allocation,
@@ -48,7 +66,12 @@ std::optional<GlobalRace> GlobalShadow::note_read(const GlobalAccessor& who, std
   }
   const auto at = static_cast<std::uint32_t>(offset);
   mark(planes->reads, who, size, at, count);
-  return find_race(planes->writes, who, at, count, true);
+  auto race = find_race(planes->writes, who, at, count, true);
+  if (planes->ends) {
+    name_end(*planes->ends, race);
+    planes->ends->note_read(own_end(who, AccessKind::read), at, count);
+  }
+  return race;
 }
 
 std::optional<GlobalRace> GlobalShadow::note_write(const GlobalAccessor& who,
@@ -64,6 +87,10 @@ std::optional<GlobalRace> GlobalShadow::note_write(const GlobalAccessor& who,
     race = find_race(planes->reads, who, at, count, false);
   }
   mark(planes->writes, who, size, at, count);
+  if (planes->ends) {
+    name_end(*planes->ends, race);
+    planes->ends->note_write(own_end(who, AccessKind::write), at, count);
+  }
   return race;
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "emulate/access_ends.hpp"
 #include "emulate/clocks.hpp"
 #include "emulate/shadow_plane.hpp"
 
@@ -60,12 +61,15 @@ struct GlobalRace {
   std::uint64_t offset = 0;  ///< of the first byte in the allocation
   GlobalEpoch other;
   bool other_writes = false;
+  std::optional<AccessEnd> by = std::nullopt;  ///< the other one, if ends are kept
 };
 
 /// Who wrote each byte of global memory in a launch, and who has last read it. Of several who have
 /// read it, the others are forgotten: a race with one of them may not be found.
 class GlobalShadow {
  public:
+  /// True: races say which instruction made the other access.
+  void keep_ends(bool keep) { keeps_ends_ = keep; }
   /// Of an allocation of `size` bytes, by its number; the access is noted, right or wrong.
   [[nodiscard]] std::optional<GlobalRace> note_read(const GlobalAccessor& who,
                                                     std::size_t allocation, std::size_t size,
@@ -79,6 +83,7 @@ class GlobalShadow {
   struct Planes {
     std::optional<Plane> writes;
     std::optional<Plane> reads;
+    std::optional<AccessEnds> ends;  ///< empty: not kept
   };
 
   /// Null for allocations of which no account is kept.
@@ -86,6 +91,7 @@ class GlobalShadow {
                                   std::size_t size);
 
   std::vector<Planes> planes_;  ///< by allocation
+  bool keeps_ends_ = false;
 };
 
 }  // namespace fatune::emulate

@@ -19,6 +19,7 @@ LaunchResult run_kernel(const Program& program, GlobalMemory& memory, const Laun
   }
   const std::uint32_t clusters = cluster_count(setup);
   LaunchState state;
+  state.shadow.keep_ends(setup.checks.both_ends);
   for (std::uint32_t cluster = 0; cluster < clusters; ++cluster) {
     if (setup.chosen && !setup.chosen(first_block(setup, cluster))) {
       continue;

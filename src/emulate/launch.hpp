@@ -29,6 +29,8 @@ struct Schedule {
 struct Checks {
   bool init = true;
   bool race = true;
+  /// With `race`: findings also say which instruction and thread made the other access. Slow.
+  bool both_ends = false;
 };
 
 struct LaunchSetup {

@@ -18,12 +18,15 @@ MbarrierPlace find_mbarrier(Execution& x, const Warp& warp, const Instruction& i
                   fmt::format("there is no mbarrier at shared memory + {}", place.offset));
     return {};
   }
-  if (x.setup.checks.race && !x.accessor(warp, lane).follows(mbarrier->initialiser())) {
+  if (x.setup.checks.race &&
+      !x.accessor(warp, lane, instruction).follows(mbarrier->initialiser())) {
     x.report(FindingKind::race, warp, instruction, lane, [&] {
-      return fmt::format(
-          "uses the mbarrier at shared memory + {}, which another thread initialises, with no "
-          "synchronisation between",
-          place.offset);
+      const std::string where = fmt::format("shared memory + {}", place.offset);
+      return FindingWords{fmt::format("uses the mbarrier at {}, which another thread initialises, "
+                                      "with no synchronisation between",
+                                      where),
+                          where, AccessKind::write,
+                          other_access(x, place.block->shared.writer(place.offset))};
     });
   }
   return {mbarrier, place};

@@ -28,8 +28,8 @@ std::string thread_name(const Execution& x, Epoch epoch) {
   return x.blocks.size() == 1 ? thread : fmt::format("{} of block rank {}", thread, warp.block);
 }
 
-std::string describe(const Execution& x, const SharedFault& fault, const char* doing) {
-  const std::string where = shared_name(x, fault.offset);
+std::string describe(const Execution& x, const SharedFault& fault, const char* doing,
+                     const std::string& where) {
   switch (fault.kind) {
     case SharedFault::Kind::uninitialised:
       return fmt::format("{} {}, which nobody has written", doing, where);
@@ -135,9 +135,9 @@ void read_shared(Execution& x, const Warp& warp, const Instruction& instruction,
   }
   std::memcpy(to, place.data(), access.bytes);
   if (x.setup.checks.race) {
-    if (const auto fault =
-            place.block->shared.note_read(x.accessor(warp, lane), place.offset, access.bytes)) {
-      report_shared(x, warp, instruction, lane, *fault, "reads");
+    if (const auto fault = place.block->shared.note_read(x.accessor(warp, lane, instruction),
+                                                         place.offset, access.bytes)) {
+      report_shared(x, warp, instruction, lane, *fault, kReadsShared);
     }
   }
 }
@@ -150,9 +150,9 @@ void write_shared(Execution& x, const Warp& warp, const Instruction& instruction
   }
   std::memcpy(place.data(), from, access.bytes);
   if (x.setup.checks.race) {
-    if (const auto fault =
-            place.block->shared.note_write(x.accessor(warp, lane), place.offset, access.bytes)) {
-      report_shared(x, warp, instruction, lane, *fault, "writes");
+    if (const auto fault = place.block->shared.note_write(x.accessor(warp, lane, instruction),
+                                                          place.offset, access.bytes)) {
+      report_shared(x, warp, instruction, lane, *fault, kWritesShared);
     }
   }
 }
@@ -174,33 +174,57 @@ std::string thread_name(const Execution& x, GlobalEpoch other) {
                      where);
 }
 
+/// `cluster`: whose the access was.
+std::optional<OtherAccess> other_access(const Execution& x, const std::optional<AccessEnd>& end,
+                                        std::uint32_t cluster) {
+  if (!end || end->instruction == nullptr) {
+    return std::nullopt;
+  }
+  const std::size_t warps = x.warps.size() / x.blocks.size();
+  const auto in_block = static_cast<std::uint32_t>(end->agent % warps);
+  const auto rank = static_cast<std::uint32_t>(end->agent / warps);
+  return OtherAccess{end->kind, x.index_of(*end->instruction), block_at(x.setup, cluster, rank),
+                     in_block * kLanes + end->lane};
+}
+
 void note_global(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
                  const Allocation& allocation, std::uint64_t offset, std::uint32_t bytes,
                  bool reads) {
-  const GlobalAccessor who{x.cluster, x.accessor(warp, lane)};
+  const GlobalAccessor who{x.cluster, x.accessor(warp, lane, instruction)};
   const std::size_t index = x.global.index_of(allocation);
   const std::size_t size = allocation.bytes.size();
   const auto race = reads ? x.launch.shadow.note_read(who, index, size, offset, bytes)
                           : x.launch.shadow.note_write(who, index, size, offset, bytes);
   if (race) {
     x.report(FindingKind::race, warp, instruction, lane, [&] {
-      return fmt::format("{} {}, which {} {}, with no synchronisation between",
-                         reads ? "reads" : "writes",
-                         x.global.describe(allocation.address + race->offset),
-                         thread_name(x, race->other), race->other_writes ? "writes" : "reads");
+      const std::string where = x.global.describe(allocation.address + race->offset);
+      return FindingWords{
+          fmt::format("{} {}, which {} {}, with no synchronisation between",
+                      reads ? "reads" : "writes", where, thread_name(x, race->other),
+                      race->other_writes ? "writes" : "reads"),
+          where, reads ? AccessKind::read : AccessKind::write,
+          other_access(x, race->by, race->other.cluster())};
     });
   }
 }
 
 }  // namespace
 
+std::optional<OtherAccess> other_access(const Execution& x, const std::optional<AccessEnd>& end) {
+  return other_access(x, end, x.cluster);
+}
+
 void report_shared(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-                   const SharedFault& fault, const char* doing) {
+                   const SharedFault& fault, const SharedUse& use) {
   if (fault.kind == SharedFault::Kind::uninitialised && !x.setup.checks.init) {
     return;
   }
   const FindingKind kind = is_copy(x, fault) ? FindingKind::in_flight : kind_of(fault.kind);
-  x.report(kind, warp, instruction, lane, [&] { return describe(x, fault, doing); });
+  x.report(kind, warp, instruction, lane, [&] {
+    const std::string where = shared_name(x, fault.offset);
+    return FindingWords{describe(x, fault, use.doing, where), where, use.access,
+                        other_access(x, fault.by)};
+  });
 }
 
 bool keeps_mbarriers(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
@@ -262,7 +286,9 @@ std::uint8_t* check_global(Execution& x, const Warp& warp, const Instruction& in
       std::fill(from, to, std::uint8_t{1});
     } else if (x.setup.checks.init && std::find(from, to, 0) != to) {
       x.report(FindingKind::uninitialised, warp, instruction, lane, [&] {
-        return fmt::format("reads {}, which nobody has written", x.global.describe(access.address));
+        const std::string where = x.global.describe(access.address);
+        return FindingWords{fmt::format("reads {}, which nobody has written", where), where,
+                            AccessKind::read};
       });
     }
   }

@@ -70,7 +70,23 @@ struct SharedPlace {
 [[nodiscard]] std::uint8_t* check_global(Execution& x, const Warp& warp,
                                          const Instruction& instruction, int lane,
                                          const Access& access, bool reads);
+
+/// How shared memory is used: in words, and what that is.
+struct SharedUse {
+  const char* doing;
+  AccessKind access;
+};
+inline constexpr SharedUse kReadsShared{"reads", AccessKind::read};
+inline constexpr SharedUse kWritesShared{"writes", AccessKind::write};
+inline constexpr SharedUse kInitialisesShared{"initialises an mbarrier at", AccessKind::write};
+inline constexpr SharedUse kCopiesToShared{"copies to", AccessKind::async_write};
+inline constexpr SharedUse kCopiesFromShared{"copies from", AccessKind::async_read};
+inline constexpr SharedUse kMultipliesShared{"multiplies", AccessKind::async_read};
+
 void report_shared(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-                   const SharedFault& fault, const char* doing);
+                   const SharedFault& fault, const SharedUse& use);
+/// As findings name it: nothing when ends are not kept.
+[[nodiscard]] std::optional<OtherAccess> other_access(const Execution& x,
+                                                      const std::optional<AccessEnd>& end);
 
 }  // namespace fatune::emulate

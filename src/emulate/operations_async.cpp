@@ -29,9 +29,9 @@ void start_copy(Execution& x, Warp& warp, const Instruction& instruction, int la
   }
   const std::uint32_t offset = place.offset;
   if (x.setup.checks.race) {
-    if (const auto fault =
-            x.block_of(warp).shared.note_issue(x.accessor(warp, lane), offset, bytes)) {
-      report_shared(x, warp, instruction, lane, *fault, "copies to");
+    if (const auto fault = x.block_of(warp).shared.note_issue(x.accessor(warp, lane, instruction),
+                                                              offset, bytes)) {
+      report_shared(x, warp, instruction, lane, *fault, kCopiesToShared);
     }
   }
   AsyncCopy copy;

@@ -46,10 +46,10 @@ void init(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
       report_misuse(x, warp, instruction, lane, "an mbarrier expects 1 to 2^20 - 1 arrivals");
       return;
     }
-    const Accessor who = x.accessor(warp, lane);
+    const Accessor who = x.accessor(warp, lane, instruction);
     if (x.setup.checks.race) {
       if (const auto fault = place.block->shared.note_write(who, place.offset, Mbarrier::kBytes)) {
-        report_shared(x, warp, instruction, lane, *fault, "initialises an mbarrier at");
+        report_shared(x, warp, instruction, lane, *fault, kInitialisesShared);
       }
     }
     x.agents += place.block->mbarriers.init(place.offset, count, who.epoch(), x.agents) ? 1U : 0U;

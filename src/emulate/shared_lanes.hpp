@@ -39,8 +39,8 @@ void read_shared_lanes(Execution& x, const Warp& warp, const Instruction& instru
         static_cast<std::uint32_t>(addresses[static_cast<std::size_t>(lane)]) - kSharedBase;
     take(lane, shared.data(offset));
     if (checks) {
-      if (const auto fault = shared.note_read(x.accessor(warp, lane), offset, bytes)) {
-        report_shared(x, warp, instruction, lane, *fault, "reads");
+      if (const auto fault = shared.note_read(x.accessor(warp, lane, instruction), offset, bytes)) {
+        report_shared(x, warp, instruction, lane, *fault, kReadsShared);
       }
     }
   });
@@ -61,8 +61,9 @@ void write_shared_lanes(Execution& x, const Warp& warp, const Instruction& instr
     }
     put(lane, shared.data(offset));
     if (checks) {
-      if (const auto fault = shared.note_write(x.accessor(warp, lane), offset, bytes)) {
-        report_shared(x, warp, instruction, lane, *fault, "writes");
+      if (const auto fault =
+              shared.note_write(x.accessor(warp, lane, instruction), offset, bytes)) {
+        report_shared(x, warp, instruction, lane, *fault, kWritesShared);
       }
     }
   });

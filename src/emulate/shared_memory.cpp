@@ -7,8 +7,8 @@ SharedMemory::SharedMemory(std::size_t bytes, std::size_t agents)
 
 /// The worst there is: of a copy under way nothing can be relied on, an access that is not ordered
 /// may come before or after, and what nobody has written is at least always the same.
-std::optional<SharedFault> SharedMemory::find_fault(const Accessor& who, std::uint32_t offset,
-                                                    std::uint32_t count, bool writes) const {
+std::optional<SharedFault> SharedMemory::worst_fault(const Accessor& who, std::uint32_t offset,
+                                                     std::uint32_t count, bool writes) const {
   using Kind = SharedFault::Kind;
   const auto unordered = [&](Epoch access) { return !who.follows(access); };
   if (const auto byte = writes_.first_of(offset, count, in_flight)) {
@@ -34,6 +34,27 @@ std::optional<SharedFault> SharedMemory::find_fault(const Accessor& who, std::ui
   return std::nullopt;
 }
 
+std::optional<AccessEnd> SharedMemory::other_end(const SharedFault& fault) const {
+  using Kind = SharedFault::Kind;
+  if (!ends_ || fault.kind == Kind::uninitialised) {
+    return std::nullopt;
+  }
+  if (fault.kind == Kind::being_read) {
+    return ends_->async_reader(fault.offset);
+  }
+  return fault.other_writes ? ends_->writer(fault.offset)
+                            : ends_->reader(fault.other.agent(), fault.offset);
+}
+
+std::optional<SharedFault> SharedMemory::find_fault(const Accessor& who, std::uint32_t offset,
+                                                    std::uint32_t count, bool writes) const {
+  std::optional<SharedFault> fault = worst_fault(who, offset, count, writes);
+  if (fault) {
+    fault->by = other_end(*fault);
+  }
+  return fault;
+}
+
 std::optional<std::uint32_t> SharedMemory::async_read_at(std::uint32_t offset,
                                                          std::uint32_t count) const {
   if (async_reads_.empty()) {
@@ -55,6 +76,9 @@ std::optional<SharedFault> SharedMemory::begin_async_read(const Accessor& who,
   for (std::uint32_t i = offset; i < offset + count; ++i) {
     ++async_reads_[i];
   }
+  if (ends_) {
+    ends_->begin_async_read(end_of(who, AccessKind::async_read), offset, count);
+  }
   if (const auto fault = find_read_fault(who, offset, count)) {
     return fault;
   }
@@ -66,14 +90,14 @@ std::optional<SharedFault> SharedMemory::begin_async_read(const Accessor& who,
     return std::nullopt;
   }
   const std::uint32_t byte = writes_.first_of(offset, count, unfenced).value();
-  return SharedFault{SharedFault::Kind::unfenced, byte, writes_.at(byte), true};
+  return SharedFault{SharedFault::Kind::unfenced, byte, writes_.at(byte), true, writer(byte)};
 }
 
 void SharedMemory::end_async_read(const Accessor& who, std::uint32_t offset, std::uint32_t count) {
   for (std::uint32_t i = offset; i < offset + count; ++i) {
     --async_reads_[i];
   }
-  mark_read(who, offset, count);
+  mark_read(who, AccessKind::async_read, offset, count);
 }
 
 }  // namespace fatune::emulate

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "emulate/access_ends.hpp"
 #include "emulate/clocks.hpp"
 #include "emulate/shadow_plane.hpp"
 
@@ -24,6 +25,7 @@ struct SharedFault {
   std::uint32_t offset = 0;  ///< of the first byte
   Epoch other;               ///< race, in_flight, unfenced: the other access
   bool other_writes = false;
+  std::optional<AccessEnd> by = std::nullopt;  ///< the other access, if ends are kept
 };
 
 /// A block's shared memory, with a shadow for every byte: who wrote it last, if anybody, who has
@@ -38,17 +40,25 @@ class SharedMemory {
   }
   [[nodiscard]] std::uint8_t* data(std::uint32_t offset) { return bytes_.data() + offset; }
 
+  /// From now on faults say which instruction made the other access. Takes time and memory.
+  void keep_ends() { ends_.emplace(size()); }
+  /// Who wrote a byte last; nothing: ends are not kept.
+  [[nodiscard]] std::optional<AccessEnd> writer(std::uint32_t offset) const {
+    return ends_ ? std::optional(ends_->writer(offset)) : std::nullopt;
+  }
+
   /// Of bytes that the memory holds; the access is noted, right or wrong.
   [[nodiscard]] std::optional<SharedFault> note_read(const Accessor& who, std::uint32_t offset,
                                                      std::uint32_t count) {
     const auto fault = find_read_fault(who, offset, count);
-    mark_read(who, offset, count);
+    mark_read(who, AccessKind::read, offset, count);
     return fault;
   }
   [[nodiscard]] std::optional<SharedFault> note_write(const Accessor& who, std::uint32_t offset,
                                                       std::uint32_t count) {
     const auto fault = find_write_fault(who, offset, count);
     note_landing(who.epoch(), offset, count);
+    keep_writer(who, AccessKind::write, offset, count);
     return fault;
   }
   /// An asynchronous copy to here is issued: what its write conflicts with is known now.
@@ -57,6 +67,7 @@ class SharedMemory {
     const auto fault = find_write_fault(who, offset, count);
     const Epoch now = who.epoch();
     writes_.fill(offset, count, Epoch(now.clock(), now.agent(), now.lane() | kInFlight));
+    keep_writer(who, AccessKind::async_write, offset, count);
     return fault;
   }
   /// It has happened for those who know `as`: from now on it is a write at that epoch.
@@ -81,12 +92,25 @@ class SharedMemory {
 
   [[nodiscard]] static bool in_flight(Epoch write) { return (write.lane() & kInFlight) != 0; }
 
-  void mark_read(const Accessor& who, std::uint32_t offset, std::uint32_t count) {
+  static AccessEnd end_of(const Accessor& who, AccessKind kind) {
+    return {who.instruction, who.agent, static_cast<std::uint8_t>(who.lane), kind};
+  }
+  void keep_writer(const Accessor& who, AccessKind kind, std::uint32_t offset,
+                   std::uint32_t count) {
+    if (ends_) [[unlikely]] {
+      ends_->note_write(end_of(who, kind), offset, count);
+    }
+  }
+
+  void mark_read(const Accessor& who, AccessKind kind, std::uint32_t offset, std::uint32_t count) {
     std::optional<Plane>& reads = reads_[who.agent];
     if (!reads) {
       reads.emplace(size(), kMixed);
     }
     reads->fill(offset, count, who.epoch());
+    if (ends_) [[unlikely]] {
+      ends_->note_read(end_of(who, kind), offset, count);
+    }
   }
 
   [[nodiscard]] std::optional<SharedFault> find_read_fault(const Accessor& who,
@@ -116,11 +140,15 @@ class SharedMemory {
                                                            std::uint32_t count) const;
   [[nodiscard]] std::optional<SharedFault> find_fault(const Accessor& who, std::uint32_t offset,
                                                       std::uint32_t count, bool writes) const;
+  [[nodiscard]] std::optional<SharedFault> worst_fault(const Accessor& who, std::uint32_t offset,
+                                                       std::uint32_t count, bool writes) const;
+  [[nodiscard]] std::optional<AccessEnd> other_end(const SharedFault& fault) const;
 
   std::vector<std::uint8_t> bytes_;
   Plane writes_;
   std::vector<std::uint16_t> async_reads_;   ///< on their way: how many; empty before there is one
   std::vector<std::optional<Plane>> reads_;  ///< by agent that has read: its last read
+  std::optional<AccessEnds> ends_;           ///< empty: not kept
 };
 
 }  // namespace fatune::emulate

@@ -248,9 +248,9 @@ void note_reads(Execution& x, const Warp& warp, const Instruction& instruction,
     if (!place || !x.setup.checks.race) {
       return;
     }
-    if (const auto fault = block.shared.begin_async_read(x.accessor(warp, 0), warp.clock.fenced,
-                                                         place.offset, kChunkBytes)) {
-      report_shared(x, warp, instruction, 0, *fault, "multiplies");
+    if (const auto fault = block.shared.begin_async_read(
+            x.accessor(warp, 0, instruction), warp.clock.fenced, place.offset, kChunkBytes)) {
+      report_shared(x, warp, instruction, 0, *fault, kMultipliesShared);
     }
   });
 }
@@ -261,7 +261,8 @@ void end_reads(Execution& x, const Warp& warp, const AsyncProduct& product) {
   for_each_source(warp, shape, product, [&](const Chunk& chunk) {
     const std::uint64_t offset = std::uint64_t{chunk.address} - kSharedBase;
     if (shared.holds(offset, kChunkBytes)) {
-      shared.end_async_read(x.accessor(warp, 0), static_cast<std::uint32_t>(offset), kChunkBytes);
+      shared.end_async_read(x.accessor(warp, 0, instruction_of(x, product)),
+                            static_cast<std::uint32_t>(offset), kChunkBytes);
     }
   });
 }

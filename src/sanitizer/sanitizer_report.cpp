@@ -5,6 +5,8 @@
 #include <charconv>
 #include <optional>
 
+#include "sanitizer/race_groups.hpp"
+
 namespace fatune {
 namespace {
 
@@ -169,6 +171,7 @@ class Reader {
 
   SanitizerReport finish() {
     close();
+    number_race_groups(report_.findings);
     return std::move(report_);
   }
 
@@ -236,6 +239,7 @@ void merge(const SanitizerReport& more, SanitizerReport& report) {
   for (const SanitizerFinding& finding : more.findings) {
     add_finding(finding, report.findings);
   }
+  number_race_groups(report.findings);
   report.errors += more.errors;
   report.warnings += more.warnings;
   report.complete = report.complete && more.complete;

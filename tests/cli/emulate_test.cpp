@@ -15,6 +15,7 @@ using nlohmann::json;
 using testing::AllOf;
 using testing::ContainsRegex;
 using testing::HasSubstr;
+using testing::Not;
 
 class Emulate : public ProgramTest {
  protected:
@@ -66,6 +67,69 @@ TEST_F(Emulate, AMissingBarrierIsARaceAtItsSourceLine) {
   const json& finding = config["findings"][0];
   EXPECT_GT(finding["ptx_line"].get<int>(), 0);
   EXPECT_THAT(finding["source"].get<std::string>(), HasSubstr("flash_sm80/"));
+}
+
+/// Of every access that nothing orders: what it does, where, and by which thread.
+void expect_end(const json& end) {
+  EXPECT_THAT(end["access"].get<std::string>(), ContainsRegex("^(asynchronous )?(read|write)$"));
+  EXPECT_THAT(end["source"].get<std::string>(), HasSubstr("broken_flash/broken_flash.cu:"));
+  EXPECT_GT(end["ptx_line"].get<int>(), 0);
+  EXPECT_TRUE(end["block"].is_number() && end["thread"].is_number()) << end;
+}
+
+TEST_F(Emulate, RacesNameBothEnds) {
+  for (const char* fault : {"missing_barrier", "missing_wait"}) {
+    const json config = broken(fault, ExitCode::failed_outcomes);
+    for (const json& finding : config["findings"]) {
+      if (finding["check"] == "race") {
+        expect_end(finding);
+        expect_end(finding["other"]);
+        EXPECT_THAT(finding["memory"].get<std::string>(), ContainsRegex("^s[QKV]")) << finding;
+      }
+    }
+    const json& first = config["findings"][0];
+    EXPECT_EQ(first["access"], "read");
+    EXPECT_THAT(first["ptx"].get<std::string>(), HasSubstr("ldmatrix"));
+    EXPECT_EQ(first["other"]["access"], "asynchronous write");
+    EXPECT_THAT(first["other"]["ptx"].get<std::string>(), HasSubstr("cp.async"));
+    EXPECT_THAT(first["other"]["source"].get<std::string>(), HasSubstr("flash_sm80/tile_copy.cuh"));
+  }
+}
+
+// One missing barrier shows at more than a hundred instructions.
+TEST_F(Emulate, FindingsAreGroupedToOnePlaceToLookAtFirst) {
+  const json config = broken("missing_barrier", ExitCode::failed_outcomes);
+  ASSERT_GT(config["findings"].size(), 100U);
+  const json& groups = config["groups"];
+  EXPECT_LT(groups.size(), 12U) << groups;
+  EXPECT_EQ(config["findings"][0]["group"], 1);
+  EXPECT_THAT(groups[0]["place"].get<std::string>(),
+              ContainsRegex("^flash_sm80/flash_forward.cu:[0-9]+ and "
+                            "flash_sm80/flash_forward.cu:[0-9]+$"));
+  std::map<int, int> counted;
+  for (const json& finding : config["findings"]) {
+    ++counted[finding["group"].get<int>()];
+  }
+  for (const json& group : groups) {
+    EXPECT_EQ(counted[group["group"].get<int>()], group["findings"]) << group;
+  }
+}
+
+TEST_F(Emulate, TheTextLeadsWithOneFindingAndFoldsTheOthers) {
+  const ProcessResult result =
+      fatune({"emulate", "--kernel-dir", kBroken, "--seq", "128", "--config",
+              "(FP16, 64, 64, 32, missing_barrier): async+eager+opt_softmax"});
+  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::failed_outcomes));
+  EXPECT_THAT(result.out,
+              AllOf(ContainsRegex("[0-9]+ findings in [0-9]+ groups"),
+                    HasSubstr("The one place to look at first: nothing orders what is done at"),
+                    HasSubstr("\nrace: reads sQ or sO [row 1, col 0], which thread 8"),
+                    HasSubstr("\n  read by thread 1 of block 0\n    at common/ptx_mma.cuh"),
+                    HasSubstr("\n  asynchronous write by thread 8 of block 0, earlier in this run"),
+                    HasSubstr("The others may follow from it")));
+  EXPECT_THAT(result.out, Not(HasSubstr("race: race:")));
+  EXPECT_EQ(result.out.find("PTX line 302"), result.out.rfind("PTX line 302"));
+  EXPECT_LT(std::count(result.out.begin(), result.out.end(), '\n'), 45) << result.out;
 }
 
 TEST_F(Emulate, AMissingWaitIsFoundInFlight) {

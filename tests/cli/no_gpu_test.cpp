@@ -8,6 +8,7 @@ namespace {
 
 using nlohmann::json;
 using testing::AllOf;
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
@@ -142,7 +143,8 @@ TEST_F(NoGpu, WhatIsWrongOrFlaggedIsNotRanked) {
   EXPECT_TRUE(problem["failures"][0]["verified"].is_null());
   EXPECT_EQ(problem["failures"][1]["outcome"], "flagged");
   EXPECT_THAT(problem["failures"][1]["detail"].get<std::string>(),
-              AllOf(HasSubstr("race: "), HasSubstr("; at "), HasSubstr("flash_sm80/")));
+              AllOf(HasSubstr("race: "), HasSubstr("; at "), HasSubstr("; the other access at "),
+                    HasSubstr("flash_sm80/")));
 }
 
 TEST_F(NoGpu, WhatCannotBeEmulatedIsRankedAndSaysSo) {
@@ -182,6 +184,22 @@ TEST_F(NoGpu, CheckNamesWhatEmulationFinds) {
   EXPECT_THAT(result.err, StartsWith("NOT RUN ON A GPU: "));
   EXPECT_THAT(result.out, AllOf(StartsWith("EMULATED on the CPU"), HasSubstr("flagged"),
                                 HasSubstr("in_flight"), HasSubstr("1 of 1 WRONG")));
+}
+
+TEST_F(NoGpu, CheckNamesBothEndsOfARace) {
+  const std::vector<std::string> of{"--kernel-dir", kBrokenFolder, "--config",
+                                    "(FP16, 64, 64, 32, missing_barrier): async+eager+opt_softmax"};
+  const ProcessResult check = fatune(with({"check", "--small", "--format", "json"}, of));
+  expect_schema(check.out, "check");
+  const json flagged = json::parse(check.out)["checks"][0];
+  const std::string detail = flagged["detail"];
+  EXPECT_THAT(detail, AllOf(StartsWith("race: reads sQ or sO"), HasSubstr("; at common/ptx_mma"),
+                            HasSubstr("; the other access at common/ptx_memory.cuh"),
+                            ContainsRegex("; and [0-9]+ more, in [0-9]+ groups$")));
+  const json& first = flagged["findings"][0];
+  EXPECT_EQ(first["group"], 1);
+  EXPECT_THAT(first["against"][0].get<std::string>(),
+              StartsWith("asynchronous write by thread 8 in block 0 at common/ptx_memory.cuh"));
 }
 
 TEST_F(NoGpu, CheckNeedsAGpuForASanitizerAndWithoutEmulation) {

@@ -112,6 +112,11 @@ TEST(OutputSchemas, AnEmulationWithAndWithoutFindings) {
   finding.check = "race";
   finding.ptx_line = 7;
   finding.source = {{"a.cu", 3}};
+  finding.memory = "sK [row 1, col 2]";
+  finding.access = "read";
+  finding.other = EmulatedAccess{"asynchronous write", 5, "cp.async", {{"a.cu", 2}}, 0, 1};
+  finding.group = 1;
+  flagged.groups = {{1, 1, {"race"}, {"sK"}, UnorderedLines{{"a.cu", 2}, {"a.cu", 3}}, {}}};
   flagged.profile = EmulatedProfile{{},
                                     {{"ld.shared", 7, {}}},
                                     {{"a.cu:3", 7, {}}},
@@ -133,6 +138,9 @@ TEST(OutputSchemas, AnEmulationWithAndWithoutFindings) {
   };
   expect_docs(emulated_config_fields(), config);
   expect_docs(emulated_finding_fields(), config["findings"]["items"]["properties"]);
+  expect_docs(emulated_access_fields(),
+              config["findings"]["items"]["properties"]["other"]["properties"]);
+  expect_docs(finding_group_fields(), config["groups"]["items"]["properties"]);
   expect_docs(emulated_part_fields(), described["definitions"]["part"]["properties"]);
   expect_docs(emulated_line_fields(), described["definitions"]["line"]["properties"]);
 }

@@ -61,6 +61,7 @@ Emulated emulate(const std::string& text, const Trial& trial) {
   setup.dynamic_smem_bytes = trial.dynamic_smem_bytes;
   setup.parameters = parameters;
   setup.schedule = trial.schedule;
+  setup.checks.both_ends = trial.both_ends;
   setup.most_warp_instructions = trial.most_warp_instructions;
   Emulated done;
   done.result = run_kernel(program, memory, setup);

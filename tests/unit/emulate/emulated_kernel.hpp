@@ -23,6 +23,7 @@ struct Trial {
   std::size_t output_bytes = 16 * 1024;
   Schedule schedule = {};
   std::uint64_t most_warp_instructions = 100'000;
+  bool both_ends = false;  ///< Checks::both_ends
 };
 
 /// What a run left behind.

@@ -13,6 +13,23 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
+namespace {
+
+/// The same run with both ends kept says the same, and names the other end of whatever has one.
+void expect_both_ends(const std::string& text, const Emulated& done, Trial trial) {
+  trial.both_ends = true;
+  const Emulated again = emulate(text, trial);
+  EXPECT_EQ(again.findings(), done.findings()) << name_of(trial.schedule);
+  EXPECT_EQ(again.output, done.output) << name_of(trial.schedule);
+  for (const Finding& finding : again.result.findings.all()) {
+    EXPECT_EQ(finding.other.has_value(), has_two_ends(finding.kind))
+        << finding.text << ", " << name_of(trial.schedule);
+    EXPECT_TRUE(!finding.other || finding.access) << finding.text;
+  }
+}
+
+}  // namespace
+
 void expect_found(const std::string& text, const std::string& kind, const std::string& says,
                   Trial trial, bool alone) {
   const bool marked = text.find("// here") != std::string::npos;
@@ -26,6 +43,7 @@ void expect_found(const std::string& text, const std::string& kind, const std::s
     if (alone) {
       EXPECT_THAT(done.findings(), Each(StartsWith(kind))) << name_of(schedule);
     }
+    expect_both_ends(text, done, trial);
   }
 }
 

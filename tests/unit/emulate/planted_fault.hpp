@@ -8,7 +8,8 @@
 namespace fatune::emulate {
 
 /// Expects a finding of that kind at the line marked with "// here", if there is one, whatever the
-/// schedule; `says` is in its text. `alone`: no other kind may be found.
+/// schedule; `says` is in its text. `alone`: no other kind may be found. Findings of two accesses
+/// name both when they are asked to.
 void expect_found(const std::string& text, const std::string& kind, const std::string& says,
                   Trial trial, bool alone = true);
 

@@ -1,6 +1,7 @@
 // Reports as they were recorded (tests/recorded), and written after the tool's manual where there
 // is no recording.
 #include "sanitizer/sanitizer_report.hpp"
+#include "sanitizer/race_groups.hpp"
 
 #include <fstream>
 #include <random>
@@ -72,6 +73,28 @@ TEST(SanitizerReport, ARaceNamesBothAccessesAndCountsHazards) {
   EXPECT_EQ(report.warnings, 1);
 }
 
+SanitizerFinding race_at(const char* place, const std::vector<std::string>& against) {
+  SanitizerFinding race;
+  race.kind = "race";
+  race.place = place;
+  race.against = against;
+  return race;
+}
+
+TEST(RaceGroups, AreOfRacesWithAnInstructionInCommon) {
+  std::vector<SanitizerFinding> findings{
+      race_at("k+0x10", {"Read access at k+0x20"}), race_at("k+0x30", {"Write access at k+0x40"}),
+      race_at("k+0x50", {"Read access at k+0x60"}), SanitizerFinding{},
+      race_at("k+0x40", {"Read access at k+0x70", "Read access at k+0x20"})};
+  number_race_groups(findings);
+  std::vector<std::int64_t> groups;
+  for (const SanitizerFinding& finding : findings) {
+    groups.push_back(finding.group);
+  }
+  EXPECT_THAT(groups, ElementsAre(1, 1, 2, 0, 1)) << "the last joins the first two";
+  EXPECT_EQ(count_groups(findings), 2);
+}
+
 // The recorded kernels lack their barriers, or their wait for cp.async.
 TEST(SanitizerReport, RecordedRacesAreFound) {
   for (const char* name : {"racecheck_missing_barrier.log", "racecheck_missing_wait.log"}) {
@@ -79,11 +102,14 @@ TEST(SanitizerReport, RecordedRacesAreFound) {
     EXPECT_TRUE(report.complete) << name;
     EXPECT_GT(report.findings.size(), 5U) << name;
     EXPECT_GT(report.errors, 5) << name;
+    EXPECT_LT(count_groups(report.findings), static_cast<std::int64_t>(report.findings.size()))
+        << name;
     for (const SanitizerFinding& finding : report.findings) {
       EXPECT_EQ(finding.kind, "race");
       EXPECT_EQ(finding.kernel, "broken_flash");
       EXPECT_GT(finding.count, 10);
       EXPECT_THAT(finding.against, Not(IsEmpty()));
+      EXPECT_GT(finding.group, 0);
     }
   }
   const SanitizerReport first = parse_sanitizer_report(recorded("racecheck_missing_wait.log"));

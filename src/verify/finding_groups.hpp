@@ -1,0 +1,16 @@
+#pragma once
+
+#include <vector>
+
+#include "core/emulation.hpp"
+
+namespace fatune {
+
+/// Numbers the findings' groups, and says what each is. Races are of one group when the ways to
+/// their two accesses part at the same two lines, whatever they are called from. What was read
+/// before anybody had written it belongs to the race of the same instruction, a copy that nobody
+/// has waited for to the race with it. Other findings are of one group when they are of one kind
+/// and at one place of the source.
+[[nodiscard]] std::vector<FindingGroup> group_findings(std::vector<EmulatedFinding>& findings);
+
+}  // namespace fatune
