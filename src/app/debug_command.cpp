@@ -1,17 +1,21 @@
 #include <utility>
 #include <variant>
 
+#include <fmt/format.h>
+
 #include "app/commands.hpp"
 #include "app/console.hpp"
 #include "app/debug_files.hpp"
 #include "app/debug_kernel.hpp"
 #include "app/kernel_choice.hpp"
 #include "app/target.hpp"
+#include "core/arch.hpp"
 #include "debug/cause.hpp"
 #include "debug/kernel_values.hpp"
 #include "emit/debug_report.hpp"
 #include "emit/output_file.hpp"
 #include "plan/short_form.hpp"
+#include "verify/finding_groups.hpp"
 
 namespace fatune {
 namespace {
@@ -35,18 +39,14 @@ class Debugging {
 
   void run_on(const Target& target) {
     report_.why_not_measured = target.why_not_measured;
-    if (!target.measured()) {
-      return;
+    if (target.measured()) {
+      run_on_gpu(target);
+    } else if (options_.emulate) {
+      print_note(options_.output,
+                 fmt::format("NOT RUN ON A GPU: {}; emulating on the CPU, for {}",
+                             target.why_not_measured, arch_name(target.limits.arch)));
+      emulate(target);
     }
-    report_.device = target.limits.name;
-    const DebugResult result = run_kernel(kernels_, config_, head_, inputs_, target, options_);
-    if (const auto* failure = std::get_if<Outcome>(&result)) {
-      report_.failure =
-          DebugFailure{std::string(outcome_name(*failure)), outcome_summary(*failure)};
-      return;
-    }
-    const auto& run = std::get<DebugRun>(result);
-    kernel_ = read_kernel_values(head_, run.output, run.dump);
   }
 
   void compare() {
@@ -67,6 +67,47 @@ class Debugging {
   [[nodiscard]] const DebugReport& report() const { return report_; }
 
  private:
+  void run_on_gpu(const Target& target) {
+    report_.device = target.limits.name;
+    const DebugResult result = run_kernel(kernels_, config_, head_, inputs_, target, options_);
+    if (const auto* outcome = std::get_if<Outcome>(&result)) {
+      fail(*outcome);
+    } else {
+      take(std::get<DebugRun>(result));
+    }
+  }
+
+  void emulate(const Target& target) {
+    const EmulatedDebugResult result =
+        emulate_kernel_for_debug(kernels_, config_, head_, inputs_, target, options_);
+    if (const auto* outcome = std::get_if<Outcome>(&result)) {
+      fail(*outcome);
+    } else if (const auto* not_emulated = std::get_if<NotEmulated>(&result)) {
+      report_.why_not_emulated = not_emulated->why;
+    } else {
+      take(std::get<EmulatedDebug>(result));
+    }
+  }
+
+  void fail(const Outcome& outcome) {
+    report_.failure = DebugFailure{std::string(outcome_name(outcome)), outcome_summary(outcome)};
+  }
+
+  void take(const DebugRun& run) { kernel_ = read_kernel_values(head_, run.output, run.dump); }
+
+  void take(const EmulatedDebug& shown) {
+    report_.emulated = true;
+    report_.findings_count = static_cast<std::int64_t>(shown.findings.size());
+    if (!shown.findings.empty()) {
+      report_.first_finding = findings_summary(shown.findings, shown.groups);
+    }
+    if (shown.finished) {
+      take(shown.run);
+    } else {
+      report_.failure = DebugFailure{"flagged", report_.first_finding};
+    }
+  }
+
   const DebugOptions& options_;
   KernelChoice kernels_;
   Config config_;
@@ -92,8 +133,9 @@ ExitCode debug(const DebugOptions& options) {
     debugging.write_files(*options.out_dir);
   }
   print_report(print_debug_report(debugging.report(), page_of(options.output)), options.output);
-  return is_right(debugging.report()) || !target.measured() ? ExitCode::ok
-                                                            : ExitCode::failed_outcomes;
+  return is_right(debugging.report()) || has_not_run(debugging.report())
+             ? ExitCode::ok
+             : ExitCode::failed_outcomes;
 }
 
 }  // namespace fatune

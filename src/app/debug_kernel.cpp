@@ -33,15 +33,20 @@ void check_size(const HeadProblem& head) {
   }
 }
 
-Artifact compile_kernel(const Family& family, const Config& config, const HeadProblem& head,
-                        const DeviceLimits& limits, const CompileSettings& settings) {
+CompileRequest request_for(const Family& family, const Config& config, const HeadProblem& head,
+                           const DeviceLimits& limits) {
   const auto make_request = family.debug ? dump_request : compile_request;
-  const auto cache = open_cache(settings);
-  CompileResult result =
-      compile(make_request(family, config, head.problem(), limits.arch, limits), cache.get());
+  return make_request(family, config, head.problem(), limits.arch, limits);
+}
+
+std::optional<DumpExtents> dump_of(const Family& family, const HeadProblem& head) {
+  return family.debug ? std::optional(extents_of(head)) : std::nullopt;
+}
+
+/// What was compiled. Error(bad_file) when it does not compile.
+Artifact artifact_of(CompileResult result, const std::string& config) {
   if (const auto* failed = std::get_if<CompileFailed>(&result)) {
-    throw Error(ExitCode::bad_file, "the configuration does not compile",
-                short_form(family, config), failed->log);
+    throw Error(ExitCode::bad_file, "the configuration does not compile", config, failed->log);
   }
   return std::get<Artifact>(std::move(result));
 }
@@ -79,9 +84,11 @@ DebugResult run_kernel(const KernelChoice& kernels, const Config& config, const 
   DebugRequest request;
   request.label = short_form(family, config);
   request.problem = head.problem();
-  request.artifact = compile_kernel(family, config, head, target.limits, options.compile);
+  const auto cache = open_cache(options.compile);
+  request.artifact = artifact_of(
+      compile(request_for(family, config, head, target.limits), cache.get()), request.label);
   request.geometry = launch_geometry(family, config, head.problem(), target.limits);
-  request.dump = family.debug ? std::optional(extents_of(head)) : std::nullopt;
+  request.dump = dump_of(family, head);
   request.q = inputs.q;
   request.k = inputs.k;
   request.v = inputs.v;
@@ -89,6 +96,27 @@ DebugResult run_kernel(const KernelChoice& kernels, const Config& config, const 
   const DeviceLock lock = lock_device(gpu, options);
   RemoteMeasurer worker(worker_settings(gpu.ordinal), MeasurePolicy{});
   return worker.run_for_debug(request);
+}
+
+EmulatedDebugResult emulate_kernel_for_debug(const KernelChoice& kernels, const Config& config,
+                                             const HeadProblem& head, const HeadInputs& inputs,
+                                             const Target& target, const DebugOptions& options) {
+  const Family& family = kernels.family;
+  const Problem problem = head.problem();
+  if (const auto beyond = check_limits(family, config, problem, target.limits)) {
+    return Outcome{*beyond};
+  }
+  const std::string label = short_form(family, config);
+  const auto cache = open_cache(options.compile);
+  const Artifact artifact = artifact_of(
+      compile_to_ptx(with_line_info(request_for(family, config, head, target.limits)), cache.get()),
+      label);
+  auto result = emulate_for_debug({label, artifact, *family.sources,
+                                   launch_geometry(family, config, problem, target.limits), problem,
+                                   dump_of(family, head), inputs,
+                                   shared_tensors(family, config, problem, target.limits)});
+  return std::visit([](auto&& shown) -> EmulatedDebugResult { return std::move(shown); },
+                    std::move(result));
 }
 
 }  // namespace fatune

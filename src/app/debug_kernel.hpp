@@ -1,11 +1,14 @@
 #pragma once
 
+#include <variant>
+
 #include "app/kernel_choice.hpp"
 #include "app/options.hpp"
 #include "app/target.hpp"
 #include "debug/head_inputs.hpp"
 #include "debug/head_problem.hpp"
 #include "measure/debug_run.hpp"
+#include "verify/emulated_debug.hpp"
 
 namespace fatune {
 
@@ -20,5 +23,14 @@ namespace fatune {
 [[nodiscard]] DebugResult run_kernel(const KernelChoice& kernels, const Config& config,
                                      const HeadProblem& head, const HeadInputs& inputs,
                                      const Target& target, const DebugOptions& options);
+
+/// Unlaunchable in place of an emulated run.
+using EmulatedDebugResult = std::variant<EmulatedDebug, NotEmulated, Outcome>;
+
+/// Without a GPU: compiles it to PTX, in the same way, and runs that once on the CPU.
+/// Error(bad_file) when it does not compile.
+[[nodiscard]] EmulatedDebugResult emulate_kernel_for_debug(
+    const KernelChoice& kernels, const Config& config, const HeadProblem& head,
+    const HeadInputs& inputs, const Target& target, const DebugOptions& options);
 
 }  // namespace fatune

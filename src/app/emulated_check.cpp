@@ -12,6 +12,7 @@
 #include "engine/interrupt.hpp"
 #include "measure/error_rule.hpp"
 #include "plan/short_form.hpp"
+#include "verify/finding_groups.hpp"
 #include "verify/small_emulation.hpp"
 
 namespace fatune {
@@ -100,7 +101,7 @@ class Rows {
     return row;
   }
   void add_findings(const EmulatedConfig& row) {
-    CheckedInput& added = add("flagged", findings_summary(row));
+    CheckedInput& added = add("flagged", findings_summary(row.findings, row.groups));
     for (const EmulatedFinding& finding : row.findings) {
       added.findings.push_back(as_finding(finding));
     }

@@ -132,6 +132,7 @@ struct DebugOptions {
   bool causal = false;
   InitKind init = InitKind::random;
   std::uint64_t seed = 1;
+  bool emulate = true;  ///< without a GPU: run its PTX on the CPU
   TargetOptions target;
   CompileSettings compile;
   OutputOptions output;

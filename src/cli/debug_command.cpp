@@ -55,9 +55,10 @@ void add_debug_command(CLI::App& app, const CommandDefaults& defaults, Command& 
   add_kernel_options(*sub, options->kernels, SpaceOption::no);
   add_target_options(*sub, options->target);
   add_cache_options(*sub, options->compile);
+  add_emulate_option(*sub, options->emulate);
   add_output_options(*sub, options->output);
   sub->footer(init_footer() + R"(
-Exit code 6: something is wrong. Without a GPU: the CPU's values only.
+Exit code 6: something is wrong. Without a GPU the kernel's PTX is run on the CPU.
 
 Examples:
   fatune debug --config "(FP16,128,64,64,4):async+load_2_2_2_tiles"

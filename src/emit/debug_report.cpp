@@ -114,16 +114,32 @@ bool shows_steps(const DebugReport& report) {
 }
 
 std::string status_line(const DebugReport& report) {
-  if (!report.why_not_measured.empty()) {
-    return fmt::format("NO KERNEL RAN: {}. The CPU's values only.\n", report.why_not_measured);
+  if (has_not_run(report)) {
+    const std::string why = report.why_not_emulated.empty() ? "" : "; " + report.why_not_emulated;
+    return fmt::format("NO KERNEL RAN: {}{}. The CPU's values only.\n", report.why_not_measured,
+                       why);
+  }
+  std::string text;
+  if (report.emulated) {
+    text = fmt::format("EMULATED on the CPU, not run on a GPU (docs/emulate.md): {}\n",
+                       report.why_not_measured);
   }
   if (report.failure) {
-    return fmt::format("THE KERNEL FAILED: {}: {}\n", report.failure->outcome,
-                       report.failure->detail);
+    return text + fmt::format("THE KERNEL FAILED: {}: {}\n", report.failure->outcome,
+                              report.failure->detail);
   }
-  return shows_steps(report) ? ""
-                             : "The family declares no intermediates: only the output is compared. "
-                               "Steps are the CPU's.\n";
+  return shows_steps(report) ? text
+                             : text +
+                                   "The family declares no intermediates: only the output is "
+                                   "compared. Steps are the CPU's.\n";
+}
+
+/// What the emulator noticed of a kernel that came to its end.
+std::string findings_text(const DebugReport& report) {
+  return report.first_finding.empty() || report.failure
+             ? std::string()
+             : fmt::format("THE EMULATOR FLAGS IT ('fatune emulate' says more): {}\n",
+                           report.first_finding);
 }
 
 std::string table_title(const DebugReport& report) {
@@ -154,9 +170,10 @@ std::string first_wrong_text(const DebugReport& report) {
 }
 
 const char* verdict_of(const DebugReport& report) {
-  return !report.why_not_measured.empty()        ? "not_run"
+  return has_not_run(report)                     ? "not_run"
          : report.failure                        ? "failed"
          : first_wrong(report.checks) != nullptr ? "wrong"
+         : report.findings_count > 0             ? "flagged"
                                                  : "right";
 }
 
@@ -183,6 +200,10 @@ std::string debug_json(const DebugReport& report) {
                {"declares_steps", report.declares_steps},
                {"measured", report.why_not_measured.empty() && !report.failure},
                {"why_not_measured", report.why_not_measured},
+               {"emulated", report.emulated},
+               {"why_not_emulated", report.why_not_emulated},
+               {"findings_count", report.findings_count},
+               {"first_finding", report.first_finding},
                {"device", report.device}};
   json["failure"] = json_failure(report);
   json["verdict"] = verdict_of(report);
@@ -193,6 +214,10 @@ std::string debug_json(const DebugReport& report) {
 }
 
 }  // namespace
+
+bool has_not_run(const DebugReport& report) {
+  return !report.why_not_measured.empty() && !report.emulated && !report.failure;
+}
 
 bool is_right(const DebugReport& report) { return std::string_view(verdict_of(report)) == "right"; }
 
@@ -249,8 +274,8 @@ std::string print_debug_report(const DebugReport& report, const Page& page) {
   return headline(report) + status_line(report) + "\n" + table_title(report) + "\n" +
          print_rows(step_row_fields(), step_rows(report), page) +
          "\noutput: " + worst_text(report, std::nullopt, StepTensor::output) +
-         (is_right(report) || first_wrong(report.checks) != nullptr ? " of its limit" : "") + "\n" +
-         first_wrong_text(report);
+         (has_not_run(report) || report.failure ? "" : " of its limit") + "\n" +
+         first_wrong_text(report) + findings_text(report);
 }
 
 }  // namespace fatune

@@ -14,7 +14,7 @@ namespace fatune {
 
 /// Why there is nothing of the kernel to compare.
 struct DebugFailure {
-  std::string outcome;  ///< "crashed", "timed_out", "unlaunchable"
+  std::string outcome;  ///< "crashed", "timed_out", "unlaunchable"; of the emulator "flagged"
   std::string detail;
 };
 
@@ -26,15 +26,21 @@ struct DebugReport {
   bool declares_steps = false;  ///< the family says how its kernel is cut
   std::string init;
   std::uint64_t seed = 0;
-  std::string device;            ///< name of the GPU; empty: none was used
-  std::string why_not_measured;  ///< empty: the kernel was to run
+  std::string device;               ///< name of the GPU; empty: none was used
+  std::string why_not_measured;     ///< empty: the kernel was to run
+  bool emulated = false;            ///< the PTX was run on the CPU in its place
+  std::string why_not_emulated;     ///< empty: it was, or was not to be
+  std::int64_t findings_count = 0;  ///< of the emulator
+  std::string first_finding;        ///< with its place; empty: there is none
   std::optional<DebugFailure> failure;
   std::vector<StepCheck> checks;
   std::string likely_cause;  ///< of the first check that is wrong; empty: there is none
 };
 
-/// The kernel ran, and everything that it shows is right.
+/// The kernel ran, or was emulated, and everything that it shows is right.
 [[nodiscard]] bool is_right(const DebugReport& report);
+/// Neither; there is nothing but the CPU's values.
+[[nodiscard]] bool has_not_run(const DebugReport& report);
 
 /// JSON follows configs/schema/debug.schema.json; it and CSV have every check. Tables and Markdown
 /// have a line for each step and, when something is wrong, where it is so first.

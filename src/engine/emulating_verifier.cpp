@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "engine/interrupt.hpp"
+#include "verify/finding_groups.hpp"
 #include "verify/small_problem.hpp"
 
 namespace fatune {
@@ -63,7 +64,7 @@ EmulationVerdict EmulatingVerifier::judge(const SmallEmulation& emulated) const 
     return {verification, WrongResult{verification, row.detail}, {}};
   }
   if (row.outcome == "flagged") {
-    return {verification, Flagged{verification, findings_summary(row)}, {}};
+    return {verification, Flagged{verification, findings_summary(row.findings, row.groups)}, {}};
   }
   if (row.outcome == "right") {
     return {verification, std::nullopt, {}, emulated.work};

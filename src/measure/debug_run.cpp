@@ -3,7 +3,6 @@
 #include <array>
 #include <utility>
 
-#include "common/attention_dump.h"
 #include "gpu/context.hpp"
 #include "gpu/memory.hpp"
 #include "measure/loaded_kernel.hpp"
@@ -35,8 +34,9 @@ class Bench {
   void launch(const gpu::Function& function) const {
     const AttentionForwardArgs args = tensors_.attention_args();
     if (request_.dump) {
-      gpu::launch_with(function, request_.geometry, stream_,
-                       AttentionForwardDumpArgs{args, dump_args()});
+      gpu::launch_with(
+          function, request_.geometry, stream_,
+          AttentionForwardDumpArgs{args, dump_layout(dump_.as<float>(), *request_.dump)});
     } else {
       gpu::launch_with(function, request_.geometry, stream_, args);
     }
@@ -60,16 +60,6 @@ class Bench {
     gpu::copy_to_device_async(target, elements.data(), bytes_of(elements), stream_);
   }
 
-  [[nodiscard]] AttentionDump dump_args() const {
-    const DumpExtents& extents = *request_.dump;
-    auto* const s = dump_.as<float>();
-    float* const p = s + extents.rows * extents.keys;
-    float* const m = p + extents.rows * extents.keys;
-    float* const l = m + extents.kv_tiles * extents.rows;
-    float* const o = l + extents.kv_tiles * extents.rows;
-    return {s, p, m, l, o, static_cast<int>(extents.rows), static_cast<int>(extents.keys)};
-  }
-
   const DebugRequest& request_;
   gpu::Stream stream_;
   Tensors tensors_;
@@ -77,6 +67,14 @@ class Bench {
 };
 
 }  // namespace
+
+AttentionDump dump_layout(float* start, const DumpExtents& extents) {
+  float* const p = start + extents.rows * extents.keys;
+  float* const m = p + extents.rows * extents.keys;
+  float* const l = m + extents.kv_tiles * extents.rows;
+  float* const o = l + extents.kv_tiles * extents.rows;
+  return {start, p, m, l, o, static_cast<int>(extents.rows), static_cast<int>(extents.keys)};
+}
 
 DebugResult run_for_debug(const DebugRequest& request, const DeviceLimits& limits) {
   LoadedKernel kernel(request.artifact);

@@ -6,6 +6,7 @@
 #include <variant>
 #include <vector>
 
+#include "common/attention_dump.h"
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
@@ -29,7 +30,7 @@ struct DumpExtents {
 struct DebugRequest {
   std::string label;  ///< the configuration's short form: for messages
   Problem problem;    ///< batch 1, one head
-  Artifact artifact;  ///< machine code and name alone
+  Artifact artifact;  ///< name, and machine code, or PTX for the emulator
   LaunchGeometry geometry;
   std::optional<DumpExtents> dump;  ///< present: the kernel takes an AttentionForwardDumpArgs
   std::vector<std::uint16_t> q;     ///< [seq_len, d_head] elements, as k and v
@@ -42,6 +43,9 @@ struct DebugRun {
   std::vector<std::uint16_t> output;  ///< [seq_len, d_head] elements
   std::vector<float> dump;            ///< S, P, M, L, O one after the other; empty: none asked for
 };
+
+/// Where a kernel is to put them, in memory that begins at `start`.
+[[nodiscard]] AttentionDump dump_layout(float* start, const DumpExtents& extents);
 
 /// Unlaunchable, Crashed or TimedOut in place of a run.
 using DebugResult = std::variant<DebugRun, Outcome>;

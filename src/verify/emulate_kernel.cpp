@@ -7,47 +7,18 @@
 
 #include <fmt/format.h>
 
-#include "common/attention_args.h"
 #include "core/error.hpp"
-#include "emulate/decode_program.hpp"
 #include "measure/compare_outputs.hpp"
 #include "measure/error_rule.hpp"
-#include "ptx/parse_ptx.hpp"
-#include "ptx/source_names.hpp"
 #include "ptx/undefined_reads.hpp"
 #include "verify/emulated_counts.hpp"
+#include "verify/emulated_kernel.hpp"
 #include "verify/emulated_launch.hpp"
 #include "verify/finding_groups.hpp"
 #include "verify/kernel_work.hpp"
 
 namespace fatune {
 namespace {
-
-/// A kernel ready to be emulated, with the text that it was made from.
-struct EmulatedKernel {
-  SourceLines source;
-  PtxModule module;
-  const PtxFunction* function = nullptr;
-  emulate::Program program;
-};
-
-EmulatedKernel read_kernel(const EmulationCase& of) {
-  EmulatedKernel kernel;
-  kernel.module = parse_ptx(of.artifact.ptx, of.config);
-  kernel.source = lines_of_files(of.sources);
-  use_include_names(kernel.source, kernel.module.places);
-  kernel.program = emulate::decode_program(kernel.module, of.artifact.lowered_name, of.config);
-  kernel.function = &*std::find_if(
-      kernel.module.functions.begin(), kernel.module.functions.end(),
-      [&](const PtxFunction& function) { return function.name == of.artifact.lowered_name; });
-  if (kernel.program.parameter_bytes != sizeof(AttentionForwardArgs)) {
-    throw Error(ExitCode::bad_file,
-                fmt::format("the kernel takes {} bytes of arguments, attention_forward has {}",
-                            kernel.program.parameter_bytes, sizeof(AttentionForwardArgs)),
-                of.config);
-  }
-  return kernel;
-}
 
 double share_of_limit(const ErrorStats& stats) {
   const double greatest = std::max(stats.max_abs_error, stats.max_abs_difference);
@@ -87,12 +58,9 @@ class Runs {
  private:
   /// False when a finding has ended the kernel: what hangs once is not run again.
   bool run(const EmulatedInput& input, const NamedSchedule& schedule) {
-    EmulatedOutput output = run_once(input, schedule);
-    if (!checks_.both_ends && has_races(output)) {
-      // The same run again, for which both ends are kept: too slow for kernels that are right.
-      checks_.both_ends = true;
-      output = run_once(input, schedule);
-    }
+    EmulatedRun once{schedule.schedule, checks_, settings_.stopped};
+    EmulatedOutput output = run_naming_ends(kernel_.program, of_.launch, input.tensors, once);
+    checks_ = once.checks;
     if (row_.runs++ == 0) {
       row_.printed = output.result.printed;
     }
@@ -105,7 +73,7 @@ class Runs {
     }
     for (const emulate::Finding& finding : output.result.findings.all()) {
       if (!output.result.finished || is_wanted(emulate::check_of(finding.kind))) {
-        add(located(finding, input, schedule));
+        add(of_run(located(kernel_, finding), input, schedule));
       }
     }
     if (row_.runs == 1 && checks_.init) {
@@ -120,20 +88,6 @@ class Runs {
       compare_schedules(input, schedule, std::move(output.output));
     }
     return output.result.finished;
-  }
-
-  [[nodiscard]] EmulatedOutput run_once(const EmulatedInput& input,
-                                        const NamedSchedule& schedule) const {
-    return run_emulated(kernel_.program, of_.launch, input.tensors,
-                        {schedule.schedule, checks_, settings_.stopped});
-  }
-
-  /// Findings that have two ends, and count.
-  [[nodiscard]] bool has_races(const EmulatedOutput& output) const {
-    const auto& all = output.result.findings.all();
-    return std::any_of(all.begin(), all.end(), [&](const emulate::Finding& finding) {
-      return emulate::has_two_ends(finding.kind) && is_wanted(emulate::check_of(finding.kind));
-    });
   }
 
   [[nodiscard]] bool is_wanted(std::string_view check) const {
@@ -161,46 +115,17 @@ class Runs {
       read.instruction = index;
       read.text = fmt::format("reads {}, which nothing before it writes", names);
       read.count = counts[index].warps;
-      EmulatedFinding finding = located(read, input, schedule);
+      EmulatedFinding finding = of_run(located(kernel_, read), input, schedule);
       finding.block = finding.thread = EmulatedFinding::kNobody;
       add(std::move(finding));
     }
   }
 
-  [[nodiscard]] EmulatedFinding located(const emulate::Finding& finding, const EmulatedInput& input,
-                                        const NamedSchedule& schedule) const {
-    const PtxStatement& statement = statement_of(finding.instruction);
-    EmulatedFinding located{emulate::check_of(finding.kind),
-                            emulate::name_of(finding.kind),
-                            statement.line,
-                            statement.text,
-                            kernel_.module.places.at(statement.place),
-                            finding.block,
-                            finding.thread,
-                            schedule.name,
-                            input.name,
-                            finding.text,
-                            static_cast<std::int64_t>(finding.count),
-                            finding.memory};
-    located.access = finding.access ? emulate::name_of(*finding.access) : "";
-    if (finding.other) {
-      located.other = located_access(*finding.other);
-    }
-    return located;
-  }
-
-  [[nodiscard]] EmulatedAccess located_access(const emulate::OtherAccess& other) const {
-    const PtxStatement& statement = statement_of(other.instruction);
-    return {emulate::name_of(other.kind),
-            statement.line,
-            statement.text,
-            kernel_.module.places.at(statement.place),
-            other.block,
-            other.thread};
-  }
-
-  [[nodiscard]] const PtxStatement& statement_of(std::size_t instruction) const {
-    return kernel_.function->statements.at(kernel_.program.statements.at(instruction));
+  [[nodiscard]] EmulatedFinding of_run(EmulatedFinding finding, const EmulatedInput& input,
+                                       const NamedSchedule& schedule) const {
+    finding.schedule = schedule.name;
+    finding.input = input.name;
+    return finding;
   }
 
   void add(EmulatedFinding finding) {
@@ -309,7 +234,7 @@ std::optional<EmulatedConfig> emulate_kernel(const EmulationCase& of,
   row.problem = of.launch.on.problem;
   std::optional<EmulatedKernel> kernel;
   try {
-    kernel = read_kernel(of);
+    kernel = read_kernel(of.artifact, of.sources, of.config, parameter_bytes(std::nullopt));
   } catch (const Error& error) {
     row.outcome = "not_covered";
     row.detail = error.what();
@@ -326,7 +251,7 @@ std::optional<CountedWork> count_kernel(const EmulationCase& of,
                                         EmulatedInputs& inputs) {
   std::optional<EmulatedKernel> kernel;
   try {
-    kernel = read_kernel(of);
+    kernel = read_kernel(of.artifact, of.sources, of.config, parameter_bytes(std::nullopt));
   } catch (const Error&) {
     return std::nullopt;
   }

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "common/attention_args.h"
+#include "common/attention_dump.h"
 
 namespace fatune {
 namespace {
@@ -39,14 +39,30 @@ std::array<std::uint32_t, 3> extents(const std::array<std::int64_t, 3>& of) {
           static_cast<std::uint32_t>(of[2])};
 }
 
-const void* device_pointer(std::uint64_t address) {
-  return reinterpret_cast<const void*>(address);  // NOLINT(performance-no-int-to-ptr)
+void* device_pointer(std::uint64_t address) {
+  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
 }
 
-/// Q, K, V and O of one run, as a kernel's argument names them.
+template <typename Args>
+std::vector<std::uint8_t> bytes_of_args(const Args& args) {
+  std::vector<std::uint8_t> bytes(sizeof(args));
+  std::memcpy(bytes.data(), &args, sizeof(args));
+  return bytes;
+}
+
+emulate::Allocation empty_dump(const DumpExtents& extents, std::int64_t d_head) {
+  emulate::Allocation allocation;
+  allocation.name = "dump";
+  allocation.bytes = bytes_of(
+      std::vector<std::uint16_t>(static_cast<std::size_t>(extents.values(d_head)) * 2, kPoison));
+  return allocation;
+}
+
+/// Q, K, V and O of one run, and the intermediates, as a kernel's argument names them.
 class EmulatedTensors {
  public:
-  EmulatedTensors(const Problem& problem, const HeadInputs& inputs)
+  EmulatedTensors(const Problem& problem, const HeadInputs& inputs,
+                  const std::optional<DumpExtents>& dump)
       : problem_(problem),
         inputs_(inputs),
         q_(memory_.allocate(tensor("Q", problem, inputs.q))),
@@ -54,28 +70,25 @@ class EmulatedTensors {
         v_(memory_.allocate(tensor("V", problem, inputs.v))),
         o_(memory_.allocate(
             tensor("O", problem, std::vector<std::uint16_t>(inputs.q.size(), kPoison)),
-            emulate::GlobalMemory::Content::undefined)) {}
-
-  [[nodiscard]] std::vector<std::uint8_t> parameters() const {
-    AttentionForwardArgs args{};
-    args.q = device_pointer(q_);
-    args.k = device_pointer(k_);
-    args.v = device_pointer(v_);
-    args.o = const_cast<void*>(device_pointer(o_));  // NOLINT(*-const-cast): it is an address
-    args.batch = static_cast<int>(problem_.batch);
-    args.seq_len = static_cast<int>(problem_.seq_len);
-    args.heads = static_cast<int>(problem_.heads);
-    args.softmax_scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(problem_.d_head)));
-    std::vector<std::uint8_t> bytes(sizeof(args));
-    std::memcpy(bytes.data(), &args, sizeof(args));
-    return bytes;
+            emulate::GlobalMemory::Content::undefined)),
+        extents_(dump) {
+    if (dump) {
+      dump_ = memory_.allocate(empty_dump(*dump, problem.d_head),
+                               emulate::GlobalMemory::Content::undefined);
+    }
   }
 
-  [[nodiscard]] std::vector<std::uint16_t> output() const {
-    const std::vector<std::uint8_t>& bytes = memory_.at(o_).bytes;
-    std::vector<std::uint16_t> elements(bytes.size() / sizeof(std::uint16_t));
-    std::memcpy(elements.data(), bytes.data(), bytes.size());
-    return elements;
+  [[nodiscard]] std::vector<std::uint8_t> parameters() const {
+    if (!extents_) {
+      return bytes_of_args(attention_args());
+    }
+    auto* const start = static_cast<float*>(device_pointer(dump_));
+    return bytes_of_args(AttentionForwardDumpArgs{attention_args(), dump_layout(start, *extents_)});
+  }
+
+  [[nodiscard]] std::vector<std::uint16_t> output() const { return elements_at<std::uint16_t>(o_); }
+  [[nodiscard]] std::vector<float> dump() const {
+    return extents_ ? elements_at<float>(dump_) : std::vector<float>{};
   }
 
   [[nodiscard]] bool inputs_changed() const {
@@ -87,10 +100,33 @@ class EmulatedTensors {
   emulate::GlobalMemory& memory() { return memory_; }
 
  private:
+  [[nodiscard]] AttentionForwardArgs attention_args() const {
+    AttentionForwardArgs args{};
+    args.q = device_pointer(q_);
+    args.k = device_pointer(k_);
+    args.v = device_pointer(v_);
+    args.o = device_pointer(o_);
+    args.batch = static_cast<int>(problem_.batch);
+    args.seq_len = static_cast<int>(problem_.seq_len);
+    args.heads = static_cast<int>(problem_.heads);
+    args.softmax_scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(problem_.d_head)));
+    return args;
+  }
+
+  template <typename Element>
+  [[nodiscard]] std::vector<Element> elements_at(std::uint64_t address) const {
+    const std::vector<std::uint8_t>& bytes = memory_.at(address).bytes;
+    std::vector<Element> elements(bytes.size() / sizeof(Element));
+    std::memcpy(elements.data(), bytes.data(), bytes.size());
+    return elements;
+  }
+
   const Problem& problem_;
   const HeadInputs& inputs_;
   emulate::GlobalMemory memory_;
   std::uint64_t q_, k_, v_, o_;
+  std::optional<DumpExtents> extents_;
+  std::uint64_t dump_ = 0;
 };
 
 /// Of a row of elements, whether any was written.
@@ -122,9 +158,27 @@ void choose_blocks(const EmulatedLaunch& launch, emulate::LaunchSetup& setup) {
 
 }  // namespace
 
+std::size_t parameter_bytes(const std::optional<DumpExtents>& dump) {
+  return dump ? sizeof(AttentionForwardDumpArgs) : sizeof(AttentionForwardArgs);
+}
+
+EmulatedOutput run_naming_ends(const emulate::Program& program, const EmulatedLaunch& launch,
+                               const HeadInputs& inputs, EmulatedRun& run) {
+  EmulatedOutput output = run_emulated(program, launch, inputs, run);
+  const auto& findings = output.result.findings.all();
+  const bool has_race = std::any_of(
+      findings.begin(), findings.end(),
+      [](const emulate::Finding& finding) { return emulate::has_two_ends(finding.kind); });
+  if (run.checks.both_ends || !has_race) {
+    return output;
+  }
+  run.checks.both_ends = true;
+  return run_emulated(program, launch, inputs, run);
+}
+
 EmulatedOutput run_emulated(const emulate::Program& program, const EmulatedLaunch& launch,
                             const HeadInputs& inputs, const EmulatedRun& run) {
-  EmulatedTensors tensors(launch.on.problem, inputs);
+  EmulatedTensors tensors(launch.on.problem, inputs, run.dump);
   const std::vector<std::uint8_t> parameters = tensors.parameters();
   emulate::LaunchSetup setup;
   setup.grid = extents(launch.geometry.grid);
@@ -145,6 +199,7 @@ EmulatedOutput run_emulated(const emulate::Program& program, const EmulatedLaunc
   output.output = compared_elements(launch.on, whole);
   output.blocks_fit = !launch.on.only_head || wrote_that_head(launch.on, whole);
   output.inputs_changed = tensors.inputs_changed();
+  output.dump = tensors.dump();
   return output;
 }
 

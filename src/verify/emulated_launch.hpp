@@ -1,11 +1,14 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "emulate/launch.hpp"
 #include "emulate/program.hpp"
+#include "measure/debug_run.hpp"
 #include "verify/emulated_inputs.hpp"
 #include "verify/emulated_problem.hpp"
 
@@ -15,7 +18,8 @@ namespace fatune {
 struct EmulatedRun {
   emulate::Schedule schedule;
   emulate::Checks checks;
-  std::function<bool()> stopped;  ///< may be empty: LaunchSetup::stopped
+  std::function<bool()> stopped;                   ///< may be empty: LaunchSetup::stopped
+  std::optional<DumpExtents> dump = std::nullopt;  ///< the kernel shows its intermediates
 };
 
 struct EmulatedOutput {
@@ -26,12 +30,23 @@ struct EmulatedOutput {
   /// False: the blocks that were run are not those of the one head that is compared. They wrote
   /// rows of other heads, or left out rows of this one.
   bool blocks_fit = true;
+  std::vector<float> dump;  ///< S, P, M, L, O one after the other; NaN where it did not write
 };
 
-/// Runs an attention kernel once. shape: inputs (batch, seq_len, heads, d_head). Precondition: its
-/// parameters are AttentionForwardArgs.
+/// So many bytes of parameters a kernel takes: AttentionForwardArgs, with a dump
+/// AttentionForwardDumpArgs.
+[[nodiscard]] std::size_t parameter_bytes(const std::optional<DumpExtents>& dump);
+
+/// Runs an attention kernel once. shape: inputs (batch, seq_len, heads, d_head). Precondition: it
+/// takes parameter_bytes().
 [[nodiscard]] EmulatedOutput run_emulated(const emulate::Program& program,
                                           const EmulatedLaunch& launch, const HeadInputs& inputs,
                                           const EmulatedRun& run);
+
+/// The same. When a race is met, it is run a second time, so that both ends are named: `run` says
+/// so from then on. What right kernels take is not kept for it.
+[[nodiscard]] EmulatedOutput run_naming_ends(const emulate::Program& program,
+                                             const EmulatedLaunch& launch, const HeadInputs& inputs,
+                                             EmulatedRun& run);
 
 }  // namespace fatune

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 namespace fatune {
 namespace {
 
@@ -127,6 +129,22 @@ std::vector<FindingGroup> group_findings(std::vector<EmulatedFinding>& findings)
     add_once(tensor_of(finding.memory), group.tensors);
   }
   return groups;
+}
+
+std::string findings_summary(const std::vector<EmulatedFinding>& findings,
+                             const std::vector<FindingGroup>& groups) {
+  const EmulatedFinding& first = findings.front();
+  std::string text = title(first);
+  if (first.ptx_line != 0) {
+    text += "; at " + place_text(first.source, first.ptx_line);
+  }
+  if (first.other) {
+    text += "; the other access at " + place_text(first.other->source, first.other->ptx_line);
+  }
+  const std::size_t more = findings.size() - 1;
+  return more == 0 ? text
+                   : text + fmt::format("; and {} more, in {} group{}", more, groups.size(),
+                                        groups.size() == 1 ? "" : "s");
 }
 
 }  // namespace fatune

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "core/emulation.hpp"
@@ -12,5 +13,10 @@ namespace fatune {
 /// has waited for to the race with it. Other findings are of one group when they are of one kind
 /// and at one place of the source.
 [[nodiscard]] std::vector<FindingGroup> group_findings(std::vector<EmulatedFinding>& findings);
+
+/// The first finding with its place, of a race both, and how many more there are. Precondition:
+/// there is one.
+[[nodiscard]] std::string findings_summary(const std::vector<EmulatedFinding>& findings,
+                                           const std::vector<FindingGroup>& groups);
 
 }  // namespace fatune

@@ -122,19 +122,4 @@ Verification verification_of(const SmallEmulation& emulated, const EmulationSett
           seed, emulated.row.inputs};
 }
 
-std::string findings_summary(const EmulatedConfig& row) {
-  const EmulatedFinding& first = row.findings.front();
-  std::string text = title(first);
-  if (first.ptx_line != 0) {
-    text += "; at " + place_text(first.source, first.ptx_line);
-  }
-  if (first.other) {
-    text += "; the other access at " + place_text(first.other->source, first.other->ptx_line);
-  }
-  const std::size_t more = row.findings.size() - 1;
-  return more == 0 ? text
-                   : text + fmt::format("; and {} more, in {} group{}", more, row.groups.size(),
-                                        row.groups.size() == 1 ? "" : "s");
-}
-
 }  // namespace fatune

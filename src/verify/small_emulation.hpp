@@ -52,8 +52,4 @@ struct SmallCase {
 [[nodiscard]] Verification verification_of(const SmallEmulation& emulated,
                                            const EmulationSettings& settings, std::uint64_t seed);
 
-/// Of a "flagged" row: the first finding with its place, of a race both, and how many more there
-/// are.
-[[nodiscard]] std::string findings_summary(const EmulatedConfig& row);
-
 }  // namespace fatune

@@ -13,6 +13,7 @@ namespace fatune {
 namespace {
 
 using nlohmann::json;
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -92,6 +93,22 @@ TEST(DebugReport, WithoutAKernelItIsLoudAndShowsTheEmulation) {
   EXPECT_THAT(text, Not(HasSubstr("all right")));
   EXPECT_EQ(as_json(report)["verdict"], "not_run");
   EXPECT_EQ(as_json(report)["measured"], false);
+}
+
+TEST(DebugReport, AnEmulatedOneSaysSoAndIsFlaggedByFindings) {
+  DebugReport report = sample(false);
+  report.why_not_measured = "the driver shows no GPU";
+  report.emulated = true;
+  EXPECT_TRUE(is_right(report));
+  EXPECT_EQ(as_json(report)["emulated"], true);
+  report.findings_count = 3;
+  report.first_finding = "race: reads sK";
+  EXPECT_FALSE(is_right(report));
+  EXPECT_THAT(
+      print_debug_report(report, OutputFormat::table),
+      AllOf(HasSubstr("EMULATED on the CPU, not run on a GPU"), HasSubstr("THE EMULATOR FLAGS IT"),
+            HasSubstr("race: reads sK"), Not(HasSubstr("all right"))));
+  EXPECT_EQ(as_json(report)["verdict"], "flagged");
 }
 
 TEST(DebugReport, AKernelThatFailedIsNotRight) {
