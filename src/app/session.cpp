@@ -102,6 +102,67 @@ ResultFiles files_for(const MeasureOptions& options, const Target& target, bool 
 
 ExitCode worse(ExitCode a, ExitCode b) { return a == ExitCode::ok ? b : a; }
 
+/// Of several GPU models, what people read is printed as soon as it is there, and what programs
+/// read when all is: it is one document. Also when an error ends the run before.
+class Reports {
+ public:
+  Reports(const OutputOptions& output, std::size_t models)
+      : output_(output), print_(print_options_of(output)), models_(models) {}
+
+  void add(const RunReport& report) {
+    const bool for_programs =
+        print_.format == OutputFormat::json || print_.format == OutputFormat::csv;
+    if (models_ > 1 && for_programs) {
+      reports_.push_back(report);
+    } else {
+      print_report(print_run_report(report, print_), output_);
+    }
+  }
+  void close() {
+    if (!reports_.empty()) {
+      print_result(print_run_reports(std::exchange(reports_, {}), print_.format));
+    }
+  }
+
+ private:
+  const OutputOptions& output_;
+  PrintOptions print_;
+  std::size_t models_;
+  std::vector<RunReport> reports_;
+};
+
+void print_end(const RunEnd& end, const PlannedRun& run, const ResultFiles& files,
+               const OutputOptions& output, Reports& reports) {
+  if (!end.file_error) {
+    name_files(files, output);
+  }
+  if (!end.complete) {
+    explain_interruption(end, run, output);
+  }
+  reports.add(end.report);
+  repeat_estimate(end.report, output);
+}
+
+/// On one GPU model after the other, until the user interrupts it.
+ExitCode measure_all(const MeasureOptions& options, const PlannedRun& run,
+                     const std::vector<Target>& targets, CubinCache* cache, Reports& reports) {
+  ExitCode code = ExitCode::ok;
+  for (const Target& target : targets) {
+    const ResultFiles files = files_for(options, target, targets.size() > 1);
+    check_writable(files);
+    const RunEnd end = measure(options, run, target, files, cache);
+    print_end(end, run, files, options.output, reports);
+    if (end.file_error) {
+      throw *end.file_error;
+    }
+    code = worse(code, exit_code_of(end, options.strict));
+    if (!end.complete) {
+      break;
+    }
+  }
+  return code;
+}
+
 }  // namespace
 
 std::size_t count_configs(const PlannedRun& run) {
@@ -126,38 +187,20 @@ int job_count(const CompileSettings& settings) {
   return settings.jobs > 0 ? settings.jobs : std::max(1, cores);
 }
 
-void print_end(const RunEnd& end, const PlannedRun& run, const ResultFiles& files,
-               const OutputOptions& output) {
-  if (!end.file_error) {
-    name_files(files, output);
-  }
-  if (!end.complete) {
-    explain_interruption(end, run, output);
-  }
-  print_report(print_run_report(end.report, print_options_of(output)), output);
-  repeat_estimate(end.report, output);
-}
-
 ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run) {
   const InterruptWatch watch;
   const auto cache = open_cache(options.compile);
   const std::vector<Target> targets = choose_targets(options.target, run.kernels.tree);
   announce_estimate(targets.front(), options.output);
-  ExitCode code = ExitCode::ok;
-  for (const Target& target : targets) {
-    const ResultFiles files = files_for(options, target, targets.size() > 1);
-    check_writable(files);
-    const RunEnd end = measure(options, run, target, files, cache.get());
-    print_end(end, run, files, options.output);
-    if (end.file_error) {
-      throw *end.file_error;
-    }
-    code = worse(code, exit_code_of(end, options.strict));
-    if (!end.complete) {
-      break;
-    }
+  Reports reports(options.output, targets.size());
+  try {
+    const ExitCode code = measure_all(options, run, targets, cache.get(), reports);
+    reports.close();
+    return code;
+  } catch (...) {
+    reports.close();
+    throw;
   }
-  return code;
 }
 
 }  // namespace fatune

@@ -269,6 +269,14 @@ const std::vector<Field<EntryRow>>& problem_fields() {
   return fields;
 }
 
+const std::vector<Field<EntryRow>>& run_fields() {
+  static const std::vector<Field<EntryRow>> fields{
+      {"device", "device", "name of the GPU, or of what was estimated for", 0, kForPrograms,
+       [](const EntryRow& r) { return FieldValue{r.run->device.name}; }},
+  };
+  return fields;
+}
+
 const std::vector<Field<EntryRow>>& entry_fields() {
   static const Fields fields = concatenated(
       {outcome_fields(), timing_fields(), throughput_fields(), resource_fields(), record_fields()});

@@ -18,5 +18,7 @@ struct EntryRow {
 [[nodiscard]] const std::vector<Field<EntryRow>>& entry_fields();
 /// The problem's own columns: in CSV they stand before the entry's, in JSON once per problem.
 [[nodiscard]] const std::vector<Field<EntryRow>>& problem_fields();
+/// The run's own, of which a CSV may have several: behind the entry's. JSON has them once per run.
+[[nodiscard]] const std::vector<Field<EntryRow>>& run_fields();
 
 }  // namespace fatune

@@ -222,6 +222,15 @@ Json results_object(const RunReport& report) {
   return json;
 }
 
+std::string runs_json(const std::vector<RunReport>& reports) {
+  Json json = {{"format", "fatune.runs"}, {"format_version", kFormatVersion}};
+  json["runs"] = Json::array();
+  for (const RunReport& report : reports) {
+    json["runs"].push_back(results_object(report));
+  }
+  return json_text(json);
+}
+
 Json best_configs_object(const RunReport& report) {
   Json json = json_header(report, "fatune.best_configs");
   Json problems = Json::array();

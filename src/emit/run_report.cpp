@@ -32,8 +32,7 @@ Rows rows_of(const RunReport& run, const ProblemReport& problem, const std::vect
   return rows;
 }
 
-Rows all_rows(const RunReport& report) {
-  Rows rows;
+void append_rows(const RunReport& report, Rows& rows) {
   for (const ProblemReport& problem : report.problems) {
     for (const auto* entries : {&problem.ranking, &problem.failures, &problem.audited}) {
       for (const Entry& entry : *entries) {
@@ -41,12 +40,13 @@ Rows all_rows(const RunReport& report) {
       }
     }
   }
-  return rows;
 }
 
 Fields csv_fields() {
-  Fields fields = problem_fields();
-  fields.insert(fields.end(), entry_fields().begin(), entry_fields().end());
+  Fields fields;
+  for (const auto* of : {&problem_fields(), &entry_fields(), &run_fields()}) {
+    fields.insert(fields.end(), of->begin(), of->end());
+  }
   return fields;
 }
 
@@ -317,17 +317,22 @@ std::string print_for_people(const RunReport& report, const PrintOptions& option
   return text;
 }
 
-}  // namespace
-
-std::string results_csv(const RunReport& report) {
+std::string print_csv(const Rows& rows) {
   const Fields fields = csv_fields();
-  const Rows rows = all_rows(report);
   TextTable table = table_for_programs(fields, rows);
   if (!rows.empty()) {
     append_parameters(fields, rows, table);
     append_counters(entries_of(rows), table);
   }
   return draw_csv(table);
+}
+
+}  // namespace
+
+std::string results_csv(const RunReport& report) {
+  Rows rows;
+  append_rows(report, rows);
+  return print_csv(rows);
 }
 
 std::string print_run_report(const RunReport& report, const PrintOptions& options) {
@@ -341,6 +346,17 @@ std::string print_run_report(const RunReport& report, const PrintOptions& option
       break;
   }
   return print_for_people(report, options);
+}
+
+std::string print_run_reports(const std::vector<RunReport>& reports, OutputFormat format) {
+  if (format == OutputFormat::json) {
+    return runs_json(reports);
+  }
+  Rows rows;
+  for (const RunReport& report : reports) {
+    append_rows(report, rows);
+  }
+  return print_csv(rows);
 }
 
 }  // namespace fatune

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "core/output_format.hpp"
 #include "core/report.hpp"
@@ -18,6 +19,11 @@ struct PrintOptions {
 /// The report in the chosen format; ends with a line break. A table of an unmeasured report says
 /// so in its first and last line; every format says `measured`.
 [[nodiscard]] std::string print_run_report(const RunReport& report, const PrintOptions& options);
+
+/// Reports of several GPU models in one document: JSON by configs/schema/runs.schema.json, or a CSV
+/// with one heading. Precondition: `format` is one of these.
+[[nodiscard]] std::string print_run_reports(const std::vector<RunReport>& reports,
+                                            OutputFormat format);
 
 /// results.json (configs/schema/results.schema.json): everything, samples included.
 [[nodiscard]] std::string results_json(const RunReport& report);

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <set>
+#include <sstream>
 
 namespace fatune::testing_cli {
 namespace {
@@ -84,6 +85,53 @@ TEST_F(SeveralGpus, OfSeveralModelsHaveRankingsOfTheirOwn) {
     EXPECT_TRUE(std::filesystem::exists(path("out/" + model + "/best_configs.json")));
   }
   EXPECT_FALSE(std::filesystem::exists(path("out/results.json")));
+}
+
+TEST_F(SeveralGpus, OfSeveralModelsAreOneJsonDocument) {
+  process_.environment["FATUNE_FAKE_NAMES"] = "Fake A100,Fake H200";
+  const ProcessResult result = fatune(run_on({"--devices", "all", "--format", "json"}));
+  expect_ok(result);
+  expect_schema(result.out, "runs");
+  const json runs = json::parse(result.out)["runs"];
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(runs[0]["device"]["name"], "Fake A100");
+  EXPECT_EQ(runs[1]["device"]["name"], "Fake H200");
+  for (const json& run : runs) {
+    expect_schema(run.dump(), "results");
+    EXPECT_EQ(run["problems"].size(), 4U);
+  }
+}
+
+TEST_F(SeveralGpus, OfSeveralModelsAreOneCsvWithADeviceColumn) {
+  process_.environment["FATUNE_FAKE_NAMES"] = "Fake A100,Fake H200";
+  const ProcessResult result = fatune(run_on({"--devices", "all", "--format", "csv"}));
+  expect_ok(result);
+  std::istringstream stream(result.out);
+  std::string line;
+  std::getline(stream, line);
+  EXPECT_THAT(line, testing::AllOf(testing::StartsWith("dtype,batch"), HasSubstr(",device,")));
+  int of_a100 = 0;
+  int of_h200 = 0;
+  while (std::getline(stream, line)) {
+    EXPECT_THAT(line, testing::StartsWith("FP16,1,")) << "one heading";
+    of_a100 += line.find(",Fake A100,") != std::string::npos ? 1 : 0;
+    of_h200 += line.find(",Fake H200,") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_EQ(of_a100, 4);
+  EXPECT_EQ(of_h200, 4);
+}
+
+// What was measured before an error is not lost: the second model's files cannot be written.
+TEST_F(SeveralGpus, AnErrorOnTheSecondModelKeepsTheFirstOnesReport) {
+  process_.environment["FATUNE_FAKE_NAMES"] = "Fake A100,Fake H200";
+  std::filesystem::create_directories(path("out"));
+  write("out/fake-h200", "a file where the folder should be");
+  const ProcessResult result =
+      fatune(run_on({"--devices", "all", "--format", "json", "--out", path("out")}));
+  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::io)) << result.err;
+  const json runs = json::parse(result.out)["runs"];
+  ASSERT_EQ(runs.size(), 1U);
+  EXPECT_EQ(runs[0]["device"]["name"], "Fake A100");
 }
 
 TEST_F(SeveralGpus, OfSeveralModelsHaveNoCommonBest) {

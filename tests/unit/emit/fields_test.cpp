@@ -34,7 +34,7 @@ TEST(FieldValues, WhatIsNotFiniteIsNeverPrinted) {
 
 TEST(EntryFields, NamesAreUniqueAmongAllColumns) {
   std::set<std::string_view> names;
-  for (const auto* fields : {&problem_fields(), &entry_fields()}) {
+  for (const auto* fields : {&problem_fields(), &entry_fields(), &run_fields()}) {
     for (const auto& field : *fields) {
       EXPECT_TRUE(names.insert(field.name).second) << field.name;
       EXPECT_FALSE(field.doc.empty()) << field.name;

@@ -210,6 +210,29 @@ TEST(ResultsCsv, HasOneRowPerEntryAndAColumnPerParameter) {
   EXPECT_THAT(lines[1], HasSubstr("\"(FP16, 1): fast|odd\",measured,true,gpu,false,,,100,"));
 }
 
+// Parameters and counters come behind the fixed columns.
+TEST(ResultsCsv, SaysOfEveryRowWhichDeviceItIsOf) {
+  const RunReport report = sample_report(true);
+  const auto lines = lines_of(results_csv(report));
+  EXPECT_THAT(lines[0], HasSubstr(",device,ROWS,fast"));
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    EXPECT_THAT(lines[i], HasSubstr("," + report.device.name + ",")) << i;
+  }
+}
+
+TEST(ResultsOfSeveralModels, AreOneDocument) {
+  RunReport other = sample_report(true);
+  other.device.name = "Other GPU";
+  const std::vector<RunReport> both{sample_report(true), other};
+  const auto lines = lines_of(print_run_reports(both, OutputFormat::csv));
+  EXPECT_EQ(lines.size(), 1U + 2 * (2 + 7)) << "one heading";
+  EXPECT_THAT(lines.back(), HasSubstr(",Other GPU,"));
+  const json runs = json::parse(print_run_reports(both, OutputFormat::json))["runs"];
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(runs[0], json::parse(results_json(both[0]))) << "as alone";
+  EXPECT_EQ(runs[1]["device"]["name"], "Other GPU");
+}
+
 TEST(ResultsCsv, HasTheAuditedOnesToo) {
   const auto lines = lines_of(results_csv(sample_race()));
   ASSERT_EQ(lines.size(), 1U + 2 + 7 + 2);
