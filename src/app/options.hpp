@@ -87,6 +87,7 @@ struct MeasureOptions {
   OutputOptions output;
   std::optional<std::filesystem::path> out_dir;
   std::optional<std::filesystem::path> best_file;
+  bool print_best = false;  ///< the best configurations on standard output, and no ranking
   std::optional<std::string> baseline;  ///< configuration that relative_percent refers to
   bool strict = false;
   bool count_rows = false;  ///< verifications say which rows are wrong

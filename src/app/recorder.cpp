@@ -16,20 +16,20 @@ void Recorder::add(std::size_t number, ProblemReport problem) {
   const auto place = std::distance(numbers_.begin(), numbers_.insert(number).first);
   report_.problems.insert(report_.problems.begin() + place, std::move(problem));
   report_.summary = summarize_winners(report_.problems);
-  save();
+  save(Moment::meanwhile);
 }
 
 void Recorder::close(bool complete, double busy_s) {
   report_.complete = complete;
   report_.busy_s = busy_s;
-  save();
+  save(Moment::at_the_end);
 }
 
-void Recorder::save() {
+void Recorder::save(Moment moment) {
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start_;
   report_.wall_s = wall.count();
   try {
-    write_results(files_, report_);
+    write_results(files_, report_, moment);
     file_error_.reset();
   } catch (const Error& error) {
     if (!file_error_) {

@@ -29,7 +29,7 @@ class Recorder {
   [[nodiscard]] const std::optional<Error>& file_error() const { return file_error_; }
 
  private:
-  void save();
+  void save(Moment moment);
 
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   RunReport report_;

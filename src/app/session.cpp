@@ -73,8 +73,9 @@ void announce_estimate(const Target& target, const OutputOptions& output) {
 }
 
 /// A table says it in its own last line.
-void repeat_estimate(const RunReport& report, const OutputOptions& output) {
-  const bool table = output.format == OutputFormat::table;
+void repeat_estimate(const RunReport& report, const ResultFiles& files,
+                     const OutputOptions& output) {
+  const bool table = output.format == OutputFormat::table && !files.print_best;
   if (!report.measured && !table) {
     print_note(output, "NOT MEASURED: nothing was timed; the ranking is an estimate");
   }
@@ -88,11 +89,11 @@ void name_files(const ResultFiles& files, const OutputOptions& output) {
 
 /// Different GPU models give separate rankings, in folders of their own.
 ResultFiles files_for(const MeasureOptions& options, const Target& target, bool one_of_several) {
-  ResultFiles files{options.out_dir, options.best_file};
+  ResultFiles files = result_files(options);
   if (one_of_several && files.folder) {
     *files.folder /= file_name_part(target.limits.name);
   }
-  if (one_of_several && files.best_file) {
+  if (one_of_several && (files.best_file || files.print_best)) {
     throw Error(ExitCode::usage,
                 "the GPUs are of several models: one file cannot hold the best of all", "--best",
                 "use --out, or choose GPUs of one model with --devices");
@@ -139,8 +140,12 @@ void print_end(const RunEnd& end, const PlannedRun& run, const ResultFiles& file
   if (!end.complete) {
     explain_interruption(end, run, output);
   }
-  reports.add(end.report);
-  repeat_estimate(end.report, output);
+  if (files.print_best) {
+    print_result(best_configs_json(end.report));
+  } else {
+    reports.add(end.report);
+  }
+  repeat_estimate(end.report, files, output);
 }
 
 /// On one GPU model after the other, until the user interrupts it.

@@ -11,6 +11,7 @@
 #include "app/measuring.hpp"
 #include "app/plan_problems.hpp"
 #include "core/error.hpp"
+#include "emit/run_report.hpp"
 #include "emit/winner_report.hpp"
 #include "engine/interrupt.hpp"
 #include "plan/config_text.hpp"
@@ -127,14 +128,18 @@ ExitCode verify_winner(const VerifyWinnerOptions& options) {
   KernelChoice kernels = choose_kernels(kernel_options);
   const Space space = choose_space(kernels, kernel_options);
   const PlannedRun run = plan_checks(std::move(kernels), space, file);
-  const ResultFiles files{options.out_dir, options.best_file};
+  const ResultFiles files = result_files(options);
   check_writable(files);
   const InterruptWatch watch;
   const auto cache = open_cache(options.compile);
   const RunEnd end = measure(options, run, target, files, cache.get());
   const WinnerReport report = report_of(end, run, file, options.tolerance_percent);
   print_note(options.output, winner_notes(report));
-  print_report(print_winner_report(report, page_of(options.output)), options.output);
+  if (files.print_best) {
+    print_result(best_configs_json(end.report));
+  } else {
+    print_report(print_winner_report(report, page_of(options.output)), options.output);
+  }
   if (end.file_error) {
     throw *end.file_error;
   }

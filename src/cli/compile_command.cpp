@@ -2,6 +2,7 @@
 
 #include "app/commands.hpp"
 #include "cli/option_groups.hpp"
+#include "cli/path_option.hpp"
 #include "cli/subcommands.hpp"
 
 namespace fatune {
@@ -22,8 +23,7 @@ void add_compile_command(CLI::App& app, const CommandDefaults& defaults, Command
   add_arch_option(*sub, options->arch);
   add_jobs_option(*sub, options->compile);
   add_cache_options(*sub, options->compile);
-  sub->add_option("--out", options->out_dir, "folder for the .cubin (and .ptx) files")
-      ->type_name("DIR");
+  add_path_option(*sub, "--out", "DIR", "folder for the .cubin (and .ptx) files", options->out_dir);
   sub->add_flag("--ptx", options->ptx, "write PTX too")->needs("--out");
   sub->add_flag("--strict", options->strict, "exit with 6 if a configuration did not compile");
   add_output_options(*sub, options->output);

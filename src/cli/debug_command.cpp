@@ -6,6 +6,7 @@
 
 #include "app/commands.hpp"
 #include "cli/option_groups.hpp"
+#include "cli/path_option.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text_option.hpp"
 
@@ -49,9 +50,9 @@ void add_debug_command(CLI::App& app, const CommandDefaults& defaults, Command& 
       ->type_name("CONFIG")
       ->required();
   add_problem_of_debug(*sub, *options);
-  add_text_option(*sub, "--out", "DIR",
+  add_path_option(*sub, "--out", "DIR",
                   "write every intermediate (.npy) and debug.json into this folder",
-                  [options](const std::string& text) { options->out_dir = text; });
+                  options->out_dir);
   add_kernel_options(*sub, options->kernels, SpaceOption::no);
   add_target_options(*sub, options->target);
   add_cache_options(*sub, options->compile);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cli/numbers.hpp"
+#include "cli/path_option.hpp"
 #include "cli/text_option.hpp"
 
 namespace fatune {
@@ -42,16 +43,33 @@ void read_devices(const std::string& text, TargetOptions& target) {
   }
 }
 
+void read_best(const std::string& text, MeasureOptions& options) {
+  options.print_best = text == "-";
+  if (!options.print_best) {
+    options.best_file = read_path(text, "--best");
+  }
+}
+
+void add_kernel_folders(CLI::App& app, KernelOptions& kernels) {
+  app.add_option_function<std::vector<std::string>>(
+         "--kernel-dir",
+         [&](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) {
+             kernels.kernel_dirs.push_back(read_path(text, "--kernel-dir"));
+           }
+         },
+         "folder of a kernel family, or of several; repeatable")
+      ->type_name("DIR")
+      ->allow_extra_args(false);
+}
+
 }  // namespace
 
 void add_kernel_options(CLI::App& app, KernelOptions& kernels, SpaceOption space) {
   app.add_option("--family", kernels.family,
                  "kernel family (default: flash_sm80, or the one that --kernel-dir holds)")
       ->type_name("NAME");
-  app.add_option("--kernel-dir", kernels.kernel_dirs,
-                 "folder of a kernel family, or of several; repeatable")
-      ->type_name("DIR")
-      ->allow_extra_args(false);
+  add_kernel_folders(app, kernels);
   if (space == SpaceOption::yes) {
     add_text_option(app, "--space", "KEY|FILE",
                     "search space: tune, prog, progall, all, B_r,B_c (as 64,32) or a file "
@@ -106,9 +124,8 @@ void add_target_options(CLI::App& app, TargetOptions& target) {
 }
 
 void add_cache_options(CLI::App& app, CompileSettings& compile) {
-  add_text_option(app, "--cache-dir", "DIR",
-                  "cache of compiled kernels (default: $XDG_CACHE_HOME/fatune)",
-                  [&](const std::string& text) { compile.cache_dir = text; });
+  add_path_option(app, "--cache-dir", "DIR",
+                  "cache of compiled kernels (default: $XDG_CACHE_HOME/fatune)", compile.cache_dir);
   app.add_flag("--no-cache", compile.no_cache, "compile everything anew, store nothing");
 }
 
@@ -118,9 +135,8 @@ void add_jobs_option(CLI::App& app, CompileSettings& compile) {
 }
 
 void add_db_option(CLI::App& app, std::optional<std::filesystem::path>& file) {
-  add_text_option(app, "--db", "FILE",
-                  "database of measurements (default: $XDG_DATA_HOME/fatune/fatune.db)",
-                  [&](const std::string& text) { file = text; });
+  add_path_option(app, "--db", "FILE",
+                  "database of measurements (default: $XDG_DATA_HOME/fatune/fatune.db)", file);
 }
 
 void add_store_options(CLI::App& app, StoreOptions& store) {
@@ -134,10 +150,12 @@ void add_store_options(CLI::App& app, StoreOptions& store) {
 }
 
 void add_file_options(CLI::App& app, MeasureOptions& options) {
-  add_text_option(app, "--out", "DIR", "folder for results.json, results.csv and best_configs.json",
-                  [&](const std::string& text) { options.out_dir = text; });
-  add_text_option(app, "--best", "FILE", "file for the best configurations (best_configs.json)",
-                  [&](const std::string& text) { options.best_file = text; });
+  add_path_option(app, "--out", "DIR", "folder for results.json, results.csv and best_configs.json",
+                  options.out_dir);
+  add_text_option(app, "--best", "FILE|-",
+                  "file for the best configurations (best_configs.json); -: standard output, in "
+                  "place of the table",
+                  [&](const std::string& text) { read_best(text, options); });
 }
 
 void add_result_options(CLI::App& app, MeasureOptions& options) {

@@ -6,6 +6,7 @@
 #include "app/commands.hpp"
 #include "cli/numbers.hpp"
 #include "cli/option_groups.hpp"
+#include "cli/path_option.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text_option.hpp"
 #include "core/error.hpp"
@@ -88,16 +89,16 @@ void add_profile_command(CLI::App& app, const CommandDefaults& defaults, Command
       app.add_subcommand("profile", "Read hardware counters: with Nsight Compute, or in-process");
   add_subject_options(*sub, options);
   add_counting_options(*sub, options);
-  sub->add_option("--out", options->out_dir, "profile.json, profile.csv, and the raw reports")
-      ->type_name("DIR");
+  add_path_option(*sub, "--out", "DIR", "profile.json, profile.csv, and the raw reports",
+                  options->out_dir);
   sub->add_flag("--nsys", options->timeline,
                 "a timeline with Nsight Systems in place of counters; needs --out");
-  sub->add_option("--script", options->script_dir,
-                  "write scripts that do it on another machine; profile nothing")
-      ->type_name("DIR");
-  sub->add_option("--import", options->imported,
-                  "read a report made elsewhere: .ncu-rep, or what ncu printed with --csv")
-      ->type_name("FILE")
+  add_path_option(*sub, "--script", "DIR",
+                  "write scripts that do it on another machine; profile nothing",
+                  options->script_dir);
+  add_path_option(*sub, "--import", "FILE",
+                  "read a report made elsewhere: .ncu-rep, or what ncu printed with --csv",
+                  options->imported)
       ->excludes("--run")
       ->excludes("--script");
   sub->add_flag_callback(

@@ -4,6 +4,7 @@
 
 #include "cli/numbers.hpp"
 #include "cli/option_groups.hpp"
+#include "cli/path_option.hpp"
 #include "cli/text_option.hpp"
 #include "core/error.hpp"
 
@@ -65,9 +66,12 @@ void add_case_options(CLI::App& app, const SharedSassOptions& options) {
 
 void add_code_options(CLI::App& app, const SharedSassOptions& options) {
   add_case_options(app, options);
-  auto* file = add_source(app, options, "--cubin", "FILE",
-                          "cubin, a file that embeds some, or what 'nvdisasm -c' printed of one",
-                          Kind::file);
+  auto* file = add_text_option(
+      app, "--cubin", "FILE",
+      "cubin, a file that embeds some, or what 'nvdisasm -c' printed of one",
+      [options](const std::string& text) {
+        options->sources.push_back({read_path(text, "--cubin").string(), Kind::file, {}});
+      });
   auto* artifact =
       add_source(app, options, "--artifact", "KEY",
                  "what the cubin cache has under a key that begins so", Kind::artifact);

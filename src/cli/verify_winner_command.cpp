@@ -2,6 +2,7 @@
 
 #include "app/commands.hpp"
 #include "cli/option_groups.hpp"
+#include "cli/path_option.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text_option.hpp"
 
@@ -14,7 +15,7 @@ void add_verify_winner_command(CLI::App& app, const CommandDefaults& defaults, C
       "verify-winner",
       "Measure the winners of a best_configs.json again: are they still the fastest?");
   sub->add_option_function<std::string>(
-      "FILE", [options](const std::string& text) { options->file = text; },
+      "FILE", [options](const std::string& text) { options->file = read_path(text, "FILE"); },
       "best_configs.json, as sweep writes it (default: what fatune ships for this GPU model)");
   add_text_option(*sub, "--tolerance", "PERCENT",
                   "by how much a winner may be slower than the fastest (default: 0.5)",

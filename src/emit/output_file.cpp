@@ -1,23 +1,25 @@
 #include "emit/output_file.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
-#include <fstream>
+#include <optional>
 #include <string>
 #include <system_error>
 
-#include "core/error.hpp"
+#include "emit/destination.hpp"
+#include "process/descriptor.hpp"
 
 namespace fatune {
 namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const fs::path& path, const std::string& what, const std::string& why) {
-  throw Error(ExitCode::io, what + ": " + why, path.string(),
-              "choose a folder that can be written and has space left");
+[[noreturn]] void fail_write(const fs::path& path) {
+  fail_output(path, "cannot write", std::strerror(errno));
 }
 
 void make_folder_of(const fs::path& path) {
@@ -26,56 +28,139 @@ void make_folder_of(const fs::path& path) {
     fs::create_directories(path.parent_path(), error);
   }
   if (error) {
-    fail(path, "cannot make its folder", error.message());
+    fail_output(path, "cannot make its folder", error.message());
   }
 }
 
-/// Beside the target, so that the rename stays within one file system; the process id keeps two
-/// runs apart.
-fs::path temporary_for(const fs::path& path) {
-  fs::path temporary = path;
-  temporary += ".tmp" + std::to_string(::getpid());
-  return temporary;
+/// A signal that comes while a reader is waited for ends the wait: the user has had enough.
+void write_bytes(const Descriptor& file, std::string_view bytes, const fs::path& path) {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(file.get(), bytes.data(), bytes.size());
+    if (count < 0) {
+      fail_write(path);
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(count));
+  }
 }
 
-/// `path`: what the user knows the file by.
-void write_bytes(const fs::path& temporary, std::string_view bytes, const fs::path& path) {
-  errno = 0;
-  std::ofstream file(temporary, std::ios::binary | std::ios::trunc);
-  file.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  file.close();
-  if (!file) {
-    const std::string why = errno != 0 ? std::strerror(errno) : "write failed";
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    fail(path, "cannot write", why);
+std::optional<struct stat> status_of(const fs::path& path) {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? std::optional(status) : std::nullopt;
+}
+
+/// What a file is to become, beside it, so that the rename stays within one file system; the
+/// process id keeps two runs apart. Removed again unless it is put in place.
+class Replacement {
+ public:
+  /// `name`: what the user knows the file by.
+  Replacement(const fs::path& file, const fs::path& name)
+      : file_(file), name_(name), old_(status_of(file)) {
+    temporary_ += ".tmp" + std::to_string(::getpid());
+    ::unlink(temporary_.c_str());  // a killed process had the same number
+    constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    descriptor_ = Descriptor(::open(temporary_.c_str(), kFlags, old_ ? 0600 : 0666));
+    if (descriptor_.get() < 0) {
+      fail_write(name_);
+    }
   }
+  Replacement(const Replacement&) = delete;
+  Replacement& operator=(const Replacement&) = delete;
+  Replacement(Replacement&&) = delete;
+  Replacement& operator=(Replacement&&) = delete;
+  ~Replacement() { ::unlink(temporary_.c_str()); }
+
+  void write(std::string_view bytes) { write_bytes(descriptor_, bytes, name_); }
+
+  void put_in_place() {
+    if (old_) {
+      keep_attributes();
+      // Else a power cut after the rename could leave neither the old bytes nor the new.
+      if (::fsync(descriptor_.get()) != 0) {
+        fail_write(name_);
+      }
+    }
+    if (::rename(temporary_.c_str(), file_.c_str()) != 0) {
+      fail_output(name_, "cannot replace", std::strerror(errno));
+    }
+  }
+
+ private:
+  /// The owner first, because a change of owner takes bits of the mode away.
+  void keep_attributes() const {
+    constexpr mode_t kAllBits = 07777;
+    const bool owned = ::fchown(descriptor_.get(), old_->st_uid, old_->st_gid) == 0;
+    const mode_t kept = owned ? kAllBits : 0777;
+    if (::fchmod(descriptor_.get(), old_->st_mode & kept) != 0) {
+      fail_write(name_);
+    }
+  }
+
+  fs::path file_;
+  fs::path name_;
+  fs::path temporary_ = file_;
+  std::optional<struct stat> old_;
+  Descriptor descriptor_;
+};
+
+/// Never created, and never a terminal to be controlled by.
+Descriptor open_stream(const Destination& stream, const fs::path& path) {
+  Descriptor opened(stream.kind == Destination::Kind::descriptor
+                        ? ::fcntl(stream.descriptor, F_DUPFD_CLOEXEC, 0)
+                        : ::open(stream.path.c_str(), O_WRONLY | O_NOCTTY | O_CLOEXEC));
+  if (opened.get() < 0) {
+    fail_write(path);
+  }
+  return opened;
+}
+
+/// Without opening it: a FIFO would wait for a reader, or end the one that it has.
+void check_stream(const Destination& stream, const fs::path& path) {
+  if (stream.kind == Destination::Kind::descriptor) {
+    const int flags = ::fcntl(stream.descriptor, F_GETFL);
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY) {
+      errno = EBADF;
+      fail_write(path);
+    }
+  } else if (fs::is_socket(stream.path)) {
+    fail_output(path, "cannot write", "it is a socket");
+  } else if (::access(stream.path.c_str(), W_OK) != 0) {
+    fail_write(path);
+  }
+}
+
+Destination prepare(const fs::path& path) {
+  make_folder_of(path);
+  Destination destination = find_destination(path);
+  if (destination.kind == Destination::Kind::file) {
+    make_folder_of(destination.path);
+  }
+  return destination;
 }
 
 }  // namespace
 
 void check_output_file(const fs::path& path) {
-  make_folder_of(path);
-  std::error_code ignored;
-  if (fs::is_directory(path, ignored)) {
-    fail(path, "cannot replace", "it is a folder");
+  const Destination destination = prepare(path);
+  if (destination.kind == Destination::Kind::file) {
+    const Replacement made(destination.path, path);
+  } else {
+    check_stream(destination, path);
   }
-  const fs::path temporary = temporary_for(path);
-  write_bytes(temporary, {}, path);
-  fs::remove(temporary, ignored);
 }
 
 void write_output_file(const fs::path& path, std::string_view bytes) {
-  make_folder_of(path);
-  const fs::path temporary = temporary_for(path);
-  write_bytes(temporary, bytes, path);
-  std::error_code error;
-  fs::rename(temporary, path, error);
-  if (error) {
-    std::error_code ignored;
-    fs::remove(temporary, ignored);
-    fail(path, "cannot replace", error.message());
+  const Destination destination = prepare(path);
+  if (destination.kind != Destination::Kind::file) {
+    write_bytes(open_stream(destination, path), bytes, path);
+    return;
   }
+  Replacement replacement(destination.path, path);
+  replacement.write(bytes);
+  replacement.put_in_place();
+}
+
+bool can_be_rewritten(const fs::path& path) {
+  return find_destination(path).kind == Destination::Kind::file;
 }
 
 }  // namespace fatune

@@ -54,6 +54,26 @@ TEST_F(Arguments, CountsHaveTheirRange) {
   expect_error(fatune({"run", "--config", kConfig, "--runs", "0"}), ExitCode::usage, {"--runs"});
 }
 
+TEST_F(Arguments, AnEmptyNameIsNoPath) {
+  const std::vector<std::vector<std::string>> lines{{"sweep", "--out"},
+                                                    {"sweep", "--best"},
+                                                    {"sweep", "--db"},
+                                                    {"sweep", "--cache-dir"},
+                                                    {"list", "--kernel-dir"},
+                                                    {"compile", "--out"},
+                                                    {"profile", "--out"},
+                                                    {"profile", "--script"},
+                                                    {"sass", "--cubin"},
+                                                    {"profile", "--import"},
+                                                    {"debug", "--config", kConfig, "--out"},
+                                                    {"verify-winner"}};
+  for (std::vector<std::string> line : lines) {
+    const std::string option = line.size() == 1 ? "FILE" : line.back();
+    line.emplace_back();
+    expect_error(fatune(line), ExitCode::usage, {option, "an empty name is no file"});
+  }
+}
+
 TEST_F(Arguments, DTypesAreNamed) {
   for (const char* bad : {"fp32", "16", "fp16,float", "", "fp16,,bf16"}) {
     expect_error(fatune({"sweep", "--dtype", bad}), ExitCode::usage, {"bf16"});

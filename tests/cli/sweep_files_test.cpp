@@ -2,6 +2,10 @@
 #include "cli/program.hpp"
 
 #include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include <sys/stat.h>
 
 namespace fatune::testing_cli {
 namespace {
@@ -50,6 +54,49 @@ TEST_F(SweepFiles, AFolderThatCannotBeUsedIsFoundBeforeTheWork) {
 TEST_F(SweepFiles, AFolderInPlaceOfTheFileIsFoundToo) {
   std::filesystem::create_directories(path("best.json"));
   expect_error(sweep({"--best", path("best.json")}), ExitCode::io, {"best.json", "folder"});
+}
+
+TEST_F(SweepFiles, ABestFileOnStandardOutputReplacesTheTable) {
+  const ProcessResult result = sweep({"--best", "-"});
+  expect_ok(result);
+  expect_schema(result.out, "best_configs");
+  EXPECT_THAT(result.err, HasSubstr("NOT MEASURED: nothing was timed"));
+  EXPECT_FALSE(std::filesystem::exists("-"));
+  expect_error(sweep({"--best", "-", "--format", "json"}), ExitCode::usage,
+               {"--best -", "leave out --format"});
+}
+
+TEST_F(SweepFiles, AStandardOutputNamedAsADeviceGetsTheBestFileOnce) {
+  const ProcessResult result = sweep({"--best", "/dev/stdout", "--format", "csv"});
+  expect_ok(result);
+  const std::size_t csv = result.out.find("\ndtype,batch,") + 1;
+  ASSERT_NE(csv, 0U) << result.out;
+  expect_schema(result.out.substr(0, csv), "best_configs");
+}
+
+TEST_F(SweepFiles, AFifoGetsOneDocumentAndStays) {
+  ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
+  std::string document;
+  std::thread reader([&] { document = read("fifo"); });
+  const ProcessResult result =
+      fatune({"sweep", "--seq", "512,1000", "--dhead", "128", "--dtype", "fp16", "--space", "64,32",
+              "--no-emulate", "--best", path("fifo")});
+  EXPECT_TRUE(std::filesystem::is_fifo(path("fifo")));
+  std::fstream(path("fifo"), std::ios::in | std::ios::out);  // so that no reader waits for ever
+  reader.join();
+  expect_ok(result);
+  expect_schema(document, "best_configs");
+}
+
+TEST_F(SweepFiles, ALinkStaysAndItsFileKeepsItsMode) {
+  write("real.json", "x");
+  std::filesystem::permissions(path("real.json"), std::filesystem::perms::owner_read);
+  std::filesystem::create_symlink("real.json", path("link.json"));
+  expect_ok(sweep({"--best", path("link.json")}));
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link.json")));
+  EXPECT_EQ(std::filesystem::status(path("real.json")).permissions(),
+            std::filesystem::perms::owner_read);
+  expect_schema(read("real.json"), "best_configs");
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ TEST(Recorder, TheFilesFollowTheRun) {
   header.measured = true;
   header.complete = false;
   header.gpus = 2;
-  Recorder recorder(header, {folder.path(), {}});
+  Recorder recorder(header, {folder.path(), {}, false});
   recorder.add(0, problem_of(128));
   EXPECT_EQ(read()["problems"].size(), 1U);
   EXPECT_EQ(read()["complete"], false);
@@ -58,7 +58,7 @@ TEST(Recorder, TheFilesFollowTheRun) {
 TEST(Recorder, FilesThatCannotBeWrittenAreTriedAgain) {
   const fixtures::TempFolder folder;
   std::ofstream(folder.path() / "out") << "in the folder's place";
-  Recorder recorder({}, {folder.path() / "out", {}});
+  Recorder recorder({}, {folder.path() / "out", {}, false});
   recorder.add(0, problem_of(128));
   ASSERT_TRUE(recorder.file_error());
   EXPECT_EQ(recorder.file_error()->code(), ExitCode::io);

@@ -2,12 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 
 #include "core/error.hpp"
 
@@ -68,6 +71,85 @@ TEST_F(OutputFile, CheckingLeavesTheFileAsItIs) {
   check_output_file(folder_ / "r.json");
   EXPECT_EQ(read(folder_ / "r.json"), "kept");
   EXPECT_EQ(files(), 1);
+}
+
+TEST_F(OutputFile, AnExistingFileKeepsItsMode) {
+  const fs::path file = folder_ / "r.json";
+  write_output_file(file, "first");
+  fs::permissions(file, fs::perms::owner_read | fs::perms::owner_write);
+  write_output_file(file, "second");
+  EXPECT_EQ(fs::status(file).permissions(), fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(read(file), "second");
+}
+
+TEST_F(OutputFile, ANewFileHasTheModeThatTheMaskLeaves) {
+  const mode_t before = ::umask(027);
+  write_output_file(folder_ / "r.json", "x");
+  ::umask(before);
+  EXPECT_EQ(fs::status(folder_ / "r.json").permissions(), static_cast<fs::perms>(0640));
+}
+
+TEST_F(OutputFile, LinksAreFollowed) {
+  write_output_file(folder_ / "real" / "r.json", "first");
+  fs::create_symlink("real/r.json", folder_ / "near");
+  fs::create_symlink(folder_ / "near", folder_ / "far");
+  check_output_file(folder_ / "far");
+  write_output_file(folder_ / "far", "second");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "near"));
+  EXPECT_TRUE(fs::is_symlink(folder_ / "far"));
+  EXPECT_EQ(read(folder_ / "real" / "r.json"), "second");
+}
+
+TEST_F(OutputFile, ALinkToNothingYetMakesWhatItLeadsTo) {
+  fs::create_symlink("new/r.json", folder_ / "link");
+  write_output_file(folder_ / "link", "x");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "link"));
+  EXPECT_EQ(read(folder_ / "new" / "r.json"), "x");
+}
+
+TEST_F(OutputFile, ACircleOfLinksIsAnError) {
+  fs::create_symlink("b", folder_ / "a");
+  fs::create_symlink("a", folder_ / "b");
+  EXPECT_THROW(check_output_file(folder_ / "a"), Error);
+  EXPECT_THROW(write_output_file(folder_ / "a", "x"), Error);
+}
+
+TEST_F(OutputFile, AFifoIsWrittenForItsReader) {
+  const fs::path fifo = folder_ / "fifo";
+  ASSERT_EQ(::mkfifo(fifo.c_str(), 0600), 0);
+  check_output_file(fifo);  // waits for nobody
+  EXPECT_FALSE(can_be_rewritten(fifo));
+  std::string seen;
+  std::thread reader([&] { seen = read(fifo); });
+  write_output_file(fifo, "to the reader");
+  reader.join();
+  EXPECT_EQ(seen, "to the reader");
+  EXPECT_TRUE(fs::is_fifo(fifo));
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(OutputFile, ADeviceIsWrittenAndStays) {
+  fs::create_symlink("/dev/full", folder_ / "full");
+  check_output_file(folder_ / "full");
+  EXPECT_THROW(write_output_file(folder_ / "full", "x"), Error);
+  fs::create_symlink("/dev/null", folder_ / "null");
+  write_output_file(folder_ / "null", "x");
+  EXPECT_TRUE(fs::is_symlink(folder_ / "null"));
+  EXPECT_TRUE(fs::is_character_file(folder_ / "null"));
+  EXPECT_EQ(files(), 2);
+}
+
+TEST_F(OutputFile, AnOpenDescriptorGoesOnWhereItIs) {
+  const fs::path file = folder_ / "log";
+  const int descriptor = ::open(file.c_str(), O_WRONLY | O_CREAT, 0600);
+  ASSERT_EQ(::write(descriptor, "before ", 7), 7);
+  const fs::path name = "/dev/fd/" + std::to_string(descriptor);
+  EXPECT_FALSE(can_be_rewritten(name));
+  check_output_file(name);
+  write_output_file(name, "after");
+  ::close(descriptor);
+  EXPECT_EQ(read(file), "before after");
+  EXPECT_THROW(check_output_file(name), Error);
 }
 
 }  // namespace

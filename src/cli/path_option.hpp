@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "cli/text_option.hpp"
+
+// Options that name a file or a folder.
+namespace fatune {
+
+/// Error(usage) for an empty name, as "$UNSET" gives it.
+[[nodiscard]] std::filesystem::path read_path(const std::string& text, const std::string& option);
+
+/// `path`: a path, or an optional one.
+template <typename Path>
+CLI::Option* add_path_option(CLI::App& app, const std::string& name, const std::string& type,
+                             const std::string& doc, Path& path) {
+  return add_text_option(app, name, type, doc,
+                         [name, &path](const std::string& text) { path = read_path(text, name); });
+}
+
+}  // namespace fatune
