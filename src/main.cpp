@@ -6,6 +6,7 @@
 
 #include "cli/command_line.hpp"
 #include "core/error.hpp"
+#include "process/standard_streams.hpp"
 
 namespace {
 
@@ -19,6 +20,7 @@ int report(fatune::ExitCode code, const char* message) {
 int main(int argc, char** argv) {
   // A write beyond `ulimit -f` fails then as on a full disk, and does not end the program.
   std::signal(SIGXFSZ, SIG_IGN);
+  fatune::secure_standard_streams();
   try {
     return static_cast<int>(fatune::parse_command_line(argc, argv)());
   } catch (const fatune::Error& error) {

@@ -11,6 +11,7 @@
 
 #include "core/error.hpp"
 #include "emit/text_fit.hpp"
+#include "process/standard_streams.hpp"
 
 namespace fatune {
 
@@ -27,6 +28,9 @@ void configure_logging(Verbosity verbosity) {
 void print_result(std::string_view text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   if (!written || std::fflush(stdout) != 0) {
+    if (errno == EPIPE) {
+      end_by_broken_pipe();  // as in 'fatune list | head -1', which is nobody's mistake
+    }
     throw Error(ExitCode::io, fmt::format("cannot write: {}", std::strerror(errno)),
                 "standard output");
   }
@@ -43,9 +47,14 @@ void print_report(std::string_view text, const OutputOptions& output) {
   print_result(wrapped_lines(text, for_people ? output.columns : 0));
 }
 
+void print_diagnostic(std::string_view text) {
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+  static_cast<void>(std::fflush(stderr));
+}
+
 void print_note(const OutputOptions& output, std::string_view text) {
   if (output.verbosity != Verbosity::quiet) {
-    fmt::print(stderr, "{}\n", text);
+    print_diagnostic(fmt::format("{}\n", text));
   }
 }
 

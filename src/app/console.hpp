@@ -23,6 +23,9 @@ void print_result(std::string_view text);
 /// A report, like a result; of a table those lines wrapped that are wider than the terminal.
 void print_report(std::string_view text, const OutputOptions& output);
 
+/// To standard error, as it is. What cannot be written there is lost: no run ends for it.
+void print_diagnostic(std::string_view text);
+
 /// A remark for people, to standard error; nothing when quiet.
 void print_note(const OutputOptions& output, std::string_view text);
 

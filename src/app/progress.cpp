@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include <cmath>
-#include <cstdio>
 
 #include <fmt/format.h>
 
+#include "app/console.hpp"
 #include "app/terminal_width.hpp"
 #include "core/outcome.hpp"
 #include "core/problem.hpp"
@@ -70,8 +70,7 @@ void Progress::draw() {
   constexpr auto kRedrawInterval = std::chrono::milliseconds(100);
   if (live_ && Clock::now() - last_drawn_ >= kRedrawInterval) {
     last_drawn_ = Clock::now();
-    fmt::print(stderr, "{}{}", kWipeLine, live_line());
-    std::fflush(stderr);
+    print_diagnostic(kWipeLine + live_line());
   }
 }
 
@@ -93,14 +92,13 @@ void Progress::end_problem(const ProblemReport& report) {
   if (quiet_) {
     return;
   }
-  fmt::print(stderr, "{}{}: {} ranked, {} failed, {}\n", live_ ? kWipeLine : "", status(),
-             report.ranking.size(), report.failures.size(), best_text(report));
+  print_diagnostic(fmt::format("{}{}: {} ranked, {} failed, {}\n", live_ ? kWipeLine : "", status(),
+                               report.ranking.size(), report.failures.size(), best_text(report)));
 }
 
 void Progress::finish() {
   if (live_) {
-    fmt::print(stderr, "{}", kWipeLine);
-    std::fflush(stderr);
+    print_diagnostic(kWipeLine);
   }
 }
 

@@ -1,7 +1,6 @@
 #include "cli/command_line.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "app/console.hpp"
 #include "app/version.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/suggestion.hpp"
@@ -21,7 +21,7 @@ namespace {
 
 Command print_command(std::string text) {
   return [text = std::move(text)] {
-    fmt::print("{}", text);
+    print_result(text);
     return ExitCode::ok;
   };
 }

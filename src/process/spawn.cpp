@@ -56,12 +56,18 @@ class FileActions {
   posix_spawn_file_actions_t actions_{};
 };
 
+/// A process group of its own, and the signals as a program expects them: this process ignores
+/// broken pipes.
 class OwnGroup {
  public:
   OwnGroup() {
     ::posix_spawnattr_init(&attributes_);
-    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP);
+    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
     ::posix_spawnattr_setpgroup(&attributes_, 0);
+    sigset_t defaults;
+    ::sigemptyset(&defaults);
+    ::sigaddset(&defaults, SIGPIPE);
+    ::posix_spawnattr_setsigdefault(&attributes_, &defaults);
   }
   OwnGroup(const OwnGroup&) = delete;
   OwnGroup& operator=(const OwnGroup&) = delete;

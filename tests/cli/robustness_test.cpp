@@ -60,6 +60,49 @@ TEST_F(Robustness, StandardOutputThatIsFullIsAnError) {
   expect_error(result, ExitCode::io, {"standard output"});
 }
 
+TEST_F(Robustness, HelpAndVersionThatCannotBeWrittenAreErrors) {
+  for (const char* argument : {"--help", "--version", "list --help", "list", "devices"}) {
+    for (const char* target : {">/dev/full", ">&-"}) {
+      const std::string script = std::string("exec \"$0\" ") + argument + " " + target;
+      expect_error(run_process({"/bin/sh", "-c", script, FATUNE_PROGRAM}, process_), ExitCode::io,
+                   {"standard output", "cannot write"});
+    }
+  }
+}
+
+TEST_F(Robustness, StandardErrorThatCannotBeWrittenChangesNothing) {
+  for (const char* target : {"2>/dev/full", "2>&-"}) {
+    const ProcessResult result =
+        sweep_by_shell(std::string("exec \"$0\" \"$@\" ") + target, {"-v", "--out", path("out")});
+    EXPECT_EQ(result.exit_code, 0) << target;
+    EXPECT_EQ(json::parse(result.out)["problems"][0]["ranking"].size(), 3U);
+    EXPECT_EQ(read("out/results.json"), result.out);
+    fs::remove_all(path("out"));
+  }
+}
+
+TEST_F(Robustness, AReaderOfStandardErrorThatGoesAwayChangesNothing) {
+  const ProcessResult result = sweep_by_shell(
+      "{ \"$0\" \"$@\" 2>&1 >\"$HOME/result\"; echo $? >\"$HOME/code\"; } | true", {});
+  EXPECT_EQ(read("code"), "0\n") << result.err;
+  EXPECT_EQ(json::parse(read("result"))["problems"][0]["ranking"].size(), 3U);
+}
+
+TEST_F(Robustness, NoFileTakesThePlaceOfAClosedStream) {
+  const ProcessResult result =
+      sweep_by_shell("exec \"$0\" \"$@\" <&- >&- 2>&-", {"-v", "--out", path("out")});
+  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::io));
+  EXPECT_EQ(json::parse(read("out/results.json"))["problems"][0]["ranking"].size(), 3U);
+}
+
+TEST_F(Robustness, AReaderWhoHasSeenEnoughEndsItAsEver) {
+  const ProcessResult result = run_process(
+      {"/bin/bash", "-c", "\"$0\" list --space all | true; echo ${PIPESTATUS[0]}", FATUNE_PROGRAM},
+      process_);
+  EXPECT_EQ(result.out, "141\n");
+  EXPECT_EQ(result.err, "");
+}
+
 TEST_F(Robustness, ACacheThatCannotBeMadeOrWrittenIsAWarning) {
   for (const std::string folder : {"/proc/fatune", "/dev/full"}) {
     const ProcessResult result = sweep({"--cache-dir", folder});
