@@ -163,11 +163,25 @@ bool carry_out(ConfigCheck& check, const CheckOptions& options, const std::strin
 }
 
 /// With --diff a CSV has the rows: the checks have no room for them.
-std::string print(const std::vector<CheckedInput>& rows, const CheckOptions& options) {
+std::string print(const std::vector<CheckedInput>& rows, const CheckOptions& options,
+                  const Coverage& coverage) {
   const OutputFormat format = options.output.format;
   return options.count_rows && format == OutputFormat::csv
              ? print_rows_csv(rows)
-             : print_checked_inputs(rows, page_of(options.output));
+             : print_checked_inputs(rows, page_of(options.output), coverage);
+}
+
+/// Each configuration with each seed: its outputs, and on a GPU again under each tool.
+std::size_t count_checks(const PlannedRun& run, const CheckOptions& options, bool on_gpu) {
+  const std::size_t runs = on_gpu ? 1 + options.sanitizers.size() : 1;
+  return count_configs(run) * static_cast<std::size_t>(options.seeds) * runs;
+}
+
+ExitCode exit_code_of(const std::vector<CheckedInput>& rows, bool complete) {
+  if (!complete) {
+    return ExitCode::interrupted;
+  }
+  return std::all_of(rows.begin(), rows.end(), is_right) ? ExitCode::ok : ExitCode::failed_outcomes;
 }
 
 /// Without a GPU it emulates, which stands for comparing outputs alone.
@@ -200,9 +214,10 @@ ExitCode check(const CheckOptions& options) {
     announce_emulation(target, options.output);
   }
   const bool complete = target.measured() ? carry_out(check, options, program) : check.emulate();
-  print_report(print(check.rows(), options), options.output);
-  const bool all_right = std::all_of(check.rows().begin(), check.rows().end(), is_right);
-  return !all_right ? ExitCode::failed_outcomes : complete ? ExitCode::ok : ExitCode::interrupted;
+  const std::size_t planned = count_checks(run, options, target.measured());
+  print_report(print(check.rows(), options, {check.rows().size(), planned, complete}),
+               options.output);
+  return exit_code_of(check.rows(), complete);
 }
 
 }  // namespace fatune

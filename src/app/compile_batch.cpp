@@ -1,12 +1,15 @@
 #include "app/compile_batch.hpp"
 
-#include <optional>
 #include <utility>
 
 #include "app/session.hpp"
-#include "compile/compile_pool.hpp"
+#include "engine/interrupt.hpp"
 
 namespace fatune {
+
+std::optional<Compiled> next_compiled(CompilePool& pool) {
+  return InterruptWatch::interrupted() ? std::nullopt : pool.next();
+}
 
 std::vector<std::shared_ptr<const CompileResult>> compile_all(std::vector<CompileRequest> requests,
                                                               const CompileSettings& settings,
@@ -15,7 +18,7 @@ std::vector<std::shared_ptr<const CompileResult>> compile_all(std::vector<Compil
   CompilePool pool(std::move(requests),
                    [cache](const CompileRequest& request) { return compile(request, cache); },
                    {job_count(settings), 0});
-  while (const std::optional<Compiled> compiled = pool.next()) {
+  while (const std::optional<Compiled> compiled = next_compiled(pool)) {
     results.at(compiled->index) = compiled->result;
   }
   return results;

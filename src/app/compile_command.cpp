@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "app/commands.hpp"
+#include "app/compile_batch.hpp"
 #include "app/console.hpp"
 #include "app/kernel_choice.hpp"
 #include "app/plan_problems.hpp"
@@ -128,7 +129,7 @@ void compile_all(const Job& job, std::vector<Prepared>& prepared) {
       [&](const CompileRequest& request) { return compile(request, cache.get(), job.options.ptx); },
       {job_count(job.options.compile), 0});
   Progress progress(job.options.output, owners.size());
-  while (const std::optional<Compiled> compiled = pool.next()) {
+  while (const std::optional<Compiled> compiled = next_compiled(pool)) {
     Prepared& owner = prepared[owners.at(compiled->index)];
     progress.begin_problem(owner.problem);
     if (const auto* artifact = std::get_if<Artifact>(compiled->result.get())) {
@@ -142,6 +143,9 @@ void compile_all(const Job& job, std::vector<Prepared>& prepared) {
 }
 
 ExitCode exit_code_of(const CompileReport& report, bool strict) {
+  if (!report.coverage.complete) {
+    return ExitCode::interrupted;
+  }
   const auto any = [&](const char* status) {
     return std::any_of(report.configs.begin(), report.configs.end(),
                        [&](const CompiledConfig& config) { return config.status == status; });
@@ -167,10 +171,14 @@ ExitCode compile_offline(const CompileOptions& options) {
     prepared.push_back(prepare(job, config));
     report.problem = problem_for(kernels.family, config, options.problems, job.seq_len);
   }
+  const InterruptWatch watch;
   compile_all(job, prepared);
   for (Prepared& one : prepared) {
-    report.configs.push_back(std::move(one.row));
+    if (!one.row.status.empty()) {
+      report.configs.push_back(std::move(one.row));
+    }
   }
+  report.coverage = {report.configs.size(), prepared.size(), !InterruptWatch::interrupted()};
   report.family = kernels.family.name;
   report.device = target.limits;
   report.toolchain = toolchain_in_use(target);

@@ -109,15 +109,16 @@ ExitCode emulate_kernels(const EmulateOptions& options) {
     }
   });
   progress.finish();
-  report.complete = !InterruptWatch::interrupted();
   std::copy_if(rows.begin(), rows.end(), std::back_inserter(report.configs), is_finished);
+  report.coverage = {report.configs.size(), configs.size(), !InterruptWatch::interrupted()};
   for (const EmulatedConfig& row : report.configs) {
     if (!row.printed.empty()) {
       print_note(options.output, fmt::format("{} prints:\n{}", row.config, row.printed));
     }
   }
   print_report(print_emulate_report(report, page_of(options.output)), options.output);
-  return report.complete ? exit_code_of(report.configs, options.strict) : ExitCode::interrupted;
+  return report.coverage.complete ? exit_code_of(report.configs, options.strict)
+                                  : ExitCode::interrupted;
 }
 
 }  // namespace fatune

@@ -64,10 +64,13 @@ void ProblemProfile::compile(CubinCache* cache) {
   }
 }
 
-// False when it cannot be launched.
+// False when it cannot be launched, or was not compiled because of an interrupt.
 bool ProblemProfile::add_case(std::size_t row, const std::shared_ptr<const CompileResult>& result) {
   if (const auto* failed = std::get_if<CompileFailed>(result.get())) {
     set_failure(*failed, rows_[row]);
+    return false;
+  }
+  if (!result) {
     return false;
   }
   const Config& config = problem_.cases[row].config;

@@ -82,16 +82,16 @@ ExitCode count(const ProfileOptions& options, const ProfilePlan& plan) {
   const std::optional<Ncu> ncu =
       options.reader == CounterReader::ncu ? std::optional(find_profiler()) : std::nullopt;
   const ReportFolder folder(options.out_dir);
-  ProfileEnd end = run_profile(options, plan, target, ncu, folder.path());
-  complete_report(options, plan, target, ncu, end.report);
+  ProfileReport report = run_profile(options, plan, target, ncu, folder.path());
+  complete_report(options, plan, target, ncu, report);
   if (options.out_dir) {
-    write_files(*options.out_dir, end.report);
+    write_files(*options.out_dir, report);
   }
-  print_report(print_profile(end.report, page_of(options.output)), options.output);
-  if (!end.complete) {
+  print_report(print_profile(report, page_of(options.output)), options.output);
+  if (!report.coverage.complete) {
     return ExitCode::interrupted;
   }
-  return any_profiled(end.report) ? ExitCode::ok : ExitCode::nothing_ranked;
+  return any_profiled(report) ? ExitCode::ok : ExitCode::nothing_ranked;
 }
 
 ExitCode show_imported(const ProfileOptions& options) {
@@ -113,9 +113,9 @@ ExitCode record_timeline(const ProfileOptions& options, const ProfilePlan& plan)
   }
   const Target target = gpu_target(options, plan.kernels.tree);
   const ReportFolder folder(options.out_dir);
-  const std::vector<TimelineRow> rows = run_timeline(options, plan, target, folder.path());
-  print_report(print_timeline(rows, page_of(options.output)), options.output);
-  return ExitCode::ok;
+  const TimelineReport timeline = run_timeline(options, plan, target, folder.path());
+  print_report(print_timeline(timeline, page_of(options.output)), options.output);
+  return timeline.coverage.complete ? ExitCode::ok : ExitCode::interrupted;
 }
 
 ExitCode write_scripts(const ProfileOptions& options, const ProfilePlan& plan) {

@@ -34,6 +34,11 @@ std::size_t count_cases(const ProfilePlan& plan) {
   return count;
 }
 
+/// Call it while the watch of the interrupt lives.
+Coverage coverage_of(const ProfilePlan& plan, const std::vector<ProfiledConfig>& rows) {
+  return {rows.size(), count_cases(plan), !InterruptWatch::interrupted()};
+}
+
 /// Takes the plan's problems in turn: compiles and announces, and lets `count` do the rest.
 class ProblemWalk {
  public:
@@ -125,13 +130,14 @@ std::string profile_stem(const Problem& problem) {
   return stem;
 }
 
-ProfileEnd run_profile(const ProfileOptions& options, const ProfilePlan& plan, const Target& target,
-                       const std::optional<Ncu>& ncu, const fs::path& reports) {
+ProfileReport run_profile(const ProfileOptions& options, const ProfilePlan& plan,
+                          const Target& target, const std::optional<Ncu>& ncu,
+                          const fs::path& reports) {
   const InterruptWatch watch;
   const CountPlan counting = count_plan(options);
-  ProfileEnd end;
-  end.report.fields = choose_counter_fields(options.metrics);
-  end.report.rows =
+  ProfileReport report;
+  report.fields = choose_counter_fields(options.metrics);
+  report.rows =
       ProblemWalk(options, plan, target)
           .walk(counting.fields, [&](const MeasuringSetup& setup, const auto& cases,
                                      const std::string& stem, const auto& before) {
@@ -139,15 +145,15 @@ ProfileEnd run_profile(const ProfileOptions& options, const ProfilePlan& plan, c
                                         {reports, stem, options.out_dir.has_value()}, before)
                        : count_with_cupti(setup, counting, cases, before);
           });
-  end.complete = !InterruptWatch::interrupted();
-  return end;
+  report.coverage = coverage_of(plan, report.rows);
+  return report;
 }
 
-std::vector<TimelineRow> run_timeline(const ProfileOptions& options, const ProfilePlan& plan,
-                                      const Target& target, const fs::path& reports) {
+TimelineReport run_timeline(const ProfileOptions& options, const ProfilePlan& plan,
+                            const Target& target, const fs::path& reports) {
   const std::string nsys = installed_nsys();
   const InterruptWatch watch;
-  std::vector<TimelineRow> rows;
+  TimelineReport timeline;
   const auto count = [&](MeasuringSetup setup, const auto& cases, const std::string& stem,
                          const auto& before) {
     const std::string report = (reports / (stem + ".nsys-rep")).string();
@@ -155,12 +161,12 @@ std::vector<TimelineRow> run_timeline(const ProfileOptions& options, const Profi
                       "--output", report};
     std::vector<CountedCase> counted =
         run_under_tool(setup, {options.runs, {}, false}, cases, before).cases;
-    add_summary(nsys, report, setup.problems.front(), false, rows);
-    add_summary(nsys, report, setup.problems.front(), true, rows);
+    add_summary(nsys, report, setup.problems.front(), false, timeline.rows);
+    add_summary(nsys, report, setup.problems.front(), true, timeline.rows);
     return counted;
   };
-  static_cast<void>(ProblemWalk(options, plan, target).walk({}, count));
-  return rows;
+  timeline.coverage = coverage_of(plan, ProblemWalk(options, plan, target).walk({}, count));
+  return timeline;
 }
 
 void compare_durations(const std::optional<std::string>& baseline, ProfileReport& report) {

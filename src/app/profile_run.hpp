@@ -13,24 +13,18 @@
 
 namespace fatune {
 
-/// What came of profiling.
-struct ProfileEnd {
-  ProfileReport report;
-  bool complete = false;  ///< false: the user has interrupted it
-};
-
 /// Compiles, verifies and counts what is planned, problem by problem, on the target's first GPU.
 /// `ncu`: reads the counters; absent: CUPTI does. The raw reports are in `reports`. Error as
 /// CountingSession and count_with_ncu.
-[[nodiscard]] ProfileEnd run_profile(const ProfileOptions& options, const ProfilePlan& plan,
-                                     const Target& target, const std::optional<Ncu>& ncu,
-                                     const std::filesystem::path& reports);
+[[nodiscard]] ProfileReport run_profile(const ProfileOptions& options, const ProfilePlan& plan,
+                                        const Target& target, const std::optional<Ncu>& ncu,
+                                        const std::filesystem::path& reports);
 
 /// Records a timeline of the same with Nsight Systems, a report for each problem in `reports`, and
 /// returns what is in them. Error(bad_file) when nsys is not there or fails.
-[[nodiscard]] std::vector<TimelineRow> run_timeline(const ProfileOptions& options,
-                                                    const ProfilePlan& plan, const Target& target,
-                                                    const std::filesystem::path& reports);
+[[nodiscard]] TimelineReport run_timeline(const ProfileOptions& options, const ProfilePlan& plan,
+                                          const Target& target,
+                                          const std::filesystem::path& reports);
 
 /// A problem's part of file names: "b16_s4096_h16_d128_FP16".
 [[nodiscard]] std::string profile_stem(const Problem& problem);

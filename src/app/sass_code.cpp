@@ -17,6 +17,7 @@
 #include "app/session.hpp"
 #include "compile/compiler.hpp"
 #include "core/error.hpp"
+#include "engine/interrupt.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
 
@@ -104,7 +105,8 @@ std::vector<std::optional<SassCode>> compile_code(const Family& family,
   const ScratchFolder scratch;
   std::vector<std::optional<SassCode>> codes(configs.size());
   for_each_index(configs.size(), job_count(settings), [&](std::size_t i) {
-    if (const auto* artifact = std::get_if<Artifact>(results[i].get())) {
+    const auto* artifact = std::get_if<Artifact>(results[i].get());
+    if (artifact != nullptr && !InterruptWatch::interrupted()) {
       codes[i] =
           disassemble_artifact(tool, scratch.path(), *artifact, short_form(family, configs[i]));
     }

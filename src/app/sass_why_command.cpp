@@ -9,6 +9,7 @@
 #include "app/stored_reports.hpp"
 #include "app/target.hpp"
 #include "emit/sass_why_report.hpp"
+#include "engine/interrupt.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
@@ -72,13 +73,14 @@ std::vector<CaseCounts> count_all(const KernelChoice& kernels, const std::vector
                             ? work_counts(profile_function(codes[i]->listing, codes[i]->kernel()))
                             : std::nullopt;
     if (!counts) {
-      ++report.left_out;
+      report.left_out += InterruptWatch::interrupted() ? 0 : 1;  // then it was not done
       continue;
     }
     const std::string& measured = cases[i].artifact_key;
     report.other_code += !measured.empty() && measured != codes[i]->artifact_key ? 1 : 0;
     counted.push_back({cases[i], *counts});
   }
+  report.coverage = {counted.size(), cases.size(), !InterruptWatch::interrupted()};
   return counted;
 }
 
@@ -139,6 +141,7 @@ ExitCode sass_why(const SassWhyOptions& options) {
     cases = cases_of_space(options, kernels, report);
   }
   report.target = arch_name(limits.arch);
+  const InterruptWatch watch;
   const std::vector<CaseCounts> counted =
       count_all(kernels, cases, limits, options.compile, report);
   const std::vector<WorkSample> samples = distinct_samples(kernels.family, counted);
@@ -150,6 +153,9 @@ ExitCode sass_why(const SassWhyOptions& options) {
   print_report(
       print_sass_why(report, page_of(options.output), static_cast<std::size_t>(options.output.top)),
       options.output);
+  if (!report.coverage.complete) {
+    return ExitCode::interrupted;
+  }
   return report.samples.empty() ? ExitCode::nothing_ranked : ExitCode::ok;
 }
 

@@ -84,12 +84,12 @@ bool any_is(const std::vector<WinnerCheck>& checks, WinnerVerdict verdict) {
 }
 
 ExitCode exit_code_of(const WinnerReport& report) {
+  if (!report.complete) {
+    return ExitCode::interrupted;
+  }
   if (any_is(report.checks, WinnerVerdict::beaten) ||
       any_is(report.checks, WinnerVerdict::failed)) {
     return ExitCode::beaten;
-  }
-  if (!report.complete) {
-    return ExitCode::interrupted;
   }
   return any_is(report.checks, WinnerVerdict::undecided) ? ExitCode::undecided : ExitCode::ok;
 }

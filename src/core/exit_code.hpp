@@ -18,7 +18,7 @@ enum class ExitCode : int {
   gpu_busy = 10,        ///< --no-wait: another fatune measures on the GPU
   beaten = 11,          ///< verify-winner: a configuration is faster than the winner beyond doubt
   undecided = 13,       ///< verify-winner: what was measured does not tell whether a winner stands
-  interrupted = 130,    ///< SIGINT; what was finished has been written
+  interrupted = 130,    ///< SIGINT, SIGTERM or SIGHUP; what was finished has been written
 };
 
 }  // namespace fatune

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "emit/check_rows.hpp"
+#include "emit/coverage_text.hpp"
 #include "emit/print_rows.hpp"
 
 namespace fatune {
@@ -90,7 +91,7 @@ std::string headline(const std::vector<CheckedInput>& rows) {
              : "";
 }
 
-std::string count_text(const std::vector<CheckedInput>& worst) {
+std::string count_text(const std::vector<CheckedInput>& worst, const Coverage& coverage) {
   const auto count = [&](auto&& matches) {
     return std::count_if(worst.begin(), worst.end(), matches);
   };
@@ -98,7 +99,8 @@ std::string count_text(const std::vector<CheckedInput>& worst) {
       count([](const CheckedInput& row) { return row.outcome == "compile_failed"; });
   const auto wrong = count([](const CheckedInput& row) { return !is_right(row); }) - not_compiled;
   if (wrong + not_compiled == 0) {
-    return fmt::format("all {} right\n", worst.size());
+    return coverage.complete ? fmt::format("all {} right\n", worst.size())
+                             : fmt::format("{} of {} right\n", worst.size(), coverage.planned);
   }
   std::vector<std::string> parts;
   if (wrong > 0) {
@@ -164,9 +166,11 @@ const std::vector<Field<CheckedInput>>& checked_input_fields() {
   return fields;
 }
 
-std::string print_checked_inputs(const std::vector<CheckedInput>& rows, const Page& page) {
+std::string print_checked_inputs(const std::vector<CheckedInput>& rows, const Page& page,
+                                 const Coverage& coverage) {
   if (page.format == OutputFormat::json) {
     Json json = {{"format", "fatune.check"}, {"format_version", 1}, {"measured", false}};
+    json["complete"] = coverage.complete;
     json["checks"] = Json::array();
     for (const CheckedInput& row : rows) {
       json["checks"].push_back(json_check(row));
@@ -177,8 +181,9 @@ std::string print_checked_inputs(const std::vector<CheckedInput>& rows, const Pa
     return print_rows(checked_input_fields(), rows, page);
   }
   const std::vector<CheckedInput> worst = worst_rows(rows);
-  return headline(rows) + print_rows(checked_input_fields(), worst, page) + "\n" +
-         count_text(worst) + print_rows_for_people(rows, page);
+  return headline(rows) + print_rows(checked_input_fields(), worst, page) +
+         incomplete_text({worst.size(), coverage.planned, coverage.complete}) + "\n" +
+         count_text(worst, coverage) + print_rows_for_people(rows, page);
 }
 
 }  // namespace fatune

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/coverage.hpp"
 #include "core/outcome.hpp"
 #include "core/problem.hpp"
 #include "core/sanitizer.hpp"
@@ -36,9 +37,10 @@ struct CheckedInput {
 
 /// JSON (configs/schema/check.schema.json) and CSV have every row. Tables and Markdown have, for
 /// each configuration, seed and tool, the input that came closest to its limit, or went furthest
-/// beyond it, and a last line that counts; then what is known of the outputs' rows.
+/// beyond it, and a last line that counts; then what is known of the outputs' rows. `coverage`:
+/// what was planned, each configuration with each seed and tool; what is done, the rows say.
 [[nodiscard]] std::string print_checked_inputs(const std::vector<CheckedInput>& rows,
-                                               const Page& page);
+                                               const Page& page, const Coverage& coverage = {});
 
 /// One column of that list.
 [[nodiscard]] const std::vector<Field<CheckedInput>>& checked_input_fields();

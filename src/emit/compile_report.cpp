@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "emit/coverage_text.hpp"
 #include "emit/device_fields.hpp"
 #include "emit/print_rows.hpp"
 
@@ -76,6 +77,7 @@ std::string print_json(const CompileReport& report) {
   Json json = {{"format", "fatune.compile"},
                {"format_version", 1},
                {"measured", false},
+               {"complete", report.coverage.complete},
                {"family", report.family},
                {"space", report.space},
                {"problem", json_shape(report.problem)},
@@ -112,7 +114,9 @@ std::string print_compile_report(const CompileReport& report, const Page& page) 
     return print_json(report);
   }
   const std::string rows = print_rows(compile_fields(), report.configs, page);
-  return page.format == OutputFormat::csv ? rows : rows + "\n" + summary_line(report);
+  return page.format == OutputFormat::csv
+             ? rows
+             : rows + incomplete_text(report.coverage) + "\n" + summary_line(report);
 }
 
 }  // namespace fatune

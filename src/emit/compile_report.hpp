@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "core/coverage.hpp"
 #include "core/kernel_code.hpp"
 #include "core/report.hpp"
 #include "emit/page.hpp"
@@ -36,6 +37,7 @@ struct CompileReport {
   DeviceLimits device;
   Toolchain toolchain;
   double wall_s = 0.0;
+  Coverage coverage;  ///< of the configurations
   std::vector<CompiledConfig> configs;
 };
 

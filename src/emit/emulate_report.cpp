@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "emit/coverage_text.hpp"
 #include "emit/print_rows.hpp"
 
 namespace fatune {
@@ -39,7 +40,7 @@ Json json_config(const EmulatedConfig& config) {
 
 std::string print_json(const EmulateReport& report) {
   Json json = {{"format", "fatune.emulate"}, {"format_version", 1}, {"measured", false}};
-  json["complete"] = report.complete;
+  json["complete"] = report.coverage.complete;
   json["family"] = report.family;
   json["space"] = report.space.empty() ? Json() : Json(report.space);
   json["arch"] = arch_name(report.arch);
@@ -73,13 +74,14 @@ std::string count_text(const EmulateReport& report) {
   const auto right = count("right");
   const auto wrong = count("wrong_result") + count("flagged");
   const auto all = static_cast<std::ptrdiff_t>(report.configs.size());
-  std::string text = report.complete ? "" : "\nINCOMPLETE: interrupted\n";
-  text += right == all ? fmt::format("\nall {} right\n", all)
-                       : fmt::format("\n{} of {} right", right, all);
-  if (right != all) {
-    text += fmt::format(", {} WRONG or FLAGGED, {} not emulated\n", wrong, all - right - wrong);
+  std::string text = incomplete_text(report.coverage);
+  if (right == all) {
+    return text + (report.coverage.complete
+                       ? fmt::format("\nall {} right\n", all)
+                       : fmt::format("\n{} of {} right\n", all, report.coverage.planned));
   }
-  return text;
+  text += fmt::format("\n{} of {} right", right, all);
+  return text + fmt::format(", {} WRONG or FLAGGED, {} not emulated\n", wrong, all - right - wrong);
 }
 
 std::string who(const EmulatedFinding& finding) {

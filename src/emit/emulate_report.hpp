@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/arch.hpp"
+#include "core/coverage.hpp"
 #include "core/emulation.hpp"
 #include "emit/field.hpp"
 #include "emit/page.hpp"
@@ -20,7 +21,7 @@ struct EmulateReport {
   std::vector<std::string> inputs;
   std::int64_t seed = 0;
   std::vector<std::string> checks;  ///< whose findings count
-  bool complete = true;             ///< false: the user has interrupted it
+  Coverage coverage;                ///< of the configurations
   std::vector<EmulatedConfig> configs;
 };
 

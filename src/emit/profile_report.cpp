@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "emit/counter_table.hpp"
+#include "emit/coverage_text.hpp"
 #include "emit/print_rows.hpp"
 #include "emit/profile_fields.hpp"
 
@@ -107,7 +108,7 @@ std::string text_for_people(const ProfileReport& report, const Page& page) {
       text += "\n" + draw_table(figures_of(report.fields, rows), page);
     }
   }
-  return text;
+  return text + incomplete_text(report.coverage);
 }
 
 Json json_counters(const ProfiledConfig& row) {
@@ -132,9 +133,13 @@ Json json_fields(const std::vector<CounterField>& fields) {
 }
 
 std::string text_for_programs(const ProfileReport& report) {
-  Json json = {{"format", "fatune.profile"}, {"format_version", 1},
-               {"device", report.device},    {"family", report.family},
-               {"read_by", report.read_by},  {"source", report.source}};
+  Json json = {{"format", "fatune.profile"},
+               {"format_version", 1},
+               {"complete", report.coverage.complete},
+               {"device", report.device},
+               {"family", report.family},
+               {"read_by", report.read_by},
+               {"source", report.source}};
   json["figures"] = json_fields(report.fields);
   json["configs"] = Json::array();
   for (const ProfiledConfig& row : report.rows) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/coverage.hpp"
 #include "core/problem.hpp"
 #include "counters/counter_field.hpp"
 #include "emit/page.hpp"
@@ -32,6 +33,7 @@ struct ProfileReport {
   std::string family;
   std::string read_by;  ///< "ncu 2025.3.1.0", "cupti"
   std::string source;   ///< "run 12", "space tune"; empty: configurations were named
+  Coverage coverage;    ///< of the configurations, once for each problem
   std::vector<CounterField> fields;
   std::vector<ProfiledConfig> rows;
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "emit/coverage_text.hpp"
 #include "emit/print_rows.hpp"
 
 namespace fatune {
@@ -57,6 +58,7 @@ Json json_sample(const Sample& sample) {
 std::string print_json(const SassWhyReport& report) {
   Json json = {{"format", "fatune.sass_why"},
                {"format_version", 1},
+               {"complete", report.coverage.complete},
                {"family", report.family},
                {"space", report.space},
                {"target", report.target},
@@ -168,7 +170,8 @@ std::string print_sass_why(const SassWhyReport& report, const Page& page, std::s
   if (page.format == OutputFormat::csv) {
     return print_csv(report);
   }
-  return headline(report) + print_effects(report, page, top) + print_problems(report, page);
+  return headline(report) + print_effects(report, page, top) + print_problems(report, page) +
+         incomplete_text(report.coverage);
 }
 
 }  // namespace fatune

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/coverage.hpp"
 #include "emit/field.hpp"
 #include "emit/page.hpp"
 #include "sass/attribution.hpp"
@@ -25,6 +26,7 @@ struct SassWhyReport {
   std::optional<std::int64_t> run;
   std::string device;         ///< that the run measured on; empty without one
   double confidence = 0.95;   ///< of the intervals
+  Coverage coverage;          ///< of the configurations, once for each problem of a run
   std::int64_t left_out = 0;  ///< did not compile, or their work is not known
   /// Measured code that is not the code compiled now (another compiler or kernel source).
   std::int64_t other_code = 0;

@@ -1,5 +1,6 @@
 #include "emit/timeline_report.hpp"
 
+#include "emit/coverage_text.hpp"
 #include "emit/print_rows.hpp"
 
 namespace fatune {
@@ -41,12 +42,14 @@ const std::vector<Field<TimelineRow>>& timeline_fields() {
   return fields;
 }
 
-std::string print_timeline(const std::vector<TimelineRow>& rows, const Page& page) {
+std::string print_timeline(const TimelineReport& report, const Page& page) {
   if (page.format != OutputFormat::json) {
-    return print_rows(timeline_fields(), rows, page);
+    return print_rows(timeline_fields(), report.rows, page) +
+           (page.format == OutputFormat::csv ? "" : incomplete_text(report.coverage));
   }
   Json json = {{"format", "fatune.timeline"}, {"format_version", 1}};
-  json["rows"] = json_rows(timeline_fields(), rows);
+  json["complete"] = report.coverage.complete;
+  json["rows"] = json_rows(timeline_fields(), report.rows);
   return json_text(json);
 }
 

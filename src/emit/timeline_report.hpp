@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "core/coverage.hpp"
 #include "core/problem.hpp"
 #include "counters/nsys_summary.hpp"
 #include "emit/field.hpp"
@@ -18,9 +19,14 @@ struct TimelineRow {
   std::string report;  ///< the file of the timeline
 };
 
+struct TimelineReport {
+  std::vector<TimelineRow> rows;
+  Coverage coverage;  ///< of the configurations, once for each problem
+};
+
 [[nodiscard]] const std::vector<Field<TimelineRow>>& timeline_fields();
 
 /// In their order. JSON follows configs/schema/timeline.schema.json.
-[[nodiscard]] std::string print_timeline(const std::vector<TimelineRow>& rows, const Page& page);
+[[nodiscard]] std::string print_timeline(const TimelineReport& report, const Page& page);
 
 }  // namespace fatune

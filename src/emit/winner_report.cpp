@@ -1,7 +1,10 @@
 #include "emit/winner_report.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
+#include "emit/coverage_text.hpp"
 #include "emit/print_rows.hpp"
 
 namespace fatune {
@@ -52,6 +55,13 @@ std::string origin_note(const WinnerReport& report) {
                         releases_known ? "" : "of CUDA ", report.file.*driver, report.here.*driver);
   }
   return note;
+}
+
+Coverage coverage_of(const WinnerReport& report) {
+  const auto done =
+      std::count_if(report.checks.begin(), report.checks.end(),
+                    [](const WinnerCheck& check) { return check.doubt != WinnerDoubt::stopped; });
+  return {static_cast<std::size_t>(done), report.checks.size(), report.complete};
 }
 
 }  // namespace
@@ -117,7 +127,8 @@ const std::vector<Field<WinnerCheck>>& winner_check_fields() {
 
 std::string print_winner_report(const WinnerReport& report, const Page& page) {
   if (page.format != OutputFormat::json) {
-    return print_rows(winner_check_fields(), report.checks, page);
+    return print_rows(winner_check_fields(), report.checks, page) +
+           (page.format == OutputFormat::csv ? "" : incomplete_text(coverage_of(report)));
   }
   Json json = {{"format", "fatune.verify_winner"},
                {"format_version", 1},

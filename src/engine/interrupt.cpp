@@ -1,15 +1,41 @@
 #include "engine/interrupt.hpp"
 
 #include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <ctime>
 
 namespace fatune {
 namespace {
 
+constexpr std::array<int, 3> kSignals{SIGINT, SIGTERM, SIGHUP};
+constexpr std::int64_t kOneRequestMs = 200;
+
 // Any thread may ask, and a handler may write it: lock-free.
 std::atomic<bool> interrupt_seen = false;
-static_assert(std::atomic<bool>::is_always_lock_free);
+std::atomic<std::int64_t> first_seen_ms = 0;
+static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
-extern "C" void note_interrupt(int) { interrupt_seen = true; }
+/// Callable in a handler.
+std::int64_t now_ms() {
+  constexpr std::int64_t kMsPerS = 1000;
+  constexpr std::int64_t kNsPerMs = 1000000;
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * kMsPerS + now.tv_nsec / kNsPerMs;
+}
+
+extern "C" void note_interrupt(int signal) {
+  const int kept_errno = errno;
+  if (!interrupt_seen) {
+    first_seen_ms = now_ms();
+    interrupt_seen = true;
+  } else if (now_ms() - first_seen_ms > kOneRequestMs) {
+    std::signal(signal, SIG_DFL);
+    ::raise(signal);
+  }
+  errno = kept_errno;
+}
 
 }  // namespace
 
@@ -17,12 +43,18 @@ InterruptWatch::InterruptWatch() {
   interrupt_seen = false;
   struct sigaction action {};
   action.sa_handler = note_interrupt;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  ::sigaction(SIGINT, &action, &previous_);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    ::sigaction(kSignals[i], &action, &previous_[i]);
+    if (kSignals[i] == SIGHUP && previous_[i].sa_handler == SIG_IGN) {
+      ::sigaction(SIGHUP, &previous_[i], nullptr);
+    }
+  }
 }
 
 InterruptWatch::~InterruptWatch() {
-  ::sigaction(SIGINT, &previous_, nullptr);
+  for (std::size_t i = 0; i < kSignals.size(); ++i) {
+    ::sigaction(kSignals[i], &previous_[i], nullptr);
+  }
   interrupt_seen = false;
 }
 

@@ -1,10 +1,13 @@
 #pragma once
 
+#include <array>
 #include <csignal>
 
 namespace fatune {
 
-/// While it lives, the first SIGINT is noted instead of ending the process; a second one ends it.
+/// While it lives, the first signal that asks the process to end (SIGINT, SIGTERM, SIGHUP) is noted
+/// instead; a second one ends it. Signals at almost the same time count as one: a terminal that is
+/// closed and `timeout` send theirs twice. A SIGHUP that is ignored stays so (nohup).
 class InterruptWatch {
  public:
   InterruptWatch();
@@ -18,7 +21,7 @@ class InterruptWatch {
   [[nodiscard]] static bool interrupted() noexcept;
 
  private:
-  struct sigaction previous_ {};
+  std::array<struct sigaction, 3> previous_{};
 };
 
 }  // namespace fatune

@@ -10,6 +10,7 @@
 #include "engine/audit.hpp"
 #include "engine/entries.hpp"
 #include "engine/interrupt.hpp"
+#include "race/race_result.hpp"
 #include "rank/ranking.hpp"
 
 namespace fatune {
@@ -273,6 +274,9 @@ void ProblemRun::finish(bool complete) {
   }
   finish_repeats(complete);
   report_.measuring = std::move(evaluation.summary);
+  if (!complete && report_.measuring) {
+    report_.measuring->stopped_because = stop_reason_name(StopReason::not_yet);
+  }
   report_.conditions = std::move(evaluation.conditions);
   rank();
   parts_.log.end_problem(report_, complete);

@@ -194,7 +194,9 @@ RaceResult Race::result() const {
     }
   }
   RaceResult result;
-  result.candidates = make_standings(runners, policy_, stopped_because_);
+  // Of the finals' reason to begin, stopped_because_ says too much before their end.
+  const StopReason reason = phase_ == Phase::done ? stopped_because_ : StopReason::not_yet;
+  result.candidates = make_standings(runners, policy_, reason);
   result.rounds = rounds_;
   result.final_rounds = final_rounds_;
   result.samples_taken = samples_taken_;
@@ -202,7 +204,7 @@ RaceResult Race::result() const {
   result.drift_percent = sentinel_samples_.drift_percent();
   result.sentinel = sentinel_;
   result.elapsed_s = elapsed_s_;
-  result.stopped_because = stopped_because_;
+  result.stopped_because = reason;
   result.warnings = warnings_;
   return result;
 }

@@ -12,7 +12,7 @@
 namespace fatune {
 
 enum class StopReason {
-  not_yet,      ///< the caller gave up, or has not finished
+  not_yet,      ///< the caller gave up (the user interrupted it), or has not finished
   fixed_count,  ///< exhaustive: each candidate has its samples
   target,       ///< intervals of the winner and of those tied with it: as narrow as asked for
   noise,        ///< more samples no longer make the intervals narrower
@@ -21,7 +21,7 @@ enum class StopReason {
   nobody_left,  ///< every candidate was withdrawn
 };
 
-/// "stopped early", "fixed count", "target reached", "noise stopped falling", "budget used up",
+/// "interrupted", "fixed count", "target reached", "noise stopped falling", "budget used up",
 /// "round limit", "nobody left": the spelling of outputs.
 [[nodiscard]] std::string_view stop_reason_name(StopReason reason);
 

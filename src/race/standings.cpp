@@ -116,7 +116,7 @@ std::string_view stop_reason_name(StopReason reason) {
     case StopReason::not_yet:
       break;
   }
-  return "stopped early";
+  return "interrupted";
 }
 
 std::vector<CandidateResult> make_standings(const std::vector<Runner>& runners,

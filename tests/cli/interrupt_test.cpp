@@ -86,7 +86,7 @@ TEST_F(SlowGpu, AnInterruptLeavesAPartialRankingAndTheSameCommandGoesOn) {
   const json before = results();
   EXPECT_FALSE(before["complete"]);
   ASSERT_EQ(before["problems"].size(), 2U);
-  EXPECT_EQ(before["problems"][1]["measuring"]["stopped_because"], "stopped early");
+  EXPECT_EQ(before["problems"][1]["measuring"]["stopped_because"], "interrupted");
   const auto first_half = samples(before["problems"][1]);
   ASSERT_EQ(first_half.size(), 2U);
 
@@ -109,6 +109,76 @@ TEST_F(SlowGpu, AnInterruptLeavesAPartialRankingAndTheSameCommandGoesOn) {
   }
 }
 
+TEST_F(SlowGpu, WhoAsksItToEndByAnotherSignalGetsTheSame) {
+  for (const int signal : {SIGTERM, SIGHUP}) {
+    const ProcessResult stopped = cut_off(run_of({"--repeats", "60", "--fresh"}), signal);
+    EXPECT_EQ(stopped.exit_code, static_cast<int>(ExitCode::interrupted)) << stopped.err;
+    EXPECT_THAT(stopped.out, HasSubstr("INCOMPLETE"));
+    EXPECT_FALSE(results()["complete"]);
+    EXPECT_EQ(results()["problems"].size(), 2U);
+  }
+}
+
+TEST_F(SlowGpu, TimeoutsTwoSignalsAreOneRequest) {
+  std::vector<std::string> command{"/usr/bin/timeout", "--preserve-status", "1", FATUNE_PROGRAM};
+  for (const std::string& word : long_run()) {
+    command.push_back(word);
+  }
+  const ProcessResult stopped = run_process(command, process_);
+  EXPECT_EQ(stopped.exit_code, static_cast<int>(ExitCode::interrupted)) << stopped.err;
+  EXPECT_FALSE(results()["complete"]);
+}
+
+TEST_F(SlowGpu, ASecondRequestEndsItAtOnce) {
+  process_.environment["FATUNE_FAKE_WORKER"] = json{{"slow_ms", 4000}}.dump();
+  const ProcessResult killed = program(run_of({"-v", "--no-cache"}), "compiled ", [](pid_t pid) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    ::kill(pid, SIGINT);  // within a sample, to whose end it waits
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    ::kill(pid, SIGTERM);
+  });
+  EXPECT_EQ(killed.exit_code, 128 + SIGTERM);
+}
+
+TEST_F(SlowGpu, NohupKeepsARunGoing) {
+  ::signal(SIGHUP, SIG_IGN);  // as nohup does
+  const ProcessResult result =
+      beginning(run_of({"--repeats", "5"}), [](pid_t pid) { ::kill(pid, SIGHUP); });
+  ::signal(SIGHUP, SIG_DFL);
+  expect_ok(result);
+}
+
+TEST_F(SlowGpu, ARaceThatIsInterruptedInItsFinalsHasReachedNoTarget) {
+  const ProcessResult stopped =
+      cut_off(run_of({"--strategy", "race", "--target-ci", "0.1"}), SIGINT);
+  EXPECT_EQ(stopped.exit_code, static_cast<int>(ExitCode::interrupted)) << stopped.err;
+  const json problem = results()["problems"][1];
+  EXPECT_EQ(problem["measuring"]["stopped_because"], "interrupted");
+  EXPECT_EQ(problem["ranking"][0]["stopped_because"], "interrupted");
+}
+
+TEST_F(SlowGpu, AnInterruptedCheckCountsWhatItHasDone) {
+  process_.environment.erase("FATUNE_WORKER");
+  const ProcessResult stopped = program({"check", "--small", "--config", kConfig, "--seeds", "200"},
+                                        "[1/1]", [](pid_t pid) { ::kill(pid, SIGTERM); });
+  EXPECT_EQ(stopped.exit_code, static_cast<int>(ExitCode::interrupted)) << stopped.err;
+  EXPECT_THAT(stopped.out, HasSubstr("INCOMPLETE: interrupted after "));
+  EXPECT_THAT(stopped.out, HasSubstr(" of 200 right"));
+  EXPECT_THAT(stopped.out, testing::Not(HasSubstr("all ")));
+}
+
+TEST_F(SlowGpu, AnInterruptedVerificationOfWinnersIsIncomplete) {
+  expect_ok(fatune({"sweep", "--seq", "128,256", "--dhead", "128", "--dtype", "fp16", "--batch",
+                    "1", "--heads", "1", "--space", "64,32", "--no-db", "-q", "--budget", "0.2",
+                    "--best", path("best.json")}));
+  const ProcessResult stopped = program({"verify-winner", path("best.json"), "--no-db", "--format",
+                                         "json", "--target-ci", "0.01", "--budget", "4"},
+                                        "[8/16]", [](pid_t pid) { ::kill(pid, SIGINT); });
+  EXPECT_EQ(stopped.exit_code, static_cast<int>(ExitCode::interrupted)) << stopped.err;
+  expect_schema(stopped.out, "verify_winner");
+  EXPECT_FALSE(json::parse(stopped.out)["complete"]);
+}
+
 TEST_F(SlowGpu, AKilledRaceGoesOnWhereItWas) {
   const auto race = run_of({"--strategy", "race", "--target-ci", "0.1"});
   EXPECT_EQ(cut_off(race, SIGKILL).exit_code, 128 + SIGKILL);
@@ -120,7 +190,7 @@ TEST_F(SlowGpu, AKilledRaceGoesOnWhereItWas) {
   EXPECT_TRUE(after["complete"]);
   EXPECT_TRUE(after["problems"][0]["ranking"][0]["reused"]);
   EXPECT_EQ(after["problems"][1]["ranking"].size(), 2U);
-  EXPECT_NE(after["problems"][1]["measuring"]["stopped_because"], "stopped early");
+  EXPECT_NE(after["problems"][1]["measuring"]["stopped_because"], "interrupted");
 }
 
 TEST_F(SlowGpu, WhoMayNotWaitIsRefusedWhileAnotherMeasures) {
@@ -197,7 +267,52 @@ TEST_F(SlowEmulation, AnInterruptedCheckPrintsWhatWasVerified) {
   EXPECT_EQ(stopped.exit_code, static_cast<int>(ExitCode::interrupted)) << stopped.err;
   expect_schema(stopped.out, "check");
   EXPECT_LT(json::parse(stopped.out)["checks"].size(), 80U);
+  EXPECT_FALSE(json::parse(stopped.out)["complete"]);
 }
+
+/// Commands that compile a list, one by one, and what their JSON follows.
+struct ListCommand {
+  std::vector<std::string> words;
+  const char* schema;
+};
+
+class InterruptedList : public SlowEmulation, public testing::WithParamInterface<ListCommand> {
+ protected:
+  InterruptedList() {
+    use_fake_gpu();
+    process_.environment["FATUNE_NVDISASM"] = "/bin/true";
+    process_.environment["FATUNE_WORKER"] = FATUNE_FAKE_WORKER;
+  }
+  /// While the second of its configurations is compiled.
+  [[nodiscard]] ProcessResult interrupted(const char* format) const {
+    std::vector<std::string> command = GetParam().words;
+    command.insert(command.end(), {"--space", "tune", "--dtype", "fp16", "-v", "--jobs", "1",
+                                   "--no-cache", "--format", format});
+    return interrupted_at("compiled ", command);
+  }
+};
+
+TEST_P(InterruptedList, SaysSoInJson) {
+  const ProcessResult stopped = interrupted("json");
+  EXPECT_EQ(stopped.exit_code, static_cast<int>(ExitCode::interrupted)) << stopped.err;
+  expect_schema(stopped.out, GetParam().schema);
+  EXPECT_EQ(json::parse(stopped.out)["complete"], false);
+}
+
+TEST_P(InterruptedList, SaysSoInATable) {
+  const ProcessResult stopped = interrupted("table");
+  EXPECT_EQ(stopped.exit_code, static_cast<int>(ExitCode::interrupted)) << stopped.err;
+  EXPECT_THAT(stopped.out, HasSubstr("INCOMPLETE: interrupted after "));
+  EXPECT_THAT(stopped.out, testing::Not(testing::ContainsRegex("all [0-9]+ right")));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, InterruptedList,
+    testing::Values(ListCommand{{"compile"}, "compile"}, ListCommand{{"emulate"}, "emulate"},
+                    ListCommand{{"check", "--device", "none"}, "check"},
+                    ListCommand{{"sass", "why"}, "sass_why"},
+                    ListCommand{{"profile", "--backend", "cupti", "--seq", "512"}, "profile"}),
+    [](const auto& one) { return std::string(one.param.schema); });
 
 }  // namespace
 }  // namespace fatune::testing_cli

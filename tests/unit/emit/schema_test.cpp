@@ -95,7 +95,7 @@ TEST(OutputSchemas, ATimelineOfKernelsAndRanges) {
   row.item = {"kernel<(bool)1>", 3, 30.5, 10.2, 10.0, 9.5, 11.0};
   TimelineRow range = row;
   range.is_range = true;
-  const std::string text = print_timeline({row, range}, OutputFormat::json);
+  const std::string text = print_timeline({{row, range}, {}}, OutputFormat::json);
   expect_valid(text, "timeline");
   const json described = schema("timeline")["properties"]["rows"]["items"]["properties"];
   for (const auto& field : timeline_fields()) {

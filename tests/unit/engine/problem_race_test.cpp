@@ -286,7 +286,7 @@ TEST(ProblemRace, BeforeItsEndItSaysWhatIsKnown) {
   }
   const Evaluation evaluation = run.race.finish();
   EXPECT_THAT(evaluation.results, SizeIs(12));
-  EXPECT_EQ(evaluation.summary->stopped_because, "stopped early");
+  EXPECT_EQ(evaluation.summary->stopped_because, "interrupted");
 }
 
 TEST(ProblemRace, WaitsForOthersUntilItIsClosed) {
@@ -413,6 +413,7 @@ TEST(ProblemRaceResume, WhoJoinsAfterTheClosingRacesAgainstAllAnew) {
   EXPECT_EQ(outcome_name(result_of(evaluation, 2).outcome), "crashed");
   OneRace again;
   ASSERT_TRUE(again.resume(rest.log.events)) << "its journal is one";
+  EXPECT_FALSE(again.race.work()) << "and says all";
   expect_same(evaluation, again.race.finish());
 }
 

@@ -192,7 +192,7 @@ TEST_F(ProblemRunTest, AnInterruptEndsItWithWhatIsKnown) {
   EXPECT_EQ(evaluator_.works, 2);
   ASSERT_THAT(log_.ended, SizeIs(1));
   EXPECT_FALSE(log_.ended[0].finished);
-  EXPECT_EQ(report_.measuring->stopped_because, "stopped early");
+  EXPECT_EQ(report_.measuring->stopped_because, "interrupted");
   ASSERT_THAT(log_.added, SizeIs(evaluator_.admitted.size()));
   for (const auto& added : log_.added) {
     EXPECT_FALSE(added.evaluated) << "a time that is not final: " << added.config;

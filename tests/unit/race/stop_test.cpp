@@ -32,6 +32,20 @@ TEST(Stop, TargetIsReachedByTheWinnerAndThoseTiedWithIt) {
   EXPECT_EQ(result.candidates[0].timing.stopped_because, "target reached");
 }
 
+TEST(Stop, FinalsThatHaveOnlyBegunHaveReachedNothing) {
+  Race race(racing_policy());
+  race.admit();
+  race.admit();
+  race.close();
+  for (int i = 0; race.result().final_rounds == 0; ++i) {
+    ASSERT_EQ(race.next(0).kind, Step::Kind::sample);
+    race.record(100.0 + i % 7, false);
+  }
+  const RaceResult result = race.result();
+  EXPECT_EQ(result.stopped_because, StopReason::not_yet);
+  EXPECT_EQ(result.candidates[0].timing.stopped_because, "interrupted");
+}
+
 // Slower in seven rounds of eight, by 1 % or by 4.9 %: too noisy to be known to 0.5 %, and with
 // certainty not the winner.
 TEST(Stop, WhoIsToldApartNeedNotBePrecise) {
