@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cctype>
@@ -19,12 +20,52 @@
 namespace fatune {
 namespace {
 
+// Never through a symbolic link, and without waiting for a FIFO's writer: the folder is
+// everybody's.
+constexpr int kLockFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+
+/// The file is for all users, whatever the mask of the one who happens to be first. Only who has
+/// made it changes its mode: one that is there already may be a link to somebody's file.
+int make_lock_file(const std::string& path) {
+  constexpr mode_t kEverybody = 0666;
+  const int made = ::open(path.c_str(), kLockFlags | O_CREAT | O_EXCL, kEverybody);
+  if (made >= 0) {
+    static_cast<void>(::fchmod(made, kEverybody));
+  }
+  return made;
+}
+
 /// Opening first, creating second: in a sticky folder the kernel refuses to "create" a file that
-/// another user already has there. Never through a symbolic link.
+/// another user already has there. Again when another process has been faster, or is about to give
+/// the file its mode.
 int open_lock_file(const std::string& path) {
-  constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW;
-  const int existing = ::open(path.c_str(), kFlags);
-  return existing >= 0 ? existing : ::open(path.c_str(), kFlags | O_CREAT, 0644);
+  constexpr int kTries = 20;
+  constexpr std::chrono::milliseconds kPause{5};
+  for (int i = 0; i < kTries; ++i) {
+    int file = ::open(path.c_str(), kLockFlags);
+    file = file < 0 && errno == ENOENT ? make_lock_file(path) : file;
+    if (file >= 0 || (errno != EEXIST && errno != EACCES)) {
+      return file;
+    }
+    std::this_thread::sleep_for(kPause);
+  }
+  return -1;
+}
+
+bool is_regular(int file) {
+  struct stat status {};
+  return ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/// -1, with errno, when it cannot be used.
+int open_regular_lock_file(const std::string& path) {
+  const int file = open_lock_file(path);
+  if (file < 0 || is_regular(file)) {
+    return file;
+  }
+  ::close(file);
+  errno = EINVAL;
+  return -1;
 }
 
 std::string lock_path(const std::string& uuid) {
@@ -58,10 +99,11 @@ void wait_for(int descriptor, const std::string& path) {
 DeviceLock::DeviceLock(const std::string& uuid, LockWait wait, const std::function<void()>& on_wait)
     : descriptor_(-1) {
   const std::string path = lock_path(uuid);
-  descriptor_ = open_lock_file(path);
+  descriptor_ = open_regular_lock_file(path);
   if (descriptor_ < 0) {
     throw Error(ExitCode::io, fmt::format("cannot open: {}", std::strerror(errno)), path,
-                "this file keeps two measurements off one GPU; check the folder's permissions");
+                "this file keeps two measurements off one GPU; it must be a plain file that all "
+                "users may read: remove it, or check the folder's permissions");
   }
   if (!try_lock(descriptor_)) {
     if (wait == LockWait::no) {

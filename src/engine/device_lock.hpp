@@ -12,7 +12,8 @@ enum class LockWait {
 };
 
 /// One measuring process per GPU: an exclusive lock on a file named after the GPU, in the system's
-/// folder for temporary files, released when this dies (or the process does).
+/// folder for temporary files, released when this dies (or the process does). All users share the
+/// file, and it stays.
 class DeviceLock {
  public:
   /// Waits while another process holds it; `on_wait` is called once before. Error(gpu_busy) where

@@ -60,6 +60,18 @@ TEST_F(Robustness, StandardOutputThatIsFullIsAnError) {
   expect_error(result, ExitCode::io, {"standard output"});
 }
 
+TEST_F(Robustness, AMaskLocksNobodyOutOfTheGpu) {
+  expect_ok(sweep_by_shell("umask 077; exec \"$0\" \"$@\"", {}));
+  int locks = 0;
+  for (const auto& file : fs::directory_iterator(folder_)) {
+    if (file.path().extension() == ".lock") {
+      EXPECT_EQ(file.status().permissions(), static_cast<fs::perms>(0666));
+      ++locks;
+    }
+  }
+  EXPECT_EQ(locks, 1);
+}
+
 TEST_F(Robustness, HelpAndVersionThatCannotBeWrittenAreErrors) {
   for (const char* argument : {"--help", "--version", "list --help", "list", "devices"}) {
     for (const char* target : {">/dev/full", ">&-"}) {

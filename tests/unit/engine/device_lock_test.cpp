@@ -1,9 +1,11 @@
 #include "engine/device_lock.hpp"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <thread>
@@ -62,6 +64,35 @@ TEST(DeviceLock, ARefusalTakesNothing) {
 TEST(DeviceLock, AnotherGpuIsFree) {
   const DeviceLock first(own_uuid(), LockWait::yes, [] {});
   const DeviceLock other(own_uuid() + "b", LockWait::yes, [] { FAIL() << "had to wait"; });
+}
+
+/// The file of a GPU of this name.
+std::filesystem::path lock_file(const std::string& plain_uuid) {
+  return std::filesystem::temp_directory_path() / ("fatune-" + plain_uuid + ".lock");
+}
+
+TEST(DeviceLock, ItsFileIsForAllUsers) {
+  const std::string uuid = "GPU-mask-" + std::to_string(::getpid());
+  const mode_t before = ::umask(077);
+  {
+    const DeviceLock lock(uuid, LockWait::no, [] {});
+  }
+  ::umask(before);
+  EXPECT_EQ(std::filesystem::status(lock_file(uuid)).permissions(),
+            static_cast<std::filesystem::perms>(0666));
+  std::filesystem::remove(lock_file(uuid));
+}
+
+TEST(DeviceLock, WhatAStrangerHasPutThereIsNotUsed) {
+  const std::string uuid = "GPU-trap-" + std::to_string(::getpid());
+  const std::filesystem::path target = lock_file(uuid + "-target");
+  std::filesystem::create_symlink(target, lock_file(uuid));
+  EXPECT_THROW(DeviceLock(uuid, LockWait::no, [] {}), Error);
+  EXPECT_FALSE(std::filesystem::exists(target));
+  std::filesystem::remove(lock_file(uuid));
+  ASSERT_EQ(::mkfifo(lock_file(uuid).c_str(), 0600), 0);
+  EXPECT_THROW(DeviceLock(uuid, LockWait::no, [] {}), Error);
+  std::filesystem::remove(lock_file(uuid));
 }
 
 }  // namespace
