@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 #include <chrono>
 #include <filesystem>
 #include <optional>
@@ -8,6 +7,7 @@
 #include "app/compile_batch.hpp"
 #include "app/console.hpp"
 #include "app/kernel_choice.hpp"
+#include "app/kernel_file_name.hpp"
 #include "app/plan_problems.hpp"
 #include "app/progress.hpp"
 #include "app/session.hpp"
@@ -39,18 +39,6 @@ std::int64_t only_seq_len(const ProblemOptions& problems) {
   return first_seq_len(problems);
 }
 
-/// The short form as a file name: every run of other characters becomes one '_'.
-std::string file_stem(const std::string& family, const std::string& short_form, Arch arch) {
-  std::string stem = family + "_";
-  for (const char c : short_form) {
-    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0;
-    if (plain || stem.back() != '_') {
-      stem += plain ? c : '_';
-    }
-  }
-  return stem + "." + arch_name(arch);
-}
-
 /// What is listed before compilation, and for what can be compiled, what is needed to do so.
 struct Prepared {
   Problem problem;
@@ -76,12 +64,13 @@ Prepared prepare(const Job& job, const Config& config) {
   return prepared;
 }
 
-void write_artifact(const Job& job, const Artifact& artifact, CompiledConfig& row) {
+void write_artifact(const Job& job, const CompileRequest& request, const Artifact& artifact,
+                    CompiledConfig& row) {
   const std::optional<std::filesystem::path>& out_dir = job.options.out_dir;
   if (!out_dir) {
     return;
   }
-  const std::string stem = file_stem(job.family.name, row.short_form, job.limits.arch);
+  const std::string stem = kernel_file_stem(job.family, request);
   row.cubin_file = (*out_dir / (stem + ".cubin")).string();
   write_output_file(row.cubin_file, {artifact.cubin.data(), artifact.cubin.size()});
   if (job.options.ptx) {
@@ -111,7 +100,7 @@ void add_compiled(const Job& job, const Artifact& artifact, Prepared& prepared) 
   row.artifact_key = artifact.key;
   row.symbol = artifact.lowered_name;
   row.geometry = prepared.geometry;
-  write_artifact(job, artifact, row);
+  write_artifact(job, prepared.request.value(), artifact, row);
 }
 
 void compile_all(const Job& job, std::vector<Prepared>& prepared) {

@@ -1,6 +1,7 @@
 #include "cli/program.hpp"
 
 #include <filesystem>
+#include <set>
 
 namespace fatune::testing_cli {
 namespace {
@@ -25,6 +26,34 @@ TEST_F(Compile, WritesCubinAndPtxWithTheirFacts) {
   EXPECT_THAT(
       read("out/" + std::filesystem::path(std::string(row["ptx_file"])).filename().string()),
       HasSubstr(".target sm_80"));
+}
+
+TEST_F(Compile, WhatIsCompiledInHasAFileOfItsOwn) {
+  const auto file_of = [&](const std::vector<std::string>& problem) {
+    std::vector<std::string> command{"compile",  "--arch", "sm_80",    "--out", path("out"),
+                                     "--config", kConfig,  "--format", "json"};
+    command.insert(command.end(), problem.begin(), problem.end());
+    const std::string file = fatune_json(command)["configs"][0]["cubin_file"];
+    return std::filesystem::path(file).filename().string();
+  };
+  const std::string stem =
+      "flash_sm80_FP16_128_64_32_4_async_eager_swizzled_load_2_2_2_tiles_opt_softmax";
+  EXPECT_EQ(file_of({}), stem + ".min_blocks-3.row_stride-2048.sm_80.cubin");
+  const std::vector<std::string> problems[]{{"--causal"},
+                                            {"--seq", "1000"},
+                                            {"--seq", "96"},
+                                            {"--heads", "8"},
+                                            {"--seq", "1000", "--causal"}};
+  std::set<std::string> names{file_of({})};
+  for (const auto& problem : problems) {
+    names.insert(file_of(problem));
+    EXPECT_EQ(file_of(problem), file_of(problem));
+  }
+  EXPECT_EQ(names.size(), 6U);
+  EXPECT_EQ(file_of({"--seq", "2048"}), file_of({})) << "the same code";
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(path("out")),
+                          std::filesystem::directory_iterator()),
+            6);
 }
 
 TEST_F(Compile, TheSecondTimeComesFromTheCache) {
