@@ -43,9 +43,10 @@ ProblemOptions problems_of(const CheckOptions& options) {
 }
 
 Plan plan_of(const KernelChoice& kernels, const CheckOptions& options) {
-  return options.configs.empty() ? make_plan(kernels.family, choose_space(kernels, options.kernels),
-                                             binding_of(options.problems))
-                                 : Plan{parse_configs(kernels.family, options.configs), {}};
+  return options.configs.empty()
+             ? make_plan(kernels.family, choose_space(kernels, options.kernels),
+                         binding_of(options.problems))
+             : Plan{parse_configs(kernels.family, options.configs, options.problems), {}};
 }
 
 /// One sample of each: the run that is verified.

@@ -37,8 +37,8 @@ Artifact compile_with_lines(const SassCase& one, const CompileSettings& settings
 }  // namespace
 
 MappedCode load_mapped_code(const SassOptions& options, const CodeSource& source) {
-  const std::string tool = nvdisasm();
   const SassCase one = sass_case(options, source);
+  const std::string tool = nvdisasm();
   const Artifact artifact = compile_with_lines(one, options.compile);
   const ScratchFolder scratch;
   MappedCode mapped;

@@ -7,6 +7,11 @@
 #include <optional>
 #include <random>
 
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "plan/short_form.hpp"
+
 namespace fatune {
 namespace {
 
@@ -137,6 +142,32 @@ std::vector<AuditedConfig> take_turns(const Droppings& droppings, std::size_t mo
   return taken;
 }
 
+template <typename T>
+bool is_among(const T& value, const std::vector<T>& asked_for) {
+  return asked_for.empty() ||
+         std::find(asked_for.begin(), asked_for.end(), value) != asked_for.end();
+}
+
+[[noreturn]] void fail_mismatch(const Family& family, const Config& config, const char* option,
+                                const std::string& of_config) {
+  throw Error(ExitCode::usage,
+              fmt::format("the data and the configuration '{}' differ: the configuration is for {}",
+                          short_form(family, config), of_config),
+              option, "change one of them, or leave the option out");
+}
+
+/// A configuration names its dtype and head dimension: what the options say must not contradict.
+void check_agreement(const Family& family, const Config& config, const ProblemOptions& options) {
+  constexpr std::int64_t kAnyLength = 1024;
+  const Problem problem = problem_for(family, config, options, kAnyLength);
+  if (!is_among(problem.dtype, options.dtypes)) {
+    fail_mismatch(family, config, "--dtype", std::string(dtype_name(problem.dtype)));
+  }
+  if (!is_among(problem.d_head, options.d_heads)) {
+    fail_mismatch(family, config, "--dhead", fmt::format("d_head {}", problem.d_head));
+  }
+}
+
 std::vector<std::int64_t> seq_lens_of(const ProblemOptions& options) {
   if (!options.seq_lens.empty()) {
     return options.seq_lens;
@@ -187,11 +218,20 @@ std::vector<ProblemPlan> plan_problems(const Family& family, const Plan& plan,
   return problems;
 }
 
+std::vector<Config> parse_configs(const Family& family, const std::vector<std::string>& texts,
+                                  const ProblemOptions& problems) {
+  std::vector<Config> configs = parse_configs(family, texts);
+  for (const Config& config : configs) {
+    check_agreement(family, config, problems);
+  }
+  return configs;
+}
+
 std::vector<Config> choose_configs(const KernelChoice& kernels, const KernelOptions& options,
                                    const std::vector<std::string>& named,
                                    const ProblemOptions& problems, std::string& space) {
   if (!named.empty()) {
-    return parse_configs(kernels.family, named);
+    return parse_configs(kernels.family, named, problems);
   }
   const Space chosen = choose_space(kernels, options);
   space = chosen.key;

@@ -32,6 +32,12 @@ void choose_audited(const Family& family, const Plan& plan, const AuditOptions& 
 /// The values that the options give to parameters bound to the problem.
 [[nodiscard]] Binding binding_of(const ProblemOptions& options);
 
+/// Configurations as typed, for these problems. Error(usage) as parse_configs(family, texts), and
+/// when a configuration's dtype or head dimension is not among those that the options name.
+[[nodiscard]] std::vector<Config> parse_configs(const Family& family,
+                                                const std::vector<std::string>& texts,
+                                                const ProblemOptions& problems);
+
 /// The configurations that are named, else those that the chosen space keeps; then `space` becomes
 /// its key. Error as parse_configs() and choose_space().
 [[nodiscard]] std::vector<Config> choose_configs(const KernelChoice& kernels,

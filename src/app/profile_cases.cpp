@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/baseline.hpp"
 #include "app/plan_problems.hpp"
 #include "app/stored_reports.hpp"
 #include "core/error.hpp"
@@ -59,7 +60,7 @@ ProfilePlan plan_of_options(const ProfileOptions& options) {
   const Plan configs = options.configs.empty()
                            ? make_plan(family, choose_space(plan.kernels, options.kernels),
                                        binding_of(options.problems))
-                           : Plan{parse_configs(family, options.configs), {}};
+                           : Plan{parse_configs(family, options.configs, options.problems), {}};
   for (const ProblemPlan& problem : plan_problems(family, configs, options.problems)) {
     ProfileProblem& added = plan.problems.emplace_back(ProfileProblem{problem.problem, {}});
     for (const Config& config : problem.configs) {
@@ -69,16 +70,24 @@ ProfilePlan plan_of_options(const ProfileOptions& options) {
   return plan;
 }
 
+bool has_case(const ProfileProblem& problem, const Config& config) {
+  return std::any_of(problem.cases.begin(), problem.cases.end(),
+                     [&](const ProfileCase& one) { return one.config == config; });
+}
+
 void add_baseline(const std::string& text, ProfilePlan& plan) {
   const Family& family = plan.kernels.family;
   plan.baseline = parse_configs(family, {text}).front();
   for (ProfileProblem& problem : plan.problems) {
-    const bool there =
-        std::any_of(problem.cases.begin(), problem.cases.end(),
-                    [&](const ProfileCase& one) { return one.config == *plan.baseline; });
-    if (!there && !check_valid(family, *plan.baseline, &problem.problem)) {
+    if (!has_case(problem, *plan.baseline) &&
+        !check_valid(family, *plan.baseline, &problem.problem)) {
       problem.cases.push_back({*plan.baseline, std::nullopt});
     }
+  }
+  if (std::none_of(plan.problems.begin(), plan.problems.end(), [&](const ProfileProblem& problem) {
+        return has_case(problem, *plan.baseline);
+      })) {
+    fail_unplanned_baseline(family, *plan.baseline, "it is for none of the problems");
   }
 }
 

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 #include <utility>
@@ -66,6 +67,24 @@ bool any_profiled(const ProfileReport& report) {
   return false;
 }
 
+bool has_duration(const ProfileReport& report, const Problem& problem, const std::string& config) {
+  return std::any_of(report.rows.begin(), report.rows.end(), [&](const ProfiledConfig& row) {
+    return row.problem == problem && row.config == config && row.duration_us;
+  });
+}
+
+void note_missing_baseline(const ProfileOptions& options, const ProfilePlan& plan,
+                           const ProfileReport& report) {
+  for (const ProfileProblem& problem : plan.problems) {
+    const std::string baseline = short_form(plan.kernels.family, *plan.baseline);
+    if (!has_duration(report, problem.problem, baseline)) {
+      print_note(options.output,
+                 fmt::format("{}: the baseline has no duration; percentages refer to the fastest",
+                             describe(problem.problem)));
+    }
+  }
+}
+
 void complete_report(const ProfileOptions& options, const ProfilePlan& plan, const Target& target,
                      const std::optional<Ncu>& ncu, ProfileReport& report) {
   report.device = target.limits.name;
@@ -86,6 +105,9 @@ ExitCode count(const ProfileOptions& options, const ProfilePlan& plan) {
   complete_report(options, plan, target, ncu, report);
   if (options.out_dir) {
     write_files(*options.out_dir, report);
+  }
+  if (plan.baseline) {
+    note_missing_baseline(options, plan, report);
   }
   print_report(print_profile(report, page_of(options.output)), options.output);
   if (!report.coverage.complete) {

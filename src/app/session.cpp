@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "app/baseline.hpp"
 #include "app/console.hpp"
 #include "app/measuring.hpp"
 #include "app/result_files.hpp"
@@ -139,6 +140,9 @@ void print_end(const RunEnd& end, const PlannedRun& run, const ResultFiles& file
   }
   if (!end.complete) {
     explain_interruption(end, run, output);
+  }
+  for (const std::string& note : baseline_notes(end.report, run.baseline)) {
+    print_note(output, note);
   }
   if (files.print_best) {
     print_result(best_configs_json(end.report));

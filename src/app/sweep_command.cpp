@@ -3,21 +3,17 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "app/baseline.hpp"
 #include "app/commands.hpp"
 #include "app/console.hpp"
 #include "app/kernel_choice.hpp"
 #include "app/plan_problems.hpp"
 #include "app/session.hpp"
 #include "core/error.hpp"
-#include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 
 namespace fatune {
 namespace {
-
-std::optional<Config> read_baseline(const Family& family, const std::optional<std::string>& text) {
-  return text ? std::optional<Config>(parse_config(family, *text)) : std::nullopt;
-}
 
 std::size_t count_pruned(const Plan& plan) {
   return static_cast<std::size_t>(
@@ -57,7 +53,7 @@ ExitCode sweep(const SweepOptions& options) {
   std::vector<ProblemPlan> problems = plan_problems(kernels.family, plan, options.problems);
   choose_audited(kernels.family, plan, options.audit, options.problems, options.policy.seed,
                  problems);
-  std::optional<Config> baseline = read_baseline(kernels.family, options.baseline);
+  std::optional<Config> baseline = planned_baseline(kernels.family, problems, options.baseline);
   return carry_out(
       options, {std::move(kernels), space.key, std::move(problems), baseline, options.counters});
 }

@@ -147,9 +147,15 @@ TEST_F(Arguments, AConfigurationThatCannotBeBuiltNamesTheRule) {
 }
 
 TEST_F(Arguments, DataAndConfigurationMustAgree) {
-  expect_error(fatune({"run", "--config", kConfig, "--dtype", "bf16"}), ExitCode::usage,
-               {"--dtype", "differ", "FP16"});
-  expect_error(fatune({"run", "--config", kConfig, "--dhead", "64"}), ExitCode::usage,
+  for (const char* command : {"run", "compile", "emulate", "check", "profile", "sass"}) {
+    expect_error(fatune({command, "--config", kConfig, "--dtype", "bf16"}), ExitCode::usage,
+                 {"--dtype", "differ", "FP16"});
+    expect_error(fatune({command, "--config", kConfig, "--dhead", "64"}), ExitCode::usage,
+                 {"--dhead", "differ", "d_head 128"});
+  }
+  expect_error(fatune({"sass", "map", "--config", kConfig, "--dhead", "64"}), ExitCode::usage,
+               {"--dhead", "differ", "d_head 128"});
+  expect_error(fatune({"sass", "diff", kConfig, kConfig, "--dhead", "64"}), ExitCode::usage,
                {"--dhead", "differ", "d_head 128"});
 }
 
@@ -172,6 +178,17 @@ TEST_F(Arguments, CompileTakesOneLengthAndASpaceOrConfigurations) {
 TEST_F(Arguments, UnknownFamilyListsThoseThereAre) {
   expect_error(fatune({"list", "--family", "flash_sm75"}), ExitCode::usage,
                {"flash_sm75", "flash_sm80"});
+}
+
+TEST_F(Arguments, ABaselineMustBePlanned) {
+  const std::string other = "(FP16, 128, 64, 32, 4): async+load_2_2_2_tiles";
+  expect_error(fatune({"run", "--config", kConfig, "--baseline", other}), ExitCode::usage,
+               {"--baseline", "is not among the configurations planned", "--config too"});
+  expect_error(fatune({"sweep", "--dtype", "bf16", "--baseline", kConfig}), ExitCode::usage,
+               {"--baseline", "is not among the configurations planned", "list --pruned"});
+  expect_error(fatune({"profile", "--config", kConfig, "--baseline",
+                       "(FP16, 64, 64, 32, 4): async+load_2_2_2_tiles"}),
+               ExitCode::usage, {"--baseline", "for none of the problems"});
 }
 
 TEST_F(Arguments, ABaselineMustParse) {

@@ -200,6 +200,14 @@ TEST_F(Profile, AWrongKernelIsNotProfiled) {
   EXPECT_EQ(rows[1]["outcome"], "profiled");
 }
 
+TEST_F(Profile, ABaselineWithoutADurationIsSaid) {
+  use_fake_worker(json{{"wrong", {{"opt_softmax", "greatest error 3"}}}});
+  profile_gives({3, 3});
+  const ProcessResult result =
+      fatune({"profile", "--config", kSecond, "--seq", "512", "--runs", "2", "--baseline", kFirst});
+  EXPECT_THAT(result.err, HasSubstr("the baseline has no duration; percentages refer to the"));
+}
+
 TEST_F(Profile, ACrashCostsNoOtherConfigurationItsCounters) {
   use_fake_worker(
       json{{"faults", {{{"at", "count"}, {"label", "opt_softmax"}, {"do", "signal 11"}}}}});

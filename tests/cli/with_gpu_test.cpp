@@ -100,6 +100,23 @@ TEST_F(WithGpu, DeviceNoneEstimates) {
   EXPECT_FALSE(report["measured"]);
 }
 
+TEST_F(WithGpu, ABaselineWithoutATimeIsSaid) {
+  const std::string crashing =
+      "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_2_2_2_tiles+opt_softmax";
+  const auto arguments =
+      small_run({"--config", crashing, "--seq", "128", "--repeats", "2", "--baseline", crashing});
+  const ProcessResult there = fatune(arguments);
+  expect_ok(there);
+  EXPECT_THAT(there.err, testing::Not(HasSubstr("the baseline")));
+  process_.environment["FATUNE_FAKE_KERNEL_ERROR"] = "700@name:Li64ELi64E";  // B_r and B_c
+  auto anew = arguments;
+  anew.insert(anew.end(), {"--no-db"});
+  const ProcessResult gone = fatune(anew);
+  expect_ok(gone);
+  EXPECT_THAT(gone.err, HasSubstr("b1 s128 h1 d128 FP16: the baseline has no time (crashed: "));
+  EXPECT_THAT(gone.err, HasSubstr("percentages refer to the best, " + kConfig));
+}
+
 TEST_F(WithGpu, AGpuThatIsNotThere) {
   expect_error(fatune(small_run({"--seq", "128", "--device", "7"})), ExitCode::usage, {"7"});
 }

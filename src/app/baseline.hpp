@@ -1,0 +1,27 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/config.hpp"
+#include "core/report.hpp"
+#include "engine/problem_plan.hpp"
+#include "plan/family.hpp"
+
+// The configuration that percentages refer to, when the user names one.
+namespace fatune {
+
+/// Reads it. Error(usage) when it does not parse, or when it is planned for no problem.
+[[nodiscard]] std::optional<Config> planned_baseline(const Family& family,
+                                                     const std::vector<ProblemPlan>& problems,
+                                                     const std::optional<std::string>& text);
+
+[[noreturn]] void fail_unplanned_baseline(const Family& family, const Config& baseline,
+                                          const std::string& remedy);
+
+/// For each problem whose ranking lacks it: why, and what percentages refer to there.
+[[nodiscard]] std::vector<std::string> baseline_notes(const RunReport& report,
+                                                      const std::optional<Config>& baseline);
+
+}  // namespace fatune
