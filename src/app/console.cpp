@@ -1,17 +1,12 @@
 #include "app/console.hpp"
 
-#include <cerrno>
-#include <cstdio>
-#include <cstring>
 #include <memory>
 
 #include <fmt/format.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
-#include "core/error.hpp"
 #include "emit/text_fit.hpp"
-#include "process/standard_streams.hpp"
 
 namespace fatune {
 
@@ -25,17 +20,6 @@ void configure_logging(Verbosity verbosity) {
   spdlog::set_default_logger(std::move(logger));
 }
 
-void print_result(std::string_view text) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
-  if (!written || std::fflush(stdout) != 0) {
-    if (errno == EPIPE) {
-      end_by_broken_pipe();  // as in 'fatune list | head -1', which is nobody's mistake
-    }
-    throw Error(ExitCode::io, fmt::format("cannot write: {}", std::strerror(errno)),
-                "standard output");
-  }
-}
-
 Page page_of(const OutputOptions& output) { return {output.format, output.columns}; }
 
 PrintOptions print_options_of(const OutputOptions& output) {
@@ -45,11 +29,6 @@ PrintOptions print_options_of(const OutputOptions& output) {
 void print_report(std::string_view text, const OutputOptions& output) {
   const bool for_people = output.format == OutputFormat::table;
   print_result(wrapped_lines(text, for_people ? output.columns : 0));
-}
-
-void print_diagnostic(std::string_view text) {
-  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
-  static_cast<void>(std::fflush(stderr));
 }
 
 void print_note(const OutputOptions& output, std::string_view text) {

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "app/options.hpp"
+#include "app/streams.hpp"
 #include "emit/page.hpp"
 #include "emit/run_report.hpp"
 
@@ -10,9 +11,6 @@ namespace fatune {
 
 /// Where log messages go (standard error), and from which level on.
 void configure_logging(Verbosity verbosity);
-
-/// A result, to standard output. Error(io) when it cannot be written whole.
-void print_result(std::string_view text);
 
 /// What a report for these options is printed on.
 [[nodiscard]] Page page_of(const OutputOptions& output);
@@ -22,9 +20,6 @@ void print_result(std::string_view text);
 
 /// A report, like a result; of a table those lines wrapped that are wider than the terminal.
 void print_report(std::string_view text, const OutputOptions& output);
-
-/// To standard error, as it is. What cannot be written there is lost: no run ends for it.
-void print_diagnostic(std::string_view text);
 
 /// A remark for people, to standard error; nothing when quiet.
 void print_note(const OutputOptions& output, std::string_view text);
