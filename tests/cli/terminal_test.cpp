@@ -30,10 +30,12 @@ std::string without_colours(const std::string& text) {
   return std::regex_replace(text, colour, "");
 }
 
+/// Of those that could have been broken: a path stays whole.
 std::size_t widest_line(const std::string& text) {
   std::size_t width = 0;
   for (const std::string& line : split(without_colours(text), '\n')) {
-    width = std::max(width, line.size());
+    const bool one_word = line.find(' ', line.find_first_not_of(' ')) == std::string::npos;
+    width = std::max(width, one_word ? 0 : line.size());
   }
   return width;
 }
@@ -84,6 +86,20 @@ TEST_F(Terminal, TablesFitWithAGpu) {
   expect_fits({"verify-winner", path("best.json"), "--space", "prog", "--repeats", "4"});
   expect_fits({"check", "--config", kConfig, "--small"});
   expect_fits({"devices"});
+}
+
+TEST_F(Terminal, TablesOfMachineCodeFit) {
+  const std::string folder = FATUNE_SOURCE_DIR "/tests/listings/";
+  const std::string code = folder + "flash.sm_80.txt";
+  expect_fits({"sass", "--cubin", code, "--opcodes"});
+  expect_fits({"sass", "diff", folder + "toy_attention.sm_80.nvdisasm_12.4.txt", code});
+}
+
+TEST_F(Terminal, TablesOfCountersFit) {
+  for (const char* name : {"raw_auto.csv", "details_base.csv"}) {
+    expect_fits(
+        {"profile", "--import", FATUNE_SOURCE_DIR "/tests/recorded/ncu/" + std::string(name)});
+  }
 }
 
 TEST_F(Terminal, ATableThatIsCutSaysWhatIsMissing) {

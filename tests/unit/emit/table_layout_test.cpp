@@ -2,9 +2,19 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <sstream>
 
+#include "emit/check_report.hpp"
+#include "emit/device_fields.hpp"
+#include "emit/emulate_report.hpp"
+#include "emit/entry_fields.hpp"
+#include "emit/history_report.hpp"
+#include "emit/sass_report.hpp"
 #include "emit/shared_parts.hpp"
+#include "emit/summary_report.hpp"
 #include "emit/text_fit.hpp"
 
 namespace fatune {
@@ -116,6 +126,39 @@ TEST(FitTable, ACellThatAllRowsShareIsSaidOnce) {
   const TextTable table{{{"problem", false, {.once = true}}, {"us", true, {}}},
                         {{"b1 s512 h1 d128 FP16", "1.0"}, {"b1 s512 h1 d128 FP16", "2.0"}}};
   EXPECT_EQ(draw_plain(table, 24), "problem: b1 s512 h1 d128\n  FP16\n us\n1.0\n2.0\n");
+}
+
+/// Headings of the columns that leave, the first one first, as docs/tables.md lists them.
+template <typename Row>
+std::string leaving_order(const std::vector<Field<Row>>& fields) {
+  std::vector<const Field<Row>*> leaving;
+  for (const Field<Row>& field : fields) {
+    if (field.fit.leaves > 0) {
+      leaving.push_back(&field);
+    }
+  }
+  std::stable_sort(leaving.begin(), leaving.end(),
+                   [](const auto* a, const auto* b) { return a->fit.leaves < b->fit.leaves; });
+  std::string order;
+  for (const Field<Row>* field : leaving) {
+    order += (order.empty() ? "" : ", ") + std::string(field->heading);
+  }
+  return order;
+}
+
+TEST(ColumnFit, TheOrderInWhichColumnsLeaveIsDocumented) {
+  std::ifstream file(FATUNE_TABLES_DOC);
+  const std::string doc(std::istreambuf_iterator<char>(file), {});
+  for (const std::string& row :
+       {"`show` | " + leaving_order(entry_fields()),
+        "problems | " + leaving_order(problem_winner_fields()),
+        "`check` | " + leaving_order(checked_input_fields()),
+        "`emulate` | " + leaving_order(emulated_config_fields()),
+        "`history` | " + leaving_order(history_fields()),
+        "`devices` | " + leaving_order(device_fields()), "`sass` | " + leaving_order(sass_fields()),
+        "`sass diff` | " + leaving_order(sass_diff_fields())}) {
+    EXPECT_THAT(doc, HasSubstr(row + " |"));
+  }
 }
 
 TEST(DrawPlain, TextWrapsWithinItsColumn) {
