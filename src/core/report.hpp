@@ -12,6 +12,7 @@
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
 #include "core/problem.hpp"
+#include "core/statistics.hpp"
 #include "core/winners_summary.hpp"
 
 namespace fatune {
@@ -47,6 +48,9 @@ struct Entry {
   int rank = 0;       ///< 1 is best; 0: not ranked
   int tie_group = 0;  ///< entries with the same number cannot be told apart from its first
   double relative_percent = 0.0;  ///< 100 * baseline / this; the baseline is the best unless chosen
+  /// Of the median of its time over the fastest one's, in pairs that a race took one after the
+  /// other. Absent: it is the fastest, there are too few pairs, or the report is a stored one.
+  std::optional<MedianInterval> to_fastest{};
 };
 
 /// How the samples of a problem were taken (docs/racing.md).

@@ -20,7 +20,7 @@ enum class WinnerDoubt {
   none,           ///< it is decided
   stopped,        ///< the run ended before every configuration had a time
   tied_behind,    ///< it looks slower by more than the tolerance, but that may be chance
-  wide_interval,  ///< its median or the fastest one's is known less well than the tolerance
+  wide_interval,  ///< how its time compares is known less well than the tolerance
 };
 
 /// What became of a winner that was measured again.

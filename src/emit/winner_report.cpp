@@ -26,7 +26,7 @@ std::string_view doubt_text(WinnerDoubt doubt) {
     case WinnerDoubt::tied_behind:
       return "slower by more than the tolerance, but with these samples that may be chance";
     case WinnerDoubt::wide_interval:
-      return "too few or too noisy samples: a median is not known to within the tolerance";
+      return "too few or too noisy samples: how it compares is not known to within the tolerance";
     case WinnerDoubt::none:
       break;
   }

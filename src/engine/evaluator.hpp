@@ -9,6 +9,7 @@
 #include "core/outcome.hpp"
 #include "core/problem.hpp"
 #include "core/report.hpp"
+#include "core/statistics.hpp"
 #include "engine/run_log.hpp"
 #include "measure/measurer.hpp"
 
@@ -29,6 +30,7 @@ struct TrialResult {
   Outcome outcome;
   int place = 0;      ///< 1 is the fastest; 0: none was given
   int tie_group = 0;  ///< those of one group cannot be told apart; 0: as place
+  std::optional<MedianInterval> to_fastest{};  ///< as Entry's
 };
 
 struct Evaluation {

@@ -359,8 +359,8 @@ Evaluation ProblemRace::finish() const {
     if (racer.failure) {
       evaluation.results.push_back({racer.trial, *racer.failure, 0, 0});
     } else if (candidate.place > 0) {
-      evaluation.results.push_back(
-          {racer.trial, outcome_of(racer, candidate), candidate.place, candidate.tie_group});
+      evaluation.results.push_back({racer.trial, outcome_of(racer, candidate), candidate.place,
+                                    candidate.tie_group, candidate.to_fastest});
     }
   }
   evaluation.summary = summary_of(result);

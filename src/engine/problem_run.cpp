@@ -270,6 +270,7 @@ void ProblemRun::finish(bool complete) {
     entry.outcome = std::move(result.outcome);
     entry.rank = result.place;
     entry.tie_group = result.tie_group;
+    entry.to_fastest = result.to_fastest;
     finish_trial(result.trial, complete || !is_ranked(entry.outcome));
   }
   finish_repeats(complete);
@@ -290,6 +291,7 @@ void ProblemRun::finish_repeats(bool complete) {
       entry.outcome = original.outcome;
       entry.rank = original.rank;
       entry.tie_group = original.tie_group;
+      entry.to_fastest = original.to_fastest;
       entry.reused = original.reused;
       entry.same_code_as = original.short_form;
       finish_trial(index, complete || !is_ranked(entry.outcome));

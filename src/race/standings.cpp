@@ -87,7 +87,12 @@ void number(const std::vector<Runner>& runners, const RacePolicy& policy,
   int place = 0;
   int group = 0;
   const Runner* fastest = nullptr;
-  for (const RunnerId id : in_order(runners)) {
+  const std::vector<RunnerId> order = in_order(runners);
+  for (const RunnerId id : order) {
+    if (id != order.front()) {
+      results[id].to_fastest =
+          ratio_interval(runners[id], runners[order.front()], policy.confidence);
+    }
     if (fastest == nullptr || !tied(runners[id], *fastest, policy)) {
       fastest = &runners[id];
       ++group;

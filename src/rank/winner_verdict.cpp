@@ -17,16 +17,45 @@ double behind_percent(const Entry& winner, const Entry& fastest) {
   return 100.0 * (ranked_us(winner.outcome) / ranked_us(fastest.outcome) - 1.0);
 }
 
+bool is_narrow(double low, double middle, double high, const VerdictPolicy& policy) {
+  const double half_width_percent = 50.0 * (high - low) / middle;
+  return half_width_percent <= std::max(policy.tolerance_percent, policy.precision_percent);
+}
+
 /// Too few samples give an interval of less confidence.
-bool is_precise(const Entry& entry, const VerdictPolicy& policy) {
+const Timing* timing_of(const Entry& entry, const VerdictPolicy& policy) {
   const auto* measured = std::get_if<Measured>(&entry.outcome);
-  if (measured == nullptr || measured->timing.confidence < policy.confidence) {
+  return measured != nullptr && measured->timing.confidence >= policy.confidence ? &measured->timing
+                                                                                 : nullptr;
+}
+
+/// By pairs, in which drift cancels, or by both medians, where noise is what counts.
+bool is_compared(const Entry& entry, const Entry& fastest, const VerdictPolicy& policy) {
+  const Timing* timing = timing_of(entry, policy);
+  const Timing* least = timing_of(fastest, policy);
+  if (timing == nullptr || least == nullptr) {
     return false;
   }
-  const Timing& timing = measured->timing;
-  const double half_width_percent =
-      50.0 * (timing.median_high_us - timing.median_low_us) / timing.median_us;
-  return half_width_percent <= std::max(policy.tolerance_percent, policy.precision_percent);
+  if (entry.to_fastest && is_narrow(entry.to_fastest->low, 1.0, entry.to_fastest->high, policy)) {
+    return true;
+  }
+  return is_narrow(timing->median_low_us, timing->median_us, timing->median_high_us, policy) &&
+         is_narrow(least->median_low_us, least->median_us, least->median_high_us, policy);
+}
+
+/// Who ties with the fastest could be the fastest.
+bool leads_clearly(const std::vector<Entry>& ranking, const VerdictPolicy& policy) {
+  const Entry& fastest = ranking.front();
+  return std::all_of(ranking.begin(), ranking.end(), [&](const Entry& entry) {
+    const bool alone = &entry == &fastest;
+    return alone ? timing_of(entry, policy) != nullptr
+                 : entry.tie_group != fastest.tie_group || is_compared(entry, fastest, policy);
+  });
+}
+
+bool is_known(const Entry& winner, const std::vector<Entry>& ranking, const VerdictPolicy& policy) {
+  return &winner == &ranking.front() ? leads_clearly(ranking, policy)
+                                     : is_compared(winner, ranking.front(), policy);
 }
 
 bool has_all_outcomes(const ProblemReport& report, const VerdictPolicy& policy) {
@@ -42,8 +71,7 @@ WinnerDoubt doubt_of(const ProblemReport& report, const Entry& winner,
   if (behind_percent(winner, fastest) > policy.tolerance_percent) {
     return WinnerDoubt::tied_behind;
   }
-  return is_precise(winner, policy) && is_precise(fastest, policy) ? WinnerDoubt::none
-                                                                   : WinnerDoubt::wide_interval;
+  return is_known(winner, report.ranking, policy) ? WinnerDoubt::none : WinnerDoubt::wide_interval;
 }
 
 bool is_beaten(const Entry& winner, const Entry& fastest, const VerdictPolicy& policy) {

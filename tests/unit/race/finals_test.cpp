@@ -117,6 +117,9 @@ TEST(Finals, HaveOneThatIsKeptInHoweverFarBehindItIs) {
   EXPECT_EQ(candidate.timing.samples_us.size(), static_cast<std::size_t>(result.final_rounds));
   EXPECT_NEAR(candidate.timing.median_us, 170.0, 1.0);
   EXPECT_GT(candidate.tie_group, 1);
+  ASSERT_TRUE(candidate.to_fastest);
+  EXPECT_NEAR(candidate.to_fastest->low, 1.7, 0.02);
+  EXPECT_NEAR(candidate.to_fastest->high, 1.7, 0.02);
   EXPECT_LE(candidate.timing.median_high_us - candidate.timing.median_low_us, 2 * 0.005 * 170.0);
 }
 

@@ -67,9 +67,29 @@ TEST(WinnerVerdict, OneThatLooksSlowerAndTiesIsUndecided) {
 }
 
 TEST(WinnerVerdict, MediansThatAreNotKnownWellEnoughConfirmNothing) {
-  expect_undecided(judge({entry(1, 100, 1, 0.6)}), WinnerDoubt::wide_interval);
+  expect_undecided(judge({entry(1, 100, 1, 0.6), entry(2, 100.1, 1)}), WinnerDoubt::wide_interval);
   expect_undecided(judge({entry(2, 100, 1, 0.6), entry(1, 100.1, 1)}), WinnerDoubt::wide_interval);
-  EXPECT_EQ(judge({entry(1, 100, 1, 0.6)}, 1.0).verdict, WinnerVerdict::confirmed);
+  EXPECT_EQ(judge({entry(1, 100, 1, 0.6), entry(2, 100.1, 1)}, 1.0).verdict,
+            WinnerVerdict::confirmed);
+}
+
+// Drift widens the medians' intervals and not that of the ratio; noise widens the ratio's more.
+TEST(WinnerVerdict, PairsOrMediansAreEnough) {
+  std::vector<Entry> ranking{entry(2, 100, 1, 2.0), entry(1, 100.1, 1, 2.0)};
+  ranking[1].to_fastest = MedianInterval{0.999, 1.003, 0.96};
+  EXPECT_EQ(judge(ranking).verdict, WinnerVerdict::confirmed);
+  ranking[1].to_fastest = MedianInterval{0.99, 1.01, 0.96};
+  expect_undecided(judge(ranking), WinnerDoubt::wide_interval);
+  ranking = {entry(2, 100, 1), entry(1, 100.1, 1)};
+  ranking[1].to_fastest = MedianInterval{0.99, 1.01, 0.96};
+  EXPECT_EQ(judge(ranking).verdict, WinnerVerdict::confirmed);
+}
+
+TEST(WinnerVerdict, TheFastestNeedsAComparisonWithAllThatTieWithIt) {
+  std::vector<Entry> ranking{entry(1, 100, 1), entry(2, 100.1, 1, 2.0), entry(3, 120, 2, 9.0)};
+  expect_undecided(judge(ranking), WinnerDoubt::wide_interval);
+  ranking[1].to_fastest = MedianInterval{0.999, 1.003, 0.96};
+  EXPECT_EQ(judge(ranking).verdict, WinnerVerdict::confirmed);
 }
 
 TEST(WinnerVerdict, TooFewSamplesForAnIntervalConfirmNothing) {
