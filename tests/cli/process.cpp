@@ -87,6 +87,9 @@ pid_t spawn(std::vector<std::string> command, const ProcessOptions& options, con
   ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   ::posix_spawn_file_actions_adddup2(&actions, out.ends[1], STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, err.ends[1], STDERR_FILENO);
+  if (!options.folder.empty()) {
+    ::posix_spawn_file_actions_addchdir_np(&actions, options.folder.c_str());
+  }
   pid_t pid = -1;
   const int error = ::posix_spawn(&pid, command.front().c_str(), &actions, nullptr,
                                   pointers(command).data(), pointers(variables).data());

@@ -19,6 +19,7 @@ struct ProcessResult {
 
 struct ProcessOptions {
   std::map<std::string, std::string> environment;  ///< the whole of it
+  std::string folder;                              ///< it starts in; empty: this program's
   std::chrono::seconds deadline{120};              ///< then it is killed, and the test fails
   /// Both of its streams are terminals (one each), of so many columns; 0: that do not know theirs.
   std::optional<unsigned short> terminal_columns{};

@@ -1,0 +1,152 @@
+// What README.md and docs/ tell people to type works, and prints what they show. An HTML comment
+// before a block of code says what is special about it:
+//   shows: COMMAND      the block is what COMMAND prints, without a GPU
+//   without a GPU       its commands run where there is none; others have the fake GPU
+//   exit code N         the same, and they end so
+//   needs Nsight Compute   its commands get as far as that, and are stored runs' where they name
+//   one file: NAME          the reader writes the block to a file of that name
+#include "cli/program.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+
+#include "cli/document.hpp"
+
+namespace fatune::testing_cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kShows = "shows: ";
+constexpr std::string_view kFile = "file: ";
+constexpr std::array kDocuments{"README.md",           "CONTRIBUTING.md", "docs/check.md",
+                                "docs/debug.md",       "docs/emulate.md", "docs/estimate.md",
+                                "docs/performance.md", "docs/profile.md"};
+
+constexpr std::string_view kExitCode = "exit code ";
+
+/// The fake GPU, but for commands that are to run without one.
+enum class Machine { fake_gpu, no_gpu };
+
+class Documents : public ProgramTest, public testing::WithParamInterface<const char*> {
+ protected:
+  Documents() {
+    for (const char* name : {"tests", "kernels", "configs"}) {
+      fs::create_symlink(fs::path(FATUNE_SOURCE_DIR) / name, folder_ / name);
+    }
+    fs::create_symlink(FATUNE_SOURCE_DIR "/kernels/flash_sm80", folder_ / "my_kernel");
+    process_.folder = folder_.string();
+    process_.environment["FATUNE_FAKE_DEVICES"] = "2";
+  }
+
+  /// Where a command names no space, a small one of flash_sm80 is searched.
+  ProcessResult run_on(Machine machine, const std::vector<std::string>& arguments) {
+    const bool other_family = std::any_of(
+        arguments.begin(), arguments.end(),
+        [](const std::string& argument) { return argument.starts_with("tests/families"); });
+    other_family ? void(process_.environment.erase("KERNELS"))
+                 : void(process_.environment["KERNELS"] = "64,32");
+    if (machine == Machine::fake_gpu) {
+      use_fake_worker({{"noise_percent", 0.2}});
+    }
+    const ProcessResult result = fatune(arguments);
+    process_.environment["FATUNE_LIBCUDA"] = "/nonexistent/libcuda.so.1";
+    return result;
+  }
+
+  void expect_ends(const CodeBlock& block, Machine machine, int exit_code) {
+    for (const auto& arguments : fatune_commands(block.text)) {
+      const ProcessResult result = run_on(machine, arguments);
+      EXPECT_EQ(result.exit_code, exit_code) << testing::PrintToString(arguments) << '\n'
+                                             << result.err;
+    }
+  }
+
+  void expect_no_nsight_compute(const CodeBlock& block) {
+    expect_ok(run_on(Machine::fake_gpu, {"run", "--config", kConfig, "--seq", "4096"}));
+    for (const auto& arguments : fatune_commands(block.text)) {
+      const ProcessResult result = run_on(Machine::fake_gpu, arguments);
+      if (result.exit_code != 0) {
+        expect_error(result, ExitCode::bad_file, {"is not installed"});
+      }
+    }
+  }
+
+  /// Registers and spills, and so estimates, are those of one version of the compiler.
+  [[nodiscard]] bool has_compiler_of_documents() {
+    return fatune({"--version"}).out.find("NVRTC 13.0") != std::string::npos;
+  }
+
+  void expect_shown(const std::string& command, const CodeBlock& block) {
+    if (!has_compiler_of_documents()) {
+      other_compiler_ = true;
+      return;
+    }
+    const auto commands = fatune_commands(command);
+    ASSERT_EQ(commands.size(), 1U) << command;
+    process_.environment.erase("KERNELS");
+    const ProcessResult result = fatune(commands[0]);
+    EXPECT_TRUE(is_shown(result.out + result.err, block.text))
+        << command << " prints\n"
+        << result.out << result.err << "and not\n"
+        << block.text;
+  }
+
+  void try_block(const CodeBlock& block) {
+    SCOPED_TRACE(std::string(GetParam()) + ":" + std::to_string(block.line));
+    const std::string& note = block.note;
+    if (note.starts_with(kShows)) {
+      expect_shown(note.substr(kShows.size()), block);
+    } else if (note.starts_with(kFile)) {
+      write(note.substr(kFile.size()), block.text);
+    } else if (note == "needs Nsight Compute") {
+      expect_no_nsight_compute(block);
+    } else if (note.starts_with(kExitCode)) {
+      expect_ends(block, Machine::no_gpu, std::stoi(note.substr(kExitCode.size())));
+    } else {
+      expect_ends(block, note == "without a GPU" ? Machine::no_gpu : Machine::fake_gpu, 0);
+    }
+  }
+
+  bool other_compiler_ = false;
+};
+
+std::string read_document(const std::string& name) {
+  std::ifstream file(fs::path(FATUNE_SOURCE_DIR) / name);
+  EXPECT_TRUE(file.is_open()) << name;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST_P(Documents, SayWhatWorksAndShowWhatComesOut) {
+  int commands = 0;
+  for (const CodeBlock& block : code_blocks(read_document(GetParam()))) {
+    commands += static_cast<int>(fatune_commands(block.text + block.note).size());
+    try_block(block);
+  }
+  EXPECT_GT(commands, 0) << "has this document no commands any more? Then take it from the list";
+  if (other_compiler_ && !HasFailure()) {
+    GTEST_SKIP() << "all commands work; what they print is compared with NVRTC 13.0 alone";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Documents, testing::ValuesIn(kDocuments));
+
+TEST(DocumentList, HasEveryDocumentWithCommands) {
+  for (const char* place : {".", "docs", "kernels", "kernels/flash_sm80"}) {
+    for (const auto& file : fs::directory_iterator(fs::path(FATUNE_SOURCE_DIR) / place)) {
+      const std::string name = (fs::path(place) / file.path().filename()).lexically_normal();
+      if (file.path().extension() != ".md" ||
+          std::find(kDocuments.begin(), kDocuments.end(), name) != kDocuments.end()) {
+        continue;
+      }
+      for (const CodeBlock& block : code_blocks(read_document(name))) {
+        EXPECT_TRUE(fatune_commands(block.text).empty()) << name << ':' << block.line;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli
