@@ -5,6 +5,7 @@
 #include "emit/device_report.hpp"
 #include "gpu/devices.hpp"
 #include "gpu/driver.hpp"
+#include "gpu/driver_release.hpp"
 
 namespace fatune {
 namespace {
@@ -25,7 +26,8 @@ DeviceReport make_report() {
     report.remedy = driver.remedy;
     return report;
   }
-  report.driver = "CUDA " + driver.version_text();
+  const std::string& release = gpu::driver_release();
+  report.driver = (release.empty() ? "" : release + ", ") + "CUDA " + driver.version_text();
   for (const gpu::Device& device : gpu::list_devices()) {
     report.devices.push_back(listed(device));
   }
