@@ -56,9 +56,20 @@ class Documents : public ProgramTest, public testing::WithParamInterface<const c
     return result;
   }
 
+  /// A fresh machine has no nvdisasm, which 'sass' asks for; CI brings it (scripts/setup --tools).
+  static bool lacks_nvdisasm(const ProcessResult& result) {
+    return result.exit_code == static_cast<int>(ExitCode::bad_file) &&
+           result.err.starts_with("fatune: nvdisasm") &&
+           result.err.find("is not installed") != std::string::npos;
+  }
+
   void expect_ends(const CodeBlock& block, Machine machine, int exit_code) {
     for (const auto& arguments : fatune_commands(block.text)) {
       const ProcessResult result = run_on(machine, arguments);
+      if (lacks_nvdisasm(result)) {
+        not_seen_ = "commands of 'sass' have got as far as nvdisasm, which is not installed here";
+        continue;
+      }
       EXPECT_EQ(result.exit_code, exit_code) << testing::PrintToString(arguments) << '\n'
                                              << result.err;
     }
@@ -81,7 +92,7 @@ class Documents : public ProgramTest, public testing::WithParamInterface<const c
 
   void expect_shown(const std::string& command, const CodeBlock& block) {
     if (!has_compiler_of_documents()) {
-      other_compiler_ = true;
+      not_seen_ = "all commands work; what they print is compared with NVRTC 13.0 alone";
       return;
     }
     const auto commands = fatune_commands(command);
@@ -110,7 +121,7 @@ class Documents : public ProgramTest, public testing::WithParamInterface<const c
     }
   }
 
-  bool other_compiler_ = false;
+  std::string not_seen_;  ///< why the test has skipped a part; empty: it has not
 };
 
 std::string read_document(const std::string& name) {
@@ -126,8 +137,8 @@ TEST_P(Documents, SayWhatWorksAndShowWhatComesOut) {
     try_block(block);
   }
   EXPECT_GT(commands, 0) << "has this document no commands any more? Then take it from the list";
-  if (other_compiler_ && !HasFailure()) {
-    GTEST_SKIP() << "all commands work; what they print is compared with NVRTC 13.0 alone";
+  if (!not_seen_.empty() && !HasFailure()) {
+    GTEST_SKIP() << not_seen_;
   }
 }
 
