@@ -66,6 +66,20 @@ class SlowGpu : public ProgramTest {
     command.insert(command.end(), arguments.begin(), arguments.end());
     return run_process(command, options);
   }
+  /// Until the worker has taken one, by its log, and is at the next.
+  void wait_for_a_sample() const {
+    constexpr std::chrono::milliseconds kPause{100};
+    constexpr int kMostPauses = 600;
+    for (int i = 0; i < kMostPauses; ++i) {
+      std::this_thread::sleep_for(kPause);
+      if (std::filesystem::exists(path("log")) &&
+          read("log").find("sampled ") != std::string::npos) {
+        std::this_thread::sleep_for(kPause);
+        return;
+      }
+    }
+    ADD_FAILURE() << "no sample was taken";
+  }
   [[nodiscard]] json results() const { return json::parse(read("out/results.json")); }
   /// By configuration.
   static std::map<std::string, std::vector<double>> samples(const json& problem) {
@@ -130,10 +144,10 @@ TEST_F(SlowGpu, TimeoutsTwoSignalsAreOneRequest) {
 }
 
 TEST_F(SlowGpu, ASecondRequestEndsItAtOnce) {
-  process_.environment["FATUNE_FAKE_WORKER"] = json{{"slow_ms", 4000}}.dump();
-  const ProcessResult killed = program(run_of({"-v", "--no-cache"}), "compiled ", [](pid_t pid) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    ::kill(pid, SIGINT);  // within a sample, to whose end it waits
+  use_fake_worker({{"log", path("log")}, {"slow_ms", 3000}});
+  const ProcessResult killed = program(run_of({"-v", "--no-cache"}), "compiled ", [&](pid_t pid) {
+    wait_for_a_sample();
+    ::kill(pid, SIGINT);  // within the next sample, to whose end it waits
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     ::kill(pid, SIGTERM);
   });
