@@ -11,7 +11,7 @@ struct FillInputsArgs {
   unsigned long long seed;
   int seq_len;
   int heads;
-  int kind;  // src/measure/input_kind.hpp
+  int kind;  // src/attention/input_kind.hpp
 };
 
 // The rows to be compared: for each (batch, head) the same number of positions, ascending.

@@ -6,7 +6,7 @@
 #include "reference/measurement_args.h"
 #include "reference/philox.cuh"
 
-// src/measure/input_kind.hpp has the same values.
+// src/attention/input_kind.hpp has the same values.
 enum InputKind : int { kNormal = 0, kLargeLogits = 1, kDominatingKey = 2 };
 // Streams of random numbers: the tensors, then what the dominating key needs.
 enum RandomStream : unsigned { kQuery = 0, kKey = 1, kValue = 2, kDirection = 3, kPosition = 4 };

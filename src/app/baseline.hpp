@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "core/config.hpp"
-#include "core/report.hpp"
 #include "engine/problem_plan.hpp"
 #include "plan/family.hpp"
+#include "report/report.hpp"
 
 // The configuration that percentages refer to, when the user names one.
 namespace fatune {

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/problem.hpp"
-#include "core/winner_check.hpp"
+#include "attention/problem.hpp"
 #include "data/file_tree.hpp"
+#include "report/winner_check.hpp"
 
 namespace fatune {
 

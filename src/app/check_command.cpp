@@ -11,10 +11,10 @@
 #include "app/measuring.hpp"
 #include "app/plan_problems.hpp"
 #include "app/sanitizer_check.hpp"
+#include "attention/error_rule.hpp"
 #include "emit/check_report.hpp"
 #include "emit/check_rows.hpp"
 #include "engine/interrupt.hpp"
-#include "measure/error_rule.hpp"
 #include "plan/planner.hpp"
 
 namespace fatune {

@@ -4,9 +4,9 @@
 #include <cctype>
 #include <vector>
 
+#include "attention/cpu_reference.hpp"
 #include "emit/npy.hpp"
 #include "emit/output_file.hpp"
-#include "measure/cpu_reference.hpp"
 
 namespace fatune {
 namespace {

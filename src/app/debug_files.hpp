@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "attention/head_inputs.hpp"
+#include "attention/head_problem.hpp"
 #include "debug/compare.hpp"
-#include "debug/head_inputs.hpp"
-#include "debug/head_problem.hpp"
 
 namespace fatune {
 

@@ -5,8 +5,8 @@
 #include "app/kernel_choice.hpp"
 #include "app/options.hpp"
 #include "app/target.hpp"
-#include "debug/head_inputs.hpp"
-#include "debug/head_problem.hpp"
+#include "attention/head_inputs.hpp"
+#include "attention/head_problem.hpp"
 #include "measure/debug_run.hpp"
 #include "verify/emulated_debug.hpp"
 

@@ -3,8 +3,8 @@
 #include "compile/cubin_cache.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
-#include "core/emulation.hpp"
 #include "plan/family.hpp"
+#include "report/emulation.hpp"
 #include "verify/emulate_kernel.hpp"
 
 namespace fatune {

@@ -8,9 +8,9 @@
 
 #include "app/for_each_index.hpp"
 #include "app/progress.hpp"
+#include "attention/error_rule.hpp"
 #include "engine/entries.hpp"
 #include "engine/interrupt.hpp"
-#include "measure/error_rule.hpp"
 #include "plan/short_form.hpp"
 #include "verify/finding_groups.hpp"
 #include "verify/small_emulation.hpp"

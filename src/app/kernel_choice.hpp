@@ -5,10 +5,10 @@
 
 #include "app/options.hpp"
 #include "core/config.hpp"
-#include "core/report.hpp"
 #include "data/file_tree.hpp"
 #include "plan/family.hpp"
 #include "plan/space.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

@@ -7,7 +7,7 @@
 #include "app/session.hpp"
 #include "app/target.hpp"
 #include "core/error.hpp"
-#include "core/report.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

@@ -7,14 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "attention/init_kind.hpp"
+#include "attention/problem.hpp"
 #include "core/arch.hpp"
-#include "core/emulation.hpp"
-#include "core/init_kind.hpp"
 #include "core/map_target.hpp"
 #include "core/output_format.hpp"
-#include "core/problem.hpp"
-#include "core/report.hpp"
 #include "core/sanitizer.hpp"
+#include "report/emulation.hpp"
+#include "report/report.hpp"
 
 // What the command line asks for, as plain values. Lists are without duplicates, counts positive:
 // cli/ has seen to it.

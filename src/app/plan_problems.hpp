@@ -6,8 +6,8 @@
 
 #include "app/kernel_choice.hpp"
 #include "app/options.hpp"
+#include "attention/problem.hpp"
 #include "core/config.hpp"
-#include "core/problem.hpp"
 #include "engine/problem_plan.hpp"
 #include "plan/family.hpp"
 #include "plan/planner.hpp"

@@ -4,9 +4,9 @@
 
 #include "app/compile_batch.hpp"
 #include "app/profile_import.hpp"
+#include "attention/probe_problem.hpp"
 #include "core/error.hpp"
 #include "engine/entries.hpp"
-#include "measure/probe_problem.hpp"
 #include "plan/kernel_name.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"

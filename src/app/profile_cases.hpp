@@ -6,8 +6,8 @@
 
 #include "app/kernel_choice.hpp"
 #include "app/options.hpp"
+#include "attention/problem.hpp"
 #include "core/config.hpp"
-#include "core/problem.hpp"
 
 namespace fatune {
 

@@ -8,8 +8,8 @@
 
 #include "app/console.hpp"
 #include "app/terminal_width.hpp"
+#include "attention/problem.hpp"
 #include "core/outcome.hpp"
-#include "core/problem.hpp"
 #include "emit/text_fit.hpp"
 
 namespace fatune {

@@ -7,8 +7,8 @@
 #include <string_view>
 
 #include "app/options.hpp"
-#include "core/report.hpp"
 #include "engine/run_observer.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

@@ -6,7 +6,7 @@
 
 #include "app/result_files.hpp"
 #include "core/error.hpp"
-#include "core/report.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

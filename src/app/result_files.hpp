@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/options.hpp"
-#include "core/report.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "app/session.hpp"
-#include "core/report.hpp"
+#include "report/report.hpp"
 #include "store/run_writer.hpp"
 
 namespace fatune {

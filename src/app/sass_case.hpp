@@ -4,9 +4,9 @@
 
 #include "app/kernel_choice.hpp"
 #include "app/options.hpp"
+#include "attention/problem.hpp"
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
-#include "core/problem.hpp"
 
 namespace fatune {
 

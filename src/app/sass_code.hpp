@@ -6,8 +6,8 @@
 
 #include "app/kernel_choice.hpp"
 #include "app/options.hpp"
+#include "attention/problem.hpp"
 #include "core/kernel_code.hpp"
-#include "core/problem.hpp"
 #include "data/file_tree.hpp"
 #include "sass/listing.hpp"
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/report.hpp"
-#include "core/run_summary.hpp"
+#include "report/report.hpp"
+#include "report/run_summary.hpp"
 
 namespace fatune {
 

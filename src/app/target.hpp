@@ -6,8 +6,8 @@
 
 #include "app/options.hpp"
 #include "core/device_limits.hpp"
-#include "core/report.hpp"
 #include "data/file_tree.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/problem.hpp"
+#include "attention/problem.hpp"
 
 namespace fatune {
 

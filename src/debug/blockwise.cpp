@@ -5,7 +5,7 @@
 #include <limits>
 #include <utility>
 
-#include "measure/cpu_reference.hpp"
+#include "attention/cpu_reference.hpp"
 
 namespace fatune {
 namespace {

@@ -3,8 +3,8 @@
 #include <span>
 #include <vector>
 
-#include "debug/head_inputs.hpp"
-#include "debug/head_problem.hpp"
+#include "attention/head_inputs.hpp"
+#include "attention/head_problem.hpp"
 #include "debug/step_values.hpp"
 
 namespace fatune {

@@ -4,8 +4,8 @@
 #include <optional>
 #include <vector>
 
-#include "debug/head_inputs.hpp"
-#include "debug/head_problem.hpp"
+#include "attention/head_inputs.hpp"
+#include "attention/head_problem.hpp"
 #include "debug/step_values.hpp"
 
 namespace fatune {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "measure/cpu_reference.hpp"
+#include "attention/cpu_reference.hpp"
 
 namespace fatune {
 namespace {

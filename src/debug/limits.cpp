@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "measure/cpu_reference.hpp"
-#include "measure/error_rule.hpp"
+#include "attention/cpu_reference.hpp"
+#include "attention/error_rule.hpp"
 
 namespace fatune {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "debug/head_problem.hpp"
+#include "attention/head_problem.hpp"
 
 namespace fatune {
 

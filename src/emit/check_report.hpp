@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "attention/problem.hpp"
 #include "core/coverage.hpp"
 #include "core/outcome.hpp"
-#include "core/problem.hpp"
 #include "core/sanitizer.hpp"
 #include "emit/field.hpp"
 #include "emit/page.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/row_pattern.hpp"
+#include "attention/row_pattern.hpp"
 #include "emit/check_report.hpp"
 #include "emit/field.hpp"
 #include "emit/json_text.hpp"

@@ -6,8 +6,8 @@
 
 #include "core/coverage.hpp"
 #include "core/kernel_code.hpp"
-#include "core/report.hpp"
 #include "emit/page.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "core/report.hpp"
 #include "emit/field.hpp"
 #include "emit/text_table.hpp"
+#include "report/report.hpp"
 
 // Hardware counters beside a sweep's results: figures of the table of src/counters.
 namespace fatune {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "attention/head_problem.hpp"
 #include "debug/compare.hpp"
-#include "debug/head_problem.hpp"
 #include "emit/field.hpp"
 #include "emit/page.hpp"
 

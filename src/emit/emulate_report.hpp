@@ -6,9 +6,9 @@
 
 #include "core/arch.hpp"
 #include "core/coverage.hpp"
-#include "core/emulation.hpp"
 #include "emit/field.hpp"
 #include "emit/page.hpp"
+#include "report/emulation.hpp"
 
 namespace fatune {
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "attention/problem.hpp"
 #include "core/outcome.hpp"
-#include "core/problem.hpp"
 
 namespace fatune {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "core/report.hpp"
 #include "emit/field.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

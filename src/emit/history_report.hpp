@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "core/run_summary.hpp"
 #include "emit/field.hpp"
 #include "emit/page.hpp"
+#include "report/run_summary.hpp"
 
 namespace fatune {
 

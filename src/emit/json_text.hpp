@@ -5,8 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "core/report.hpp"
 #include "emit/field.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

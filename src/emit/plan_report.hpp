@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "core/outcome.hpp"
-#include "core/report.hpp"
 #include "emit/page.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

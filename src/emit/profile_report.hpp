@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "attention/problem.hpp"
 #include "core/coverage.hpp"
-#include "core/problem.hpp"
 #include "counters/counter_field.hpp"
 #include "emit/page.hpp"
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/report.hpp"
 #include "emit/json_text.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/output_format.hpp"
-#include "core/report.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

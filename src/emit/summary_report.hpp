@@ -3,10 +3,10 @@
 #include <string>
 #include <vector>
 
-#include "core/winners_summary.hpp"
 #include "emit/field.hpp"
 #include "emit/json_text.hpp"
 #include "emit/text_table.hpp"
+#include "report/winners_summary.hpp"
 
 namespace fatune {
 

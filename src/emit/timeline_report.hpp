@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "attention/problem.hpp"
 #include "core/coverage.hpp"
-#include "core/problem.hpp"
 #include "counters/nsys_summary.hpp"
 #include "emit/field.hpp"
 #include "emit/page.hpp"

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
-#include "core/winner_check.hpp"
 #include "emit/field.hpp"
 #include "emit/page.hpp"
+#include "report/winner_check.hpp"
 
 namespace fatune {
 

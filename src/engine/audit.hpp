@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/report.hpp"
 #include "engine/problem_plan.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/journal_event.hpp"
-#include "core/report.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

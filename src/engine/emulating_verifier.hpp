@@ -9,12 +9,12 @@
 #include <optional>
 #include <string>
 
+#include "attention/problem.hpp"
 #include "compile/cubin_cache.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
-#include "core/problem.hpp"
 #include "engine/task_pool.hpp"
 #include "plan/family.hpp"
 #include "verify/small_emulation.hpp"

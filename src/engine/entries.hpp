@@ -4,8 +4,8 @@
 
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
-#include "core/report.hpp"
 #include "plan/family.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "attention/problem.hpp"
 #include "core/device_limits.hpp"
 #include "core/journal_event.hpp"
 #include "core/outcome.hpp"
-#include "core/problem.hpp"
-#include "core/report.hpp"
 #include "core/statistics.hpp"
 #include "engine/run_log.hpp"
 #include "measure/measurer.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-#include "core/problem.hpp"
+#include "attention/problem.hpp"
 #include "engine/interrupt.hpp"
 #include "engine/problem_run.hpp"
 

@@ -8,7 +8,6 @@
 #include "compile/compile_pool.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
-#include "core/report.hpp"
 #include "engine/device_thread.hpp"
 #include "engine/problem_plan.hpp"
 #include "engine/problem_queue.hpp"
@@ -16,6 +15,7 @@
 #include "engine/run_log.hpp"
 #include "engine/run_observer.hpp"
 #include "plan/family.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

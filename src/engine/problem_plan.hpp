@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "attention/problem.hpp"
 #include "core/config.hpp"
-#include "core/problem.hpp"
 
 namespace fatune {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/problem.hpp"
+#include "attention/problem.hpp"
 
 namespace fatune {
 namespace {

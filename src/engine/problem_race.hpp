@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "core/report.hpp"
 #include "engine/conditions_log.hpp"
 #include "engine/evaluator.hpp"
 #include "engine/race_counters.hpp"
 #include "engine/run_log.hpp"
 #include "measure/measurer.hpp"
 #include "race/race.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "attention/probe_problem.hpp"
 #include "engine/entries.hpp"
 #include "engine/work_estimate.hpp"
-#include "measure/probe_problem.hpp"
 #include "plan/planner.hpp"
 
 namespace fatune {

@@ -6,10 +6,10 @@
 
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
-#include "core/report.hpp"
 #include "engine/compile_feed.hpp"
 #include "engine/problem_plan.hpp"
 #include "plan/family.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

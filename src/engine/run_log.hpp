@@ -6,7 +6,7 @@
 #include "core/journal_event.hpp"
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
-#include "core/report.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "core/problem.hpp"
-#include "core/report.hpp"
+#include "attention/problem.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

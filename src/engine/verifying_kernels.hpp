@@ -6,11 +6,11 @@
 #include <utility>
 #include <vector>
 
+#include "attention/problem.hpp"
 #include "compile/compiler.hpp"
 #include "compile/cubin_cache.hpp"
 #include "core/arch.hpp"
 #include "core/kernel_code.hpp"
-#include "core/problem.hpp"
 #include "data/file_tree.hpp"
 
 namespace fatune {

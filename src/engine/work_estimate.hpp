@@ -2,13 +2,13 @@
 
 #include <optional>
 
+#include "attention/problem.hpp"
 #include "core/device_limits.hpp"
-#include "core/emulation.hpp"
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
-#include "core/problem.hpp"
-#include "core/report.hpp"
 #include "plan/family.hpp"
+#include "report/emulation.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

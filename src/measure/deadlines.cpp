@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "attention/input_kind.hpp"
+#include "attention/probe_problem.hpp"
 #include "core/error.hpp"
-#include "measure/input_kind.hpp"
-#include "measure/probe_problem.hpp"
 
 namespace fatune {
 namespace {

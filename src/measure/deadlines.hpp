@@ -2,7 +2,7 @@
 
 #include <chrono>
 
-#include "core/problem.hpp"
+#include "attention/problem.hpp"
 
 namespace fatune {
 

@@ -68,14 +68,6 @@ class Bench {
 
 }  // namespace
 
-AttentionDump dump_layout(float* start, const DumpExtents& extents) {
-  float* const p = start + extents.rows * extents.keys;
-  float* const m = p + extents.rows * extents.keys;
-  float* const l = m + extents.kv_tiles * extents.rows;
-  float* const o = l + extents.kv_tiles * extents.rows;
-  return {start, p, m, l, o, static_cast<int>(extents.rows), static_cast<int>(extents.keys)};
-}
-
 DebugResult run_for_debug(const DebugRequest& request, const DeviceLimits& limits) {
   LoadedKernel kernel(request.artifact);
   if (std::optional<std::string> limit = kernel.prepare(request.geometry, limits)) {

@@ -9,15 +9,15 @@
 #include <utility>
 #include <vector>
 
+#include "attention/probe_problem.hpp"
+#include "attention/range_names.hpp"
 #include "core/error.hpp"
-#include "core/range_names.hpp"
 #include "gpu/nvtx.hpp"
 #include "measure/counting.hpp"
 #include "measure/driver_outcome.hpp"
 #include "measure/loaded_kernel.hpp"
 #include "measure/measurement_module.hpp"
 #include "measure/memory_plan.hpp"
-#include "measure/probe_problem.hpp"
 #include "measure/timing.hpp"
 #include "measure/verification.hpp"
 

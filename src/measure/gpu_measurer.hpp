@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "core/device_limits.hpp"
-#include "core/report.hpp"
+#include "core/measure_policy.hpp"
 #include "gpu/context.hpp"
 #include "gpu/driver.hpp"
 #include "measure/gpu_monitor.hpp"

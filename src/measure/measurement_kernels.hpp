@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "attention/problem.hpp"
 #include "core/arch.hpp"
 #include "core/kernel_code.hpp"
-#include "core/problem.hpp"
 
 namespace fatune {
 

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
+#include "attention/problem.hpp"
 #include "core/kernel_code.hpp"
-#include "core/problem.hpp"
 #include "gpu/context.hpp"
 #include "gpu/module.hpp"
 #include "reference/measurement_args.h"

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "attention/problem.hpp"
 #include "core/kernel_code.hpp"
+#include "core/measure_policy.hpp"
 #include "core/outcome.hpp"
-#include "core/problem.hpp"
-#include "core/report.hpp"
 #include "measure/gpu_reading.hpp"
 
 namespace fatune {

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <iterator>
 
+#include "attention/input_kind.hpp"
+#include "attention/probe_problem.hpp"
+#include "attention/row_sample.hpp"
 #include "core/error.hpp"
-#include "measure/input_kind.hpp"
-#include "measure/probe_problem.hpp"
-#include "measure/row_sample.hpp"
 
 namespace fatune {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
+#include "attention/problem.hpp"
 #include "core/device_limits.hpp"
-#include "core/problem.hpp"
-#include "core/report.hpp"
+#include "core/measure_policy.hpp"
 
 namespace fatune {
 

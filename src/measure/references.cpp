@@ -1,6 +1,6 @@
 #include "measure/references.hpp"
 
-#include "measure/row_sample.hpp"
+#include "attention/row_sample.hpp"
 
 namespace fatune {
 

@@ -1,6 +1,6 @@
 #include "measure/stage.hpp"
 
-#include "measure/error_rule.hpp"
+#include "attention/error_rule.hpp"
 
 namespace fatune {
 

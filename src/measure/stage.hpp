@@ -2,12 +2,12 @@
 
 #include <cstdint>
 
-#include "core/problem.hpp"
+#include "attention/input_kind.hpp"
+#include "attention/problem.hpp"
+#include "attention/row_sample.hpp"
 #include "gpu/memory.hpp"
-#include "measure/input_kind.hpp"
 #include "measure/measurement_module.hpp"
 #include "measure/references.hpp"
-#include "measure/row_sample.hpp"
 #include "measure/tensors.hpp"
 
 namespace fatune {

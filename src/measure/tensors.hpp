@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
+#include "attention/problem.hpp"
 #include "common/attention_args.h"
-#include "core/problem.hpp"
 #include "gpu/memory.hpp"
 #include "reference/measurement_args.h"
 

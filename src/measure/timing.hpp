@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
+#include "core/measure_policy.hpp"
 #include "core/outcome.hpp"
-#include "core/report.hpp"
 #include "gpu/context.hpp"
 #include "gpu/memory.hpp"
 #include "measure/loaded_kernel.hpp"

@@ -5,10 +5,10 @@
 #include <bit>
 #include <stdexcept>
 
-#include "measure/error_rule.hpp"
-#include "measure/probe_problem.hpp"
+#include "attention/error_rule.hpp"
+#include "attention/probe_problem.hpp"
+#include "attention/row_sample.hpp"
 #include "measure/row_counts.hpp"
-#include "measure/row_sample.hpp"
 
 namespace fatune {
 namespace {

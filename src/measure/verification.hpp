@@ -6,10 +6,10 @@
 #include <span>
 #include <string>
 
+#include "attention/input_kind.hpp"
+#include "attention/problem.hpp"
 #include "core/outcome.hpp"
-#include "core/problem.hpp"
 #include "gpu/memory.hpp"
-#include "measure/input_kind.hpp"
 #include "measure/measurement_module.hpp"
 #include "measure/stage.hpp"
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/config.hpp"
-#include "core/report.hpp"
+#include "core/named_value.hpp"
 #include "plan/family.hpp"
 
 namespace fatune {

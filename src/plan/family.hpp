@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "attention/block_tiles.hpp"
 #include "core/arch.hpp"
-#include "core/block_tiles.hpp"
 #include "core/kernel_code.hpp"
 #include "data/file_tree.hpp"
 #include "plan/expression.hpp"

@@ -5,13 +5,13 @@
 #include <string_view>
 #include <vector>
 
+#include "attention/block_tiles.hpp"
+#include "attention/problem.hpp"
 #include "core/arch.hpp"
-#include "core/block_tiles.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
-#include "core/problem.hpp"
 #include "core/shared_tensor.hpp"
 #include "plan/family.hpp"
 #include "plan/space.hpp"

@@ -3,9 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "attention/problem.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
-#include "core/problem.hpp"
 #include "plan/expression.hpp"
 #include "plan/family.hpp"
 

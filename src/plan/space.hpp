@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "attention/problem.hpp"
 #include "core/config.hpp"
-#include "core/problem.hpp"
 #include "data/file_tree.hpp"
 #include "plan/expression.hpp"
 #include "plan/family.hpp"

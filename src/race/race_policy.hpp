@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "core/report.hpp"
+#include "core/measure_policy.hpp"
 
 namespace fatune {
 

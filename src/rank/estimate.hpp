@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "core/device_limits.hpp"
-#include "core/emulation.hpp"
 #include "core/outcome.hpp"
+#include "report/emulation.hpp"
 
 namespace fatune {
 

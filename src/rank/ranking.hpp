@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/config.hpp"
-#include "core/report.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

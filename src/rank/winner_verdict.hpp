@@ -2,8 +2,8 @@
 
 #include <cstddef>
 
-#include "core/report.hpp"
-#include "core/winner_check.hpp"
+#include "report/report.hpp"
+#include "report/winner_check.hpp"
 
 namespace fatune {
 

@@ -3,8 +3,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/report.hpp"
-#include "core/winners_summary.hpp"
+#include "report/report.hpp"
+#include "report/winners_summary.hpp"
 
 namespace fatune {
 

@@ -3,12 +3,12 @@
 #include <concepts>
 #include <type_traits>
 
+#include "attention/problem.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
-#include "core/problem.hpp"
-#include "core/report.hpp"
+#include "report/report.hpp"
 
 // The members of core's structs, each listed once: visit_members(value, visit) calls
 // visit("name", member) for each. Writing and reading share the lists. A struct that gains a member

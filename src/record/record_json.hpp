@@ -5,13 +5,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "attention/problem.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "core/error.hpp"
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
-#include "core/problem.hpp"
-#include "core/report.hpp"
+#include "report/report.hpp"
 
 // Core's plain values as JSON that can be read back without loss: what the worker's messages and
 // the store hold. (What users read is emit's business, and is never read back.)

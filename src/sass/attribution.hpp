@@ -8,7 +8,7 @@
 
 #include "core/config.hpp"
 #include "core/correlation.hpp"
-#include "core/report.hpp"
+#include "core/named_value.hpp"
 #include "sass/profile.hpp"
 
 namespace fatune {

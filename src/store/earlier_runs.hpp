@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "core/problem.hpp"
+#include "attention/problem.hpp"
 #include "store/database.hpp"
 #include "store/run_writer.hpp"
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "attention/problem.hpp"
 #include "core/journal_event.hpp"
-#include "core/problem.hpp"
 #include "store/database.hpp"
 #include "store/digest.hpp"
 #include "store/run_writer.hpp"

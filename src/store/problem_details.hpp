@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/report.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

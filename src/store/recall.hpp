@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "attention/problem.hpp"
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
-#include "core/problem.hpp"
 #include "store/database.hpp"
 #include "store/run_reader.hpp"
 #include "store/run_writer.hpp"

@@ -6,7 +6,7 @@
 
 #include "core/config.hpp"
 #include "core/kernel_code.hpp"
-#include "core/report.hpp"
+#include "report/report.hpp"
 #include "store/database.hpp"
 
 namespace fatune {

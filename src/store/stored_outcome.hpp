@@ -6,7 +6,7 @@
 
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
-#include "core/report.hpp"
+#include "report/report.hpp"
 #include "store/database.hpp"
 
 // How single values stand in the database's columns.

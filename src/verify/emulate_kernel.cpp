@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "attention/compare_outputs.hpp"
+#include "attention/error_rule.hpp"
 #include "core/error.hpp"
-#include "measure/compare_outputs.hpp"
-#include "measure/error_rule.hpp"
 #include "ptx/undefined_reads.hpp"
 #include "verify/emulated_counts.hpp"
 #include "verify/emulated_kernel.hpp"

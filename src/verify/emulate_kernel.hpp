@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/emulation.hpp"
 #include "core/kernel_code.hpp"
 #include "emulate/launch.hpp"
+#include "report/emulation.hpp"
 #include "verify/emulated_inputs.hpp"
 #include "verify/emulated_problem.hpp"
 

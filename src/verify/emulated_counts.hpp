@@ -2,11 +2,11 @@
 
 #include <span>
 
-#include "core/emulation.hpp"
 #include "emulate/launch.hpp"
 #include "emulate/program.hpp"
 #include "ptx/module.hpp"
 #include "ptx/source_names.hpp"
+#include "report/emulation.hpp"
 
 namespace fatune {
 

@@ -6,10 +6,10 @@
 #include <variant>
 #include <vector>
 
-#include "core/emulation.hpp"
+#include "attention/debug_request.hpp"
+#include "attention/head_inputs.hpp"
 #include "core/shared_tensor.hpp"
-#include "debug/head_inputs.hpp"
-#include "measure/debug_run.hpp"
+#include "report/emulation.hpp"
 
 namespace fatune {
 

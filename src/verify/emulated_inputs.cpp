@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "measure/cpu_reference.hpp"
+#include "attention/cpu_reference.hpp"
 
 namespace fatune {
 namespace {

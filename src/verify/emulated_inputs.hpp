@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/init_kind.hpp"
-#include "debug/head_inputs.hpp"
+#include "attention/head_inputs.hpp"
+#include "attention/init_kind.hpp"
 #include "verify/emulated_problem.hpp"
 
 namespace fatune {

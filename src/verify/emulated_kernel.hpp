@@ -3,12 +3,12 @@
 #include <cstddef>
 #include <string>
 
-#include "core/emulation.hpp"
 #include "core/kernel_code.hpp"
 #include "emulate/finding.hpp"
 #include "emulate/program.hpp"
 #include "ptx/module.hpp"
 #include "ptx/source_names.hpp"
+#include "report/emulation.hpp"
 
 namespace fatune {
 

@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
+#include "attention/debug_request.hpp"
 #include "emulate/launch.hpp"
 #include "emulate/program.hpp"
-#include "measure/debug_run.hpp"
 #include "verify/emulated_inputs.hpp"
 #include "verify/emulated_problem.hpp"
 

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "attention/problem.hpp"
 #include "core/kernel_code.hpp"
-#include "core/problem.hpp"
 #include "core/shared_tensor.hpp"
 #include "verify/block_box.hpp"
 

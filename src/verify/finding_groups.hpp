@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "core/emulation.hpp"
+#include "report/emulation.hpp"
 
 namespace fatune {
 

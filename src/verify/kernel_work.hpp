@@ -2,12 +2,12 @@
 
 #include <span>
 
-#include "core/emulation.hpp"
+#include "attention/problem.hpp"
 #include "core/kernel_code.hpp"
-#include "core/problem.hpp"
 #include "emulate/launch.hpp"
 #include "emulate/program.hpp"
 #include "ptx/module.hpp"
+#include "report/emulation.hpp"
 #include "verify/emulated_problem.hpp"
 
 namespace fatune {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "compile/cubin_cache.hpp"
-#include "core/emulation.hpp"
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
 #include "plan/family.hpp"
+#include "report/emulation.hpp"
 #include "verify/emulate_kernel.hpp"
 #include "verify/kernel_work.hpp"
 #include "verify/small_problem.hpp"

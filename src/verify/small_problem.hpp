@@ -4,10 +4,10 @@
 #include <optional>
 #include <vector>
 
+#include "attention/problem.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
-#include "core/problem.hpp"
 #include "plan/family.hpp"
 #include "verify/emulated_problem.hpp"
 

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "attention/cpu_reference.hpp"
 #include "common/attention_args.h"
 #include "compile/compiler.hpp"
 #include "emulate/decode_program.hpp"
@@ -14,7 +15,6 @@
 #include "gpu/gpu_test.hpp"
 #include "gpu/memory.hpp"
 #include "gpu/module.hpp"
-#include "measure/cpu_reference.hpp"
 #include "plan/planner.hpp"
 #include "ptx/parse_ptx.hpp"
 #include "unit/plan/plan_fixtures.hpp"

@@ -8,10 +8,10 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "attention/probe_problem.hpp"
 #include "core/statistics.hpp"
 #include "gpu/gpu_test.hpp"
 #include "measure/gpu_measurer.hpp"
-#include "measure/probe_problem.hpp"
 
 namespace fatune {
 namespace {

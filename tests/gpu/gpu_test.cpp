@@ -4,9 +4,9 @@
 #include <map>
 #include <utility>
 
+#include "attention/cpu_reference.hpp"
 #include "gpu/devices.hpp"
 #include "gpu/driver.hpp"
-#include "measure/cpu_reference.hpp"
 #include "measure/measurement_kernels.hpp"
 #include "unit/measure/kernel_sources.hpp"
 

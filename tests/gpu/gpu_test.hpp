@@ -8,13 +8,13 @@
 #include <string>
 #include <vector>
 
+#include "attention/problem.hpp"
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
-#include "core/problem.hpp"
-#include "core/report.hpp"
 #include "gpu/context.hpp"
 #include "gpu/memory.hpp"
 #include "measure/measurer.hpp"
+#include "report/report.hpp"
 #include "unit/measure/print_problem.hpp"
 
 namespace fatune {

@@ -9,12 +9,12 @@
 #include <optional>
 #include <vector>
 
+#include "attention/cpu_reference.hpp"
+#include "attention/error_rule.hpp"
+#include "attention/row_sample.hpp"
 #include "gpu/gpu_test.hpp"
-#include "measure/cpu_reference.hpp"
-#include "measure/error_rule.hpp"
 #include "measure/measurement_module.hpp"
 #include "measure/memory_plan.hpp"
-#include "measure/row_sample.hpp"
 #include "measure/stage.hpp"
 #include "measure/verification.hpp"
 

@@ -4,7 +4,7 @@
 
 #include <thread>
 
-#include "core/problem.hpp"
+#include "attention/problem.hpp"
 
 namespace fatune {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <tuple>
 
-#include "measure/cpu_reference.hpp"
+#include "attention/cpu_reference.hpp"
 
 namespace fatune {
 namespace {

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "measure/cpu_reference.hpp"
+#include "attention/cpu_reference.hpp"
 
 namespace fatune {
 namespace {

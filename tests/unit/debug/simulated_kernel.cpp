@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "measure/cpu_reference.hpp"
+#include "attention/cpu_reference.hpp"
 
 namespace fatune::fixtures {
 namespace {

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "core/report.hpp"
 #include "emit/compile_report.hpp"
 #include "emit/plan_report.hpp"
+#include "report/report.hpp"
 
 namespace fatune {
 

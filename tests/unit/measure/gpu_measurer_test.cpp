@@ -9,8 +9,8 @@
 #include <array>
 #include <cmath>
 
+#include "attention/cpu_reference.hpp"
 #include "core/error.hpp"
-#include "measure/cpu_reference.hpp"
 #include "unit/gpu/fake_driver.hpp"
 #include "unit/measure/host_gpu.hpp"
 

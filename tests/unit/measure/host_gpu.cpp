@@ -8,7 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "measure/cpu_reference.hpp"
+#include "attention/cpu_reference.hpp"
 #include "measure/tensors.hpp"
 #include "unit/gpu/fake_driver.hpp"
 #include "unit/measure/kernel_sources.hpp"

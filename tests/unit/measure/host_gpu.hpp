@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "attention/problem.hpp"
 #include "common/attention_args.h"
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
-#include "core/problem.hpp"
 #include "measure/measurer.hpp"
 #include "unit/measure/host_kernels.hpp"
 

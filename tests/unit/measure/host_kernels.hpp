@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "core/problem.hpp"
+#include "attention/problem.hpp"
 #include "reference/measurement_args.h"
 
 namespace fatune {

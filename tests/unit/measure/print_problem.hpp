@@ -2,7 +2,7 @@
 
 #include <ostream>
 
-#include "core/problem.hpp"
+#include "attention/problem.hpp"
 
 namespace fatune {
 

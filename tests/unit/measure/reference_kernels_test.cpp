@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
-#include "measure/cpu_reference.hpp"
-#include "measure/error_rule.hpp"
-#include "measure/input_kind.hpp"
+#include "attention/cpu_reference.hpp"
+#include "attention/error_rule.hpp"
+#include "attention/input_kind.hpp"
 #include "unit/measure/host_kernels.hpp"
 
 namespace fatune {

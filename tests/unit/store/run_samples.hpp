@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/report.hpp"
+#include "report/report.hpp"
 #include "store/run_writer.hpp"
 
 namespace fatune {

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "measure/cpu_reference.hpp"
+#include "attention/cpu_reference.hpp"
 
 namespace fatune {
 namespace {

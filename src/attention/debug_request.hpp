@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "attention/problem.hpp"
+#include "common/attention_dump.h"
+#include "core/kernel_code.hpp"
+#include "core/outcome.hpp"
+
+namespace fatune {
+
+/// Extents of the intermediates that a kernel writes (kernels/common/attention_dump.h).
+struct DumpExtents {
+  std::int64_t rows = 0;      ///< of queries, padded to whole tiles
+  std::int64_t keys = 0;      ///< padded to whole tiles
+  std::int64_t kv_tiles = 0;  ///< steps, when every tile is visited
+
+  /// S, P, M, L and O together, in fp32 values. Precondition: d_head is the problem's.
+  [[nodiscard]] std::int64_t values(std::int64_t d_head) const {
+    return 2 * rows * keys + kv_tiles * rows * (2 + d_head);
+  }
+};
+
+/// One launch of one kernel on inputs that the caller has made.
+struct DebugRequest {
+  std::string label;  ///< the configuration's short form: for messages
+  Problem problem;    ///< batch 1, one head
+  Artifact artifact;  ///< name, and machine code, or PTX for the emulator
+  LaunchGeometry geometry;
+  std::optional<DumpExtents> dump;  ///< present: the kernel takes an AttentionForwardDumpArgs
+  std::vector<std::uint16_t> q;     ///< [seq_len, d_head] elements, as k and v
+  std::vector<std::uint16_t> k;
+  std::vector<std::uint16_t> v;
+};
+
+/// What it has written; NaN where it has not.
+struct DebugRun {
+  std::vector<std::uint16_t> output;  ///< [seq_len, d_head] elements
+  std::vector<float> dump;            ///< S, P, M, L, O one after the other; empty: none asked for
+};
+
+/// Where a kernel is to put them, in memory that begins at `start`.
+[[nodiscard]] AttentionDump dump_layout(float* start, const DumpExtents& extents);
+
+/// Unlaunchable, Crashed or TimedOut in place of a run.
+using DebugResult = std::variant<DebugRun, Outcome>;
+
+}  // namespace fatune

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "attention/problem.hpp"
+
+// What profilers show of a run: the documented names of its NVTX ranges.
+namespace fatune {
+
+/// Around all measuring of a family's kernels on a problem: "bench_flash_sm80_B16_H16_N4096_D128".
+[[nodiscard]] std::string bench_range_name(const std::string& family, const Problem& problem);
+/// Around each launch: "attention_flash_sm80_B16_H16_N4096_D128".
+[[nodiscard]] std::string attention_range_name(const std::string& family, const Problem& problem);
+
+}  // namespace fatune

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace fatune {
+
+enum class Strategy {
+  exhaustive,  ///< the same number of samples for each configuration
+  race,        ///< samples go to those that can still win
+};
+
+[[nodiscard]] std::string_view strategy_name(Strategy strategy);  ///< "exhaustive", "race"
+/// Error(usage) for anything else.
+[[nodiscard]] Strategy parse_strategy(std::string_view text);
+
+/// How the numbers came about; goes into every output.
+struct MeasurePolicy {
+  Strategy strategy = Strategy::race;
+  int warmup = 0;            ///< samples of each configuration that are thrown away
+  int repeats = 64;          ///< exhaustive: samples of each configuration
+  double target_ci = 0.005;  ///< race: half-width of a contender's interval, over its median
+  double budget_s = 0.0;     ///< race: seconds for the whole run; 0: no limit
+  bool flush_l2 = true;      ///< write a buffer of twice the L2 before each sample
+  bool device_gate = true;   ///< hold the stream until the host has queued the sample
+  bool cuda_graph = false;   ///< launch as a CUDA graph of one kernel
+  double confidence = 0.95;
+  std::uint64_t seed = 1;
+};
+
+}  // namespace fatune

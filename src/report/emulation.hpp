@@ -1,0 +1,143 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attention/problem.hpp"
+#include "core/outcome.hpp"
+#include "core/source_line.hpp"
+
+// What running a kernel's PTX on the CPU showed (docs/emulate.md).
+namespace fatune {
+
+/// The checks that findings belong to.
+inline constexpr std::array<std::string_view, 7> kEmulationChecks{
+    "mem", "init", "race", "sync", "deadlock", "trap", "schedules"};
+
+/// "race,mem", "all": without duplicates, in the order of kEmulationChecks. Error(usage) for
+/// anything else.
+[[nodiscard]] std::vector<std::string> parse_emulation_checks(std::string_view text);
+[[nodiscard]] std::vector<std::string> all_emulation_checks();
+
+/// An access to memory by one thread.
+struct EmulatedAccess {
+  std::string access;  ///< "read", "write", "asynchronous read", "asynchronous write"
+  std::int64_t ptx_line = 0;
+  std::string ptx;
+  SourceChain source;       ///< empty: not known
+  std::int64_t block = 0;   ///< linear index
+  std::int64_t thread = 0;  ///< linear index in its block
+};
+
+/// One mistake at one instruction, over all runs of a configuration.
+struct EmulatedFinding {
+  static constexpr std::int64_t kNobody = -1;
+
+  std::string check;          ///< "mem", "init", "race", "sync", "deadlock", "trap", "schedules"
+  std::string kind;           ///< "in_flight"
+  std::int64_t ptx_line = 0;  ///< 0: of no instruction
+  std::string ptx;
+  SourceChain source;       ///< empty: not known
+  std::int64_t block = 0;   ///< linear index of the first; kNobody: of no one in particular
+  std::int64_t thread = 0;  ///< linear index in its block; or kNobody
+  std::string schedule;     ///< of the first: "late", "random 2"
+  std::string input;
+  std::string text;
+  std::int64_t count = 0;
+  std::string memory = {};  ///< "sK [row 1, col 8]"; empty: of no memory
+  std::string access = {};  ///< to that memory, as EmulatedAccess has it
+  /// Of a race: the other end. It came before in the run, and nothing orders the two.
+  std::optional<EmulatedAccess> other = std::nullopt;
+  std::int64_t group = 0;  ///< FindingGroup::number
+};
+
+/// "race: reads ...", "sync: pending_at_exit: the thread ends ...": check, kind where that is
+/// another word, and text.
+[[nodiscard]] std::string title(const EmulatedFinding& finding);
+
+/// Two lines that the ways to two accesses part at: a barrier or a wait is missing between what
+/// they do. In the order of the source; may be the same.
+struct UnorderedLines {
+  SourceLine first;
+  SourceLine second;
+
+  auto operator<=>(const UnorderedLines&) const = default;
+};
+
+/// Findings that most likely have one cause.
+struct FindingGroup {
+  std::int64_t number = 1;  ///< from 1: in the order in which they were met
+  std::int64_t findings = 0;
+  std::vector<std::string> kinds;
+  std::vector<std::string> tensors;       ///< or other memory: "sK", "shared memory"
+  std::optional<UnorderedLines> between;  ///< of races
+  SourceChain source;                     ///< of the first finding
+};
+
+/// What instructions did. Of one run: the first schedule on the first input.
+struct EmulatedCounts {
+  std::int64_t warp_instructions = 0;
+  std::int64_t thread_instructions = 0;
+  std::int64_t shared_wavefronts = 0;
+  std::int64_t ideal_wavefronts = 0;  ///< without bank conflicts
+  std::int64_t global_sectors = 0;    ///< of 32 bytes
+  std::int64_t bytes = 0;             ///< asked for, of all memory
+};
+
+/// What instructions keep the parts of an SM busy with, as far as PTX tells. Registers that are
+/// only renamed (mov) count nowhere.
+struct CountedWork {
+  double tensor_flop = 0.0;         ///< of mma
+  double warpgroup_flop = 0.0;      ///< of wgmma
+  double special_functions = 0.0;   ///< ex2, rcp, ...: by thread, as the next two
+  double fp32_operations = 0.0;     ///< and 16-bit ones
+  double integer_operations = 0.0;  ///< comparisons, conversions and shuffles too
+  double warp_instructions = 0.0;   ///< all
+  double smem_traffic_bytes = 0.0;  ///< wavefronts times 128: conflicts count again
+  double global_sectors = 0.0;      ///< of 32 bytes
+};
+
+/// The counts of those that have an opcode, or a source line, in common.
+struct EmulatedPart {
+  std::string what;  ///< "ldmatrix.sync.aligned...", "softmax.cuh:40 < flash_forward.cu:123"
+  std::int64_t ptx_line = 0;  ///< of the first
+  EmulatedCounts counts;
+};
+
+/// A line of the source, with what it made a kernel do.
+struct EmulatedLine {
+  SourceLine at;
+  std::string text;        ///< of the line; empty: the file is not known
+  EmulatedCounts own;      ///< of instructions that were written there
+  EmulatedCounts inlined;  ///< and of those of functions that were inlined there
+};
+
+struct EmulatedProfile {
+  EmulatedCounts all;
+  std::vector<EmulatedPart> opcodes;  ///< by thread instructions, the greatest first
+  std::vector<EmulatedPart> lines;    ///< the same
+  std::vector<EmulatedLine> source;   ///< by file, then line
+};
+
+struct EmulatedConfig {
+  std::string config;  ///< short form
+  Problem problem;
+  std::string
+      outcome;  ///< "right", "wrong_result", "flagged", "not_covered", "compile_failed", ...
+  std::int64_t runs = 0;            ///< schedules times inputs
+  std::optional<ErrorStats> stats;  ///< of the run that came closest to its limit, or beyond it
+  std::vector<ErrorStats> inputs;   ///< of each input's such run
+  std::vector<RowMismatches> rows;  ///< of the same; empty: not asked for
+  std::vector<EmulatedFinding> findings;
+  std::vector<FindingGroup> groups;        ///< of them, in the order of their numbers
+  std::optional<EmulatedProfile> profile;  ///< absent: not asked for
+  std::optional<CountedWork> work;         ///< of the same run; absent: not asked for
+  std::string detail;                      ///< what is wrong; empty: nothing
+  std::string printed;  ///< by the kernel with printf, in the first run; not part of a report
+};
+
+}  // namespace fatune

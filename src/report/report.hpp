@@ -1,0 +1,128 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attention/problem.hpp"
+#include "core/config.hpp"
+#include "core/device_limits.hpp"
+#include "core/kernel_code.hpp"
+#include "core/measure_policy.hpp"
+#include "core/named_value.hpp"
+#include "core/outcome.hpp"
+#include "core/statistics.hpp"
+#include "report/winners_summary.hpp"
+
+namespace fatune {
+
+/// One configuration on one problem, with everything known about it.
+struct Entry {
+  Config config;
+  std::string short_form;
+  std::string kernel_name;  ///< as a profiler prints it; empty where the family has no such form
+  std::vector<NamedValue> parameters;
+  std::optional<ResourceFacts> facts;  ///< absent when it was never compiled
+  std::int64_t dynamic_smem_bytes = 0;
+  int threads_per_block = 0;
+  int blocks_per_sm = 0;  ///< from the facts and the device's limits
+  double compile_ms = 0.0;
+  bool from_cache = false;
+  std::string artifact_key;
+  std::optional<double> total_flop;  ///< the family's own count, softmax included
+  Outcome outcome;
+  bool reused = false;  ///< the outcome was taken from an earlier run (docs/store.md)
+  /// Short form of the configuration whose outcome this is, because both have the same machine code
+  /// and launch; empty: its own.
+  std::string same_code_as;
+  std::string pruned_by;  ///< rule that dropped it: it was tried for an audit; empty: kept
+
+  // Filled by rank/.
+  int rank = 0;       ///< 1 is best; 0: not ranked
+  int tie_group = 0;  ///< entries with the same number cannot be told apart from its first
+  double relative_percent = 0.0;  ///< 100 * baseline / this; the baseline is the best unless chosen
+  /// Of the median of its time over the fastest one's, in pairs that a race took one after the
+  /// other. Absent: it is the fastest, there are too few pairs, or the report is a stored one.
+  std::optional<MedianInterval> to_fastest{};
+};
+
+/// How the samples of a problem were taken (docs/racing.md).
+struct MeasuringSummary {
+  std::string stopped_because;  ///< "target reached", "budget used up", ...
+  int rounds = 0;
+  int final_rounds = 0;
+  std::int64_t samples_taken = 0;    ///< retaken ones included
+  std::int64_t samples_retaken = 0;  ///< thrown away: throttled, or in a round that was off
+  std::string sentinel;              ///< short form of the configuration in every round
+  double drift_percent = 0.0;        ///< of the sentinel, from the first quarter to the last
+  double elapsed_s = 0.0;
+  std::vector<std::string> warnings;
+};
+
+/// What the GPU's management library (NVML) said while the samples were taken.
+struct GpuConditions {
+  std::int64_t readings = 0;
+  double sm_mhz_min = 0.0;
+  double sm_mhz_median = 0.0;
+  double sm_mhz_max = 0.0;
+  double power_w_median = 0.0;
+  double power_w_max = 0.0;
+  double temperature_c_max = 0.0;
+  std::vector<std::string> throttle_reasons;  ///< that were in force at any reading
+};
+
+/// What one of the space's rules saved, and what it cost.
+struct RuleAudit {
+  std::string rule;
+  std::int64_t pruned = 0;   ///< configurations of this problem that it dropped
+  std::int64_t audited = 0;  ///< of these, tried all the same
+  double saved_compile_s = 0.0;
+  double saved_measure_s = 0.0;
+  std::string best_config;  ///< fastest of those audited; empty: none has a time
+  /// By how much that one is faster than the winner of the ranking; negative: slower.
+  double gain_percent = 0.0;
+};
+
+struct ProblemReport {
+  Problem problem;
+  int run = 1;                  ///< which repetition of the whole measurement this is, from 1
+  std::vector<Entry> ranking;   ///< best first; measured or estimated, nothing else
+  std::vector<Entry> failures;  ///< everything compiled or tried that has no rank
+  std::int64_t pruned = 0;      ///< how many the space's rules dropped
+  std::int64_t invalid = 0;     ///< how many the family cannot build
+  std::string device_uuid;      ///< of the GPU that measured it; empty: none
+  std::optional<MeasuringSummary> measuring;
+  std::optional<GpuConditions> conditions;  ///< absent: NVML told nothing
+  std::vector<Entry> audited;               ///< pruned ones that were tried; not in the ranking
+  std::vector<RuleAudit> audit;
+};
+
+struct Toolchain {
+  std::string fatune_version;
+  std::string nvrtc_version;
+  std::string driver_version;    ///< CUDA version of the driver; empty without one
+  std::string driver_release{};  ///< "580.159.04"; empty without one, or when it is not known
+};
+
+struct RunReport {
+  std::string command_line;
+  std::string started_at;  ///< ISO 8601, UTC
+  double wall_s = 0.0;
+  double busy_s = 0.0;    ///< of wall_s, GPUs verifying or measuring: the sum over all of them
+  int gpus = 0;           ///< that measured
+  bool measured = false;  ///< false: everything here is an estimate, nothing was timed
+  bool complete = true;
+  std::string space;
+  std::string family;
+  DeviceLimits device;
+  Toolchain toolchain;
+  MeasurePolicy policy;
+  std::vector<ProblemReport> problems;
+  std::optional<WinnersSummary> summary;  ///< filled by rank/; absent: of one problem
+};
+
+/// Of the time that the run took, the part in which its GPUs verified or measured, in percent.
+[[nodiscard]] double busy_percent(const RunReport& report);
+
+}  // namespace fatune

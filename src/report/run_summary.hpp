@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "attention/problem.hpp"
+
+namespace fatune {
+
+/// The fastest configuration of one problem of a run.
+struct RunBest {
+  Problem problem;
+  std::string short_form;
+  double time_us = 0.0;
+};
+
+/// What a list of stored runs says of one.
+struct RunSummary {
+  std::int64_t id = 0;
+  std::string started_at;  ///< ISO 8601, UTC
+  std::string device;
+  std::string command_line;
+  bool complete = false;
+  std::int64_t problems = 0;
+  std::int64_t outcomes = 0;    ///< configurations that have ended, over all problems
+  std::int64_t reused = 0;      ///< of these, taken from earlier runs
+  std::optional<RunBest> best;  ///< of the problem with the most literature_flop per second
+};
+
+}  // namespace fatune
