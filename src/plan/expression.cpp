@@ -14,15 +14,18 @@
 
 #include "core/error.hpp"
 #include "plan/expression_operators.hpp"
+#include "plan/fast_division.hpp"
 #include "plan/text_cursor.hpp"
 
 namespace fatune {
 
-bool is_identifier(std::string_view text) {
+bool is_identifier(std::string_view text) { return text.size() <= 64 && is_code_name(text); }
+
+bool is_code_name(std::string_view text) {
   const auto is_word = [](unsigned char c) {
     return c == '_' || (std::isalnum(c) != 0 && c < 128);
   };
-  return !text.empty() && text.size() <= 64 && std::all_of(text.begin(), text.end(), is_word) &&
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_word) &&
          std::isdigit(static_cast<unsigned char>(text.front())) == 0;
 }
 
@@ -55,6 +58,7 @@ std::vector<std::string> SymbolTable::names(Needs known) const {
 
 namespace {
 
+constexpr const char* kInfinityName = "inf";
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53
 
@@ -67,6 +71,7 @@ double is_pow2(double a) {
   }
   return a >= 1.0 && std::frexp(a, &exponent) == 0.5 ? 1.0 : 0.0;
 }
+double round_up_to(double a, double b) { return std::ceil(a / b) * b; }
 bool all_finite(const double* first, int count) {
   return std::all_of(first, first + count, [](double value) { return std::isfinite(value); });
 }
@@ -116,6 +121,10 @@ struct Expression::Impl {
 
   double* bind(const std::string& name) {
     const auto symbol = symbols->find(name);
+    if (!symbol && name == kInfinityName) {
+      names_infinity = true;
+      return &infinity;
+    }
     if (!symbol || !symbols->needs(*symbol).within(known)) {
       fail(fmt::format("{} name '{}'", symbol ? "cannot use the" : "unknown", name),
            fmt::format("names known here: {}", fmt::join(symbols->names(known), ", ")));
@@ -146,8 +155,11 @@ struct Expression::Impl {
     parser.DefineFun("min", &least);
     parser.DefineFun("max", &greatest);
     parser.DefineFun("ceil_div", &ceil_div);
+    parser.DefineFun("round_up", &round_up_to);
     parser.DefineFun("floor", &floor_of);
     parser.DefineFun("is_pow2", &is_pow2);
+    parser.DefineFun("ceil_log2", &ceil_log2);
+    parser.DefineFun("umulhi_magic", &umulhi_magic);
   }
 
   // muParser compiles at the first evaluation; the value is of no interest.
@@ -165,9 +177,8 @@ struct Expression::Impl {
 
   [[noreturn]] void fail_syntax(const mu::ParserError& error) const {
     fail(fmt::format("{} (position {})", error.GetMsg(), error.GetPos() + 1),
-         "functions: min, max, ceil_div, floor, is_pow2; operators: ?: || && == != < <= > >= + - * "
-         "/ "
-         "% ^ !");
+         "functions: min, max, ceil_div, round_up, floor, is_pow2, ceil_log2, umulhi_magic; "
+         "operators: ?: || && == != < <= > >= + - * / % ^ !");
   }
 
   [[noreturn]] void fail(const std::string& what, const std::string& remedy) const {
@@ -197,6 +208,9 @@ struct Expression::Impl {
       const auto at = std::find_if(values.begin(), values.end(),
                                    [v = value](const double& own) { return &own == v; });
       const auto index = static_cast<std::size_t>(at - values.begin());
+      if (at == values.end()) {
+        continue;  // infinity
+      }
       shown.push_back(fmt::format("{} = {}", name, scope[used[index]]));
     }
     return shown.empty() ? "" : fmt::format(" for {}", fmt::join(shown, ", "));
@@ -210,6 +224,8 @@ struct Expression::Impl {
   std::vector<std::size_t> used;  ///< symbols, in the order of `values`
   // muParser's byte code points at `values`: evaluating writes them, hence the lock.
   mutable std::deque<double> values;
+  double infinity = std::numeric_limits<double>::infinity();
+  bool names_infinity = false;
   mutable std::mutex mutex;
   mu::Parser parser;
 };
@@ -224,6 +240,11 @@ double Expression::number(std::span<const double> scope) const {
                 "is something divided by zero?");
   }
   return value;
+}
+
+double Expression::number_or_infinity(std::span<const double> scope) const {
+  const double value = impl_->evaluate(scope);
+  return impl_->names_infinity && std::isinf(value) ? value : number(scope);
 }
 
 std::int64_t Expression::integer(std::span<const double> scope) const {

@@ -46,10 +46,14 @@ class SymbolTable {
 /// True for a letter or underscore followed by letters, digits and underscores, at most 64.
 [[nodiscard]] bool is_identifier(std::string_view text);
 
+/// The same, of any length.
+[[nodiscard]] bool is_code_name(std::string_view text);
+
 /// An arithmetic expression of a data file, compiled once and evaluated against many scopes.
 /// Operators, loosest first: ?:  ||  &&  == != < <= > >=  + -  * / %  ^ (power)  ! -(sign).
-/// Functions: min(a, ...), max(a, ...), ceil_div(a, b), floor(x), is_pow2(x). Conditions are 0 or
-/// 1; any number but 0 holds. `?:` evaluates only the branch it takes. Numbers are IEEE doubles
+/// Functions: min(a, ...), max(a, ...), ceil_div(a, b), round_up(a, b), floor(x), is_pow2(x), and
+/// those of fast_division.hpp. `inf` is infinity, unless a symbol has that name. Conditions are 0
+/// or 1; any number but 0 holds. `?:` evaluates only the branch it takes. Numbers are IEEE doubles
 /// with a decimal point whatever the locale. A division by zero that the result rests on, in a
 /// comparison too, is an error. Cheap to copy; may be evaluated from several threads.
 class Expression {
@@ -64,6 +68,8 @@ class Expression {
   /// `scope` holds a value for every symbol of the table. Error(bad_file) when the result is not
   /// finite (division by zero) or, for `integer`, not a whole number within +-2^53.
   [[nodiscard]] double number(std::span<const double> scope) const;
+  /// As number(), but infinite where the expression's own `inf` makes it so.
+  [[nodiscard]] double number_or_infinity(std::span<const double> scope) const;
   [[nodiscard]] std::int64_t integer(std::span<const double> scope) const;
   [[nodiscard]] bool holds(std::span<const double> scope) const;
 

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <clocale>
+#include <cmath>
 #include <locale>
 #include <thread>
 
@@ -78,6 +79,24 @@ TEST_F(ExpressionTest, Functions) {
   for (const char* other : {"0", "3", "-4", "0.5", "6"}) {
     EXPECT_EQ(value("is_pow2(" + std::string(other) + ")"), 0.0) << other;
   }
+}
+
+TEST_F(ExpressionTest, RoundsUpToMultiples) {
+  EXPECT_EQ(value("round_up(a, b)"), 8.0);
+  EXPECT_EQ(value("round_up(8, b)"), 8.0);
+  expect_bad_expression("round_up(a, 0)", {"not a finite number"});
+}
+
+TEST_F(ExpressionTest, InfinityIsForThoseWhoTakeIt) {
+  const Expression sign("a > b ? inf : -inf", symbols_, "f.json: /x");
+  EXPECT_EQ(sign.number_or_infinity(scope_), HUGE_VAL);
+  EXPECT_EQ(Expression("-inf", symbols_, "f").number_or_infinity(scope_), -HUGE_VAL);
+  EXPECT_EQ(Expression("a > b ? 1 : inf", symbols_, "f").number_or_infinity(scope_), 1.0);
+  expect_bad_expression("inf", {"not a finite number"});
+  expect_error([&] { (void)Expression("a / (b - 4)", symbols_, "f").number_or_infinity(scope_); },
+               ExitCode::bad_file, {"a = 6, b = 4", "divided by zero"});
+  expect_error([&] { (void)Expression("inf - inf + a", symbols_, "f").number_or_infinity(scope_); },
+               ExitCode::bad_file, {"for a = 6"});
 }
 
 TEST_F(ExpressionTest, AnUnknownNameIsAnsweredWithTheKnown) {
