@@ -186,10 +186,10 @@ ExitCode exit_code_of(const std::vector<CheckedInput>& rows, bool complete) {
 }
 
 /// Without a GPU it emulates, which stands for comparing outputs alone.
-std::vector<Target> targets_of(const CheckOptions& options, const FileTree& tree) {
+std::vector<Target> targets_of(const CheckOptions& options, const KernelChoice& kernels) {
   TargetOptions target = options.target;
   target.require_gpu = target.require_gpu || !options.emulate || !options.sanitizers.empty();
-  return choose_targets(target, tree);
+  return choose_targets(target, kernels.tree, kernels.family.min_arch);
 }
 
 void announce_emulation(const Target& target, const OutputOptions& output) {
@@ -206,7 +206,7 @@ ExitCode check(const CheckOptions& options) {
   KernelChoice kernels = choose_kernels(options.kernels);
   const Plan plan = plan_of(kernels, options);
   std::vector<ProblemPlan> problems = plan_problems(kernels.family, plan, problems_of(options));
-  const Target target = targets_of(options, kernels.tree).front();
+  const Target target = targets_of(options, kernels).front();
   PlannedRun run{std::move(kernels), {}, std::move(problems), std::nullopt};
   const InterruptWatch watch;
   const auto cache = open_cache(options.compile);

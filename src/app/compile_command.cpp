@@ -151,7 +151,7 @@ ExitCode compile_offline(const CompileOptions& options) {
   configure_logging(options.output.verbosity);
   const auto start = std::chrono::steady_clock::now();
   const KernelChoice kernels = choose_kernels(options.kernels);
-  const Target target = offline_target(options.arch, kernels.tree);
+  const Target target = offline_target(options.arch, kernels.tree, kernels.family.min_arch);
   const Job job{options, kernels.family, target.limits, only_seq_len(options.problems)};
   CompileReport report;
   std::vector<Prepared> prepared;

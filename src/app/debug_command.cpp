@@ -63,7 +63,7 @@ class Debugging {
                       print_debug_report(report_, OutputFormat::json));
   }
 
-  [[nodiscard]] const FileTree& tree() const { return kernels_.tree; }
+  [[nodiscard]] const KernelChoice& kernels() const { return kernels_; }
   [[nodiscard]] const DebugReport& report() const { return report_; }
 
  private:
@@ -123,7 +123,9 @@ class Debugging {
 ExitCode debug(const DebugOptions& options) {
   configure_logging(options.output.verbosity);
   Debugging debugging(options);
-  const Target target = choose_targets(options.target, debugging.tree()).front();
+  const Target target =
+      choose_targets(options.target, debugging.kernels().tree, debugging.kernels().family.min_arch)
+          .front();
   if (options.out_dir) {
     check_output_file(*options.out_dir / kDebugJson);
   }

@@ -108,10 +108,10 @@ EmulatedDebugResult emulate_kernel_for_debug(const KernelChoice& kernels, const 
   }
   const std::string label = short_form(family, config);
   const auto cache = open_cache(options.compile);
-  const Artifact artifact = artifact_of(
-      compile_to_ptx(with_line_info(request_for(family, config, head, target.limits)), cache.get()),
-      label);
-  auto result = emulate_for_debug({label, artifact, *family.sources,
+  const CompileRequest request = request_for(family, config, head, target.limits);
+  const Artifact artifact =
+      artifact_of(compile_to_ptx(with_line_info(request), cache.get()), label);
+  auto result = emulate_for_debug({label, artifact, *request.sources,
                                    launch_geometry(family, config, problem, target.limits), problem,
                                    dump_of(family, head), inputs,
                                    shared_tensors(family, config, problem, target.limits)});

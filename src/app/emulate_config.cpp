@@ -28,9 +28,9 @@ EmulatedConfig emulate_config(const EmulationJob& job, const Config& config,
   if (const auto obstacle = find_obstacle(job.family, config, problem, job.limits)) {
     return stopped_by(*obstacle, job.family, config, problem);
   }
-  const CompileResult compiled = compile_to_ptx(
-      with_line_info(compile_request(job.family, config, problem, job.limits.arch, job.limits)),
-      job.cache);
+  const CompileRequest request =
+      compile_request(job.family, config, problem, job.limits.arch, job.limits);
+  const CompileResult compiled = compile_to_ptx(with_line_info(request), job.cache);
   if (const auto* failed = std::get_if<CompileFailed>(&compiled)) {
     return stopped_by(*failed, job.family, config, problem);
   }
@@ -38,7 +38,7 @@ EmulatedConfig emulate_config(const EmulationJob& job, const Config& config,
   launch.on.problem = problem;
   launch.geometry = launch_geometry(job.family, config, problem, job.limits);
   launch.shared_tensors = shared_tensors(job.family, config, problem, job.limits);
-  return emulate_kernel({std::get<Artifact>(compiled), *job.family.sources,
+  return emulate_kernel({std::get<Artifact>(compiled), *request.sources,
                          short_form(job.family, config), launch},
                         job.settings, job.inputs)
       .value();

@@ -48,7 +48,7 @@ MappedCode load_mapped_code(const SassOptions& options, const CodeSource& source
   mapped.ptx_text = artifact.ptx;
   mapped.ptx = parse_ptx(artifact.ptx, one.name());
   mapped.ptx_function = ptx_function_of(mapped.ptx, artifact.lowered_name);
-  mapped.files = lines_of_files(*one.kernels.family.sources);
+  mapped.files = lines_of_files(*one.request().sources);
   use_include_names(mapped.files, mapped.code.listing.places);
   use_include_names(mapped.files, mapped.ptx.places);
   return mapped;

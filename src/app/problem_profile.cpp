@@ -1,5 +1,6 @@
 #include "app/problem_profile.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "app/compile_batch.hpp"
@@ -16,8 +17,10 @@ namespace {
 
 /// Whether a profiler's name of a kernel is that of this configuration's.
 bool is_kernel_of(const Family& family, const Config& config, const std::string& name) {
-  if (!family.entry.is_template) {
-    return name.substr(0, name.find('(')) == family.entry.name;
+  const std::vector<std::string> functions = function_names(family);
+  const std::string function = name.substr(0, name.find('('));
+  if (std::find(functions.begin(), functions.end(), function) != functions.end()) {
+    return true;
   }
   try {
     return parse_kernel_name(family, name) == config;

@@ -28,10 +28,10 @@ std::string source_of(const ProfileOptions& options) {
   return options.configs.empty() && options.kernels.space ? "space " + *options.kernels.space : "";
 }
 
-Target gpu_target(const ProfileOptions& options, const FileTree& tree) {
+Target gpu_target(const ProfileOptions& options, const KernelChoice& kernels) {
   TargetOptions target = options.target;
   target.require_gpu = true;
-  return choose_targets(target, tree).front();
+  return choose_targets(target, kernels.tree, kernels.family.min_arch).front();
 }
 
 /// Where reports are made: the folder asked for, else one that is removed again.
@@ -97,7 +97,7 @@ void complete_report(const ProfileOptions& options, const ProfilePlan& plan, con
 }
 
 ExitCode count(const ProfileOptions& options, const ProfilePlan& plan) {
-  const Target target = gpu_target(options, plan.kernels.tree);
+  const Target target = gpu_target(options, plan.kernels);
   const std::optional<Ncu> ncu =
       options.reader == CounterReader::ncu ? std::optional(find_profiler()) : std::nullopt;
   const ReportFolder folder(options.out_dir);
@@ -133,7 +133,7 @@ ExitCode record_timeline(const ProfileOptions& options, const ProfilePlan& plan)
     throw Error(ExitCode::usage, "where is the timeline to go?", "--nsys",
                 "name a folder: --out DIR");
   }
-  const Target target = gpu_target(options, plan.kernels.tree);
+  const Target target = gpu_target(options, plan.kernels);
   const ReportFolder folder(options.out_dir);
   const TimelineReport timeline = run_timeline(options, plan, target, folder.path());
   print_report(print_timeline(timeline, page_of(options.output)), options.output);

@@ -57,9 +57,12 @@ RunIdentity identify(const PlannedRun& run, const RunReport& header) {
 
 std::string source_hash(const Family& family) {
   Sha256 hash;
-  add_file(hash, family.sources->main.name, family.sources->main.text);
-  for (const SourceFile& header : family.sources->headers) {
-    add_file(hash, header.name, header.text);
+  for (const auto& item : family.sources.items) {
+    const SourceBundle& sources = *item.value;
+    add_file(hash, sources.main.name, sources.main.text);
+    for (const SourceFile& header : sources.headers) {
+      add_file(hash, header.name, header.text);
+    }
   }
   return hash.finish_hex();
 }

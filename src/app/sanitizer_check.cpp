@@ -24,11 +24,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostLogBytes = std::size_t{64} << 20;
 
-/// What a profiler's name of the family's kernels has in it.
-std::string kernel_name(const Family& family) {
-  return family.entry.is_template ? family.kernel_name.value().function : family.entry.name;
-}
-
 /// Of all processes that the tool has looked at; nothing when it has written nothing.
 std::optional<SanitizerReport> read_logs(const fs::path& folder) {
   std::vector<fs::path> files;
@@ -114,7 +109,7 @@ std::optional<CheckedInput> check_one(const SanitizerCheck& check, const Planned
   const ScratchFolder logs;
   MeasureOptions options = check.options;
   options.launcher = sanitizer_words(
-      {check.program, check.tool, logs.path().string(), kernel_name(run.kernels.family)});
+      {check.program, check.tool, logs.path().string(), function_names(run.kernels.family)});
   const RunEnd end = measure(options, run, target, {}, cache);
   const Entry* const entry = only_entry(end.report);
   if (!end.complete || entry == nullptr) {

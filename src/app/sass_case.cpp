@@ -25,7 +25,7 @@ std::int64_t seq_len_of_code(const ProblemOptions& problems) {
 SassCase named_case(const SassOptions& options, const std::string& text) {
   KernelChoice kernels = choose_kernels(options.kernels);
   Config config = parse_configs(kernels.family, {text}, options.problems).front();
-  const Target target = offline_target(options.arch, kernels.tree);
+  const Target target = offline_target(options.arch, kernels.tree, kernels.family.min_arch);
   const Problem problem =
       problem_for(kernels.family, config, options.problems, seq_len_of_code(options.problems));
   return {std::move(kernels), std::move(config), problem, target.limits, {}};

@@ -137,7 +137,7 @@ ExitCode sass_why(const SassWhyOptions& options) {
     limits = run->device;
     cases = cases_of_run(*run);
   } else {
-    limits = offline_target(options.arch, kernels.tree).limits;
+    limits = offline_target(options.arch, kernels.tree, kernels.family.min_arch).limits;
     cases = cases_of_space(options, kernels, report);
   }
   report.target = arch_name(limits.arch);

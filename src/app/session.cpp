@@ -199,7 +199,8 @@ int job_count(const CompileSettings& settings) {
 ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run) {
   const InterruptWatch watch;
   const auto cache = open_cache(options.compile);
-  const std::vector<Target> targets = choose_targets(options.target, run.kernels.tree);
+  const std::vector<Target> targets =
+      choose_targets(options.target, run.kernels.tree, run.kernels.family.min_arch);
   announce_estimate(targets.front(), options.output);
   Reports reports(options.output, targets.size());
   try {

@@ -110,13 +110,13 @@ bool runs_on(Arch code, Arch gpu) {
   return code.sm / 10 == gpu.sm / 10 && code.sm <= gpu.sm;
 }
 
-Target offline_target(std::optional<Arch> arch, const FileTree& tree) {
-  const Arch wanted = arch.value_or(kDefaultArch);
+Target offline_target(std::optional<Arch> arch, const FileTree& tree, Arch least) {
+  const Arch wanted = arch.value_or(provides(kDefaultArch, least) ? kDefaultArch : least);
   check_arch_supported(wanted);
   return {load_device_limits(tree, wanted), {}, {}};
 }
 
-std::vector<Target> choose_targets(const TargetOptions& options, const FileTree& tree) {
+std::vector<Target> choose_targets(const TargetOptions& options, const FileTree& tree, Arch least) {
   const Search found = search(options);
   if (!found.devices.empty()) {
     return by_model(found.devices, options.arch);
@@ -124,7 +124,7 @@ std::vector<Target> choose_targets(const TargetOptions& options, const FileTree&
   if (options.require_gpu) {
     throw Error(ExitCode::no_gpu, "a GPU is required: " + found.problem, {}, found.remedy);
   }
-  Target target = offline_target(options.arch, tree);
+  Target target = offline_target(options.arch, tree, least);
   target.why_not_measured = found.problem;
   return {target};
 }

@@ -29,11 +29,13 @@ struct Target {
 /// without one an architecture to estimate for. Never empty.
 /// Error(no_gpu) when a GPU is required or asked for and cannot be used; Error(usage) when the
 /// architecture asked for does not run on it, or NVRTC or fatune does not know it.
-[[nodiscard]] std::vector<Target> choose_targets(const TargetOptions& options,
-                                                 const FileTree& tree);
+[[nodiscard]] std::vector<Target> choose_targets(const TargetOptions& options, const FileTree& tree,
+                                                 Arch least = kOldestArch);
 
-/// An architecture alone (absent: sm_90).
-[[nodiscard]] Target offline_target(std::optional<Arch> arch, const FileTree& tree);
+/// An architecture alone. Absent: sm_90, or `least`, that of the kernels (Family::min_arch), where
+/// sm_90 does not run them.
+[[nodiscard]] Target offline_target(std::optional<Arch> arch, const FileTree& tree,
+                                    Arch least = kOldestArch);
 
 /// Whether machine code for `code` runs on a GPU of `gpu`: the same major version and no newer
 /// minor one; architecture-specific code on its very architecture only.

@@ -17,11 +17,15 @@ Arch parse_arch(std::string_view text) {
   }
   const Arch arch{std::stoi(match[1].str()) * 10 + std::stoi(match[2].str()),
                   match[3].length() == 0 ? '\0' : 'a'};
-  if (arch.sm < 80) {
+  if (arch.sm < kOldestArch.sm) {
     throw Error(ExitCode::usage, fmt::format("{} is older than sm_80", arch_name(arch)), {},
                 "fatune's kernels need compute capability 8.0 or newer");
   }
   return arch;
+}
+
+bool provides(Arch arch, Arch least) {
+  return least.suffix == '\0' ? arch.sm >= least.sm : arch == least;
 }
 
 namespace {

@@ -14,6 +14,13 @@ struct Arch {
   auto operator<=>(const Arch&) const = default;
 };
 
+/// What fatune's own kernels need.
+inline constexpr Arch kOldestArch{80, '\0'};
+
+/// Whether `arch` has what code for `least` needs: it is no older; for an architecture with a
+/// suffix, it is that one.
+[[nodiscard]] bool provides(Arch arch, Arch least);
+
 /// Reads "sm_90a", "90a", "9.0", "sm_80". Throws Error(usage) on anything else, and below sm_80.
 [[nodiscard]] Arch parse_arch(std::string_view text);
 [[nodiscard]] std::string arch_name(Arch arch);          ///< "sm_90a"

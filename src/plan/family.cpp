@@ -12,6 +12,14 @@ std::optional<std::size_t> find_parameter(const Family& family, std::string_view
              : std::optional(static_cast<std::size_t>(found - family.parameters.begin()));
 }
 
+std::vector<std::string> function_names(const Family& family) {
+  std::vector<std::string> names;
+  for (const auto& item : family.entry.items) {
+    names.push_back(item.value.is_template ? family.kernel_name.value().function : item.value.name);
+  }
+  return names;
+}
+
 std::vector<std::string> family_names(const FileTree& tree) {
   constexpr std::string_view kPrefix = "kernels/";
   constexpr std::string_view kFile = "/family.json";

@@ -5,12 +5,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "attention/block_tiles.hpp"
 #include "core/arch.hpp"
 #include "core/kernel_code.hpp"
 #include "data/file_tree.hpp"
+#include "plan/choice.hpp"
 #include "plan/expression.hpp"
 #include "plan/parameter.hpp"
 #include "plan/reason.hpp"
@@ -52,8 +54,12 @@ struct ValidityRule {
 };
 
 struct Define {
+  /// An expression gives an integer; a Reason is text with {name} for values; nothing stands for a
+  /// define without value, which compilers take for 1.
+  using Value = std::variant<std::monostate, Expression, Reason>;
+
   std::string name;
-  Expression value;  ///< an integer
+  Choice<Value> value;  ///< none holds: it is not defined
 };
 
 struct LaunchRule {
@@ -105,9 +111,9 @@ struct Family {
   std::vector<Parameter> parameters;
   ShortForm short_form;
   std::optional<KernelNameForm> kernel_name;
-  EntryPoint entry;
-  std::vector<std::string> options;
-  std::shared_ptr<const SourceBundle> sources;
+  Choice<EntryPoint> entry;
+  std::vector<Choice<std::string>> options;  ///< none holds: it is left out
+  Choice<std::shared_ptr<const SourceBundle>> sources;
   SymbolTable symbols;
   std::vector<Derived> derived;
   std::vector<Define> defines;
@@ -125,6 +131,9 @@ struct Family {
 
 /// Names of the families in the tree, sorted.
 [[nodiscard]] std::vector<std::string> family_names(const FileTree& tree);
+
+/// Names of the kernel functions that its configurations may have, without what is in <>.
+[[nodiscard]] std::vector<std::string> function_names(const Family& family);
 
 /// The family's parameter of that name; nothing when it has none.
 [[nodiscard]] std::optional<std::size_t> find_parameter(const Family& family,

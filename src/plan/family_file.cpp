@@ -27,6 +27,16 @@ std::string identifier(const JsonNode& node) {
   return text;
 }
 
+/// A name of the kernel's code: as an identifier, but of any length.
+std::string code_name(const JsonNode& node) {
+  const std::string text = node.text();
+  if (!is_code_name(text)) {
+    node.fail(fmt::format("'{}' is not an identifier", text),
+              "use a letter or underscore, then letters, digits and underscores");
+  }
+  return text;
+}
+
 std::size_t add_symbol(SymbolTable& symbols, const JsonNode& node, Needs needs) {
   try {
     return symbols.add(identifier(node), needs);
@@ -80,13 +90,26 @@ std::vector<ValidityRule> read_validity(const JsonNode& list, const SymbolTable&
   return rules;
 }
 
+Define::Value read_define_value(const JsonNode& node, const SymbolTable& symbols) {
+  if (node.raw().is_null()) {
+    return {};
+  }
+  if (node.raw().is_object()) {
+    const JsonNode text = node.at("string");
+    return Reason(text.text(), symbols, text.where());
+  }
+  return expression(node, symbols);
+}
+
 std::vector<Define> read_defines(const JsonNode& object, const SymbolTable& symbols) {
   std::vector<Define> defines;
   for (const auto& [name, node] : object.members()) {
     if (!is_identifier(name)) {
       node.fail(fmt::format("'{}' is not an identifier", name));
     }
-    defines.push_back({name, expression(node, symbols)});
+    defines.push_back({name, read_choice(node, symbols, [&](const JsonNode& value) {
+                         return read_define_value(value, symbols);
+                       })});
   }
   return defines;
 }
@@ -121,11 +144,10 @@ std::optional<KernelNameForm> read_kernel_name(const JsonNode& root) {
   if (!node) {
     return std::nullopt;
   }
-  return KernelNameForm{identifier(node->at("function")), identifier(node->at("config"))};
+  return KernelNameForm{code_name(node->at("function")), code_name(node->at("config"))};
 }
 
-EntryPoint read_entry(const JsonNode& root) {
-  const JsonNode node = root.at("entry");
+EntryPoint read_entry(const JsonNode& root, const JsonNode& node) {
   if (node.at("kind").text() == "template") {
     if (!root.find("kernel_name")) {
       node.fail("a template entry needs \"kernel_name\"", "it is instantiated as kernel_name says");
@@ -136,7 +158,7 @@ EntryPoint read_entry(const JsonNode& root) {
     }
     return {true, {}, {}};
   }
-  return {false, identifier(node.at("name")), identifier(node.at("parameter_defines"))};
+  return {false, code_name(node.at("name")), identifier(node.at("parameter_defines"))};
 }
 
 /// Options that fatune sets itself, or that would read files around the family's own.
@@ -149,16 +171,27 @@ bool is_reserved(std::string_view option) {
                      [&](std::string_view reserved) { return option.starts_with(reserved); });
 }
 
-std::vector<std::string> read_options(const JsonNode& list) {
-  std::vector<std::string> options;
+std::string read_option(const JsonNode& node) {
+  std::string option = node.text();
+  if (!option.starts_with('-') || is_reserved(option) || option.find('\0') != std::string::npos) {
+    node.fail(fmt::format("'{}' cannot be a family's compiler option", option),
+              "options begin with '-'; architecture, include paths and defines are set by fatune");
+  }
+  return option;
+}
+
+/// An option, or {"when": expression, "value": option}.
+Choice<std::string> read_optional_option(const JsonNode& node, const SymbolTable& symbols) {
+  if (!node.raw().is_object()) {
+    return {node.where(), {{std::nullopt, read_option(node)}}};
+  }
+  return {node.where(), {{expression(node.at("when"), symbols), read_option(node.at("value"))}}};
+}
+
+std::vector<Choice<std::string>> read_options(const JsonNode& list, const SymbolTable& symbols) {
+  std::vector<Choice<std::string>> options;
   for (const JsonNode& node : list.elements()) {
-    const std::string option = node.text();
-    if (!option.starts_with('-') || is_reserved(option) || option.find('\0') != std::string::npos) {
-      node.fail(
-          fmt::format("'{}' cannot be a family's compiler option", option),
-          "options begin with '-'; architecture, include paths and defines are set by fatune");
-    }
-    options.push_back(option);
+    options.push_back(read_optional_option(node, symbols));
   }
   return options;
 }
@@ -189,6 +222,12 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
   if (tensors) {
     shared_tensors = read_shared_tensors(*tensors, symbols);
   }
+  auto entry = read_choice(root.at("entry"), symbols,
+                           [&](const JsonNode& node) { return read_entry(root, node); });
+  auto options = read_options(root.at("options"), symbols);
+  auto sources = read_choice(root.at("source"), symbols, [&](const JsonNode& source) {
+    return load_sources(tree, name, root, source);
+  });
   return {.name = name,
           .file = {},
           .summary = root.at("summary").text(),
@@ -198,9 +237,9 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
           .parameters = std::move(parameters),
           .short_form = std::move(form),
           .kernel_name = read_kernel_name(root),
-          .entry = read_entry(root),
-          .options = read_options(root.at("options")),
-          .sources = load_sources(tree, name, root),
+          .entry = std::move(entry),
+          .options = std::move(options),
+          .sources = std::move(sources),
           .symbols = std::move(symbols),
           .derived = std::move(derived),
           .defines = std::move(defines),

@@ -54,10 +54,36 @@ std::int64_t tile_extent(const Family& family, const Expression& value,
   return extent;
 }
 
-void add_parameter_defines(const Family& family, const Config& config, CompileRequest& request) {
+void add_parameter_defines(const Family& family, const std::string& prefix, const Config& config,
+                           CompileRequest& request) {
   for (std::size_t i = 0; i < family.parameters.size(); ++i) {
-    request.defines.emplace_back(family.entry.parameter_defines + family.parameters[i].name,
+    request.defines.emplace_back(prefix + family.parameters[i].name,
                                  std::to_string(config.values[i]));
+  }
+}
+
+std::string define_text(const Family& family, const Define::Value& value,
+                        const std::vector<double>& scope) {
+  if (const auto* number = std::get_if<Expression>(&value)) {
+    return std::to_string(number->integer(scope));
+  }
+  const auto* text = std::get_if<Reason>(&value);
+  return text == nullptr ? "1" : text->render(scope, family.parameters);
+}
+
+void add_defines(const Family& family, const std::vector<double>& scope, CompileRequest& request) {
+  for (const Define& define : family.defines) {
+    if (const Define::Value* value = define.value.find(scope)) {
+      request.defines.emplace_back(define.name, define_text(family, *value, scope));
+    }
+  }
+}
+
+void add_options(const Family& family, const std::vector<double>& scope, CompileRequest& request) {
+  for (const Choice<std::string>& option : family.options) {
+    if (const std::string* text = option.find(scope)) {
+      request.options.push_back(*text);
+    }
   }
 }
 
@@ -82,16 +108,15 @@ CompileRequest compile_request(const Family& family, const Config& config, const
   const std::vector<double> scope = make_scope(family, config, &problem, &limits);
   CompileRequest request;
   request.label = short_form(family, config);
-  request.sources = family.sources;
-  request.options = family.options;
-  request.entry_is_template = family.entry.is_template;
-  request.entry_point = family.entry.is_template ? kernel_name(family, config) : family.entry.name;
+  request.sources = family.sources.of(scope);
+  const EntryPoint& entry = family.entry.of(scope);
+  request.entry_is_template = entry.is_template;
+  request.entry_point = entry.is_template ? kernel_name(family, config) : entry.name;
   request.arch = arch;
-  for (const Define& define : family.defines) {
-    request.defines.emplace_back(define.name, std::to_string(define.value.integer(scope)));
-  }
-  if (!family.entry.is_template) {
-    add_parameter_defines(family, config, request);
+  add_options(family, scope, request);
+  add_defines(family, scope, request);
+  if (!entry.is_template) {
+    add_parameter_defines(family, entry.parameter_defines, config, request);
   }
   return request;
 }

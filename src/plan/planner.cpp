@@ -180,9 +180,7 @@ std::vector<std::string> unknown_values(const Plan& plan) {
 std::optional<Unlaunchable> check_limits(const Family& family, const Config& config,
                                          const Problem& problem, const DeviceLimits& limits) {
   const Arch needed = family.min_arch;
-  const bool arch_fits =
-      needed.suffix == '\0' ? limits.arch.sm >= needed.sm : limits.arch.sm == needed.sm;
-  if (!arch_fits) {
+  if (!provides(limits.arch, needed)) {
     return Unlaunchable{fmt::format("{} needs {}{}, the device is {}", family.name,
                                     arch_name(needed), needed.suffix == '\0' ? " or newer" : "",
                                     arch_name(limits.arch))};

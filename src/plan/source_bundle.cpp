@@ -52,9 +52,9 @@ void add_included(const FileTree& tree, const JsonNode& family, std::vector<Sour
 }  // namespace
 
 std::shared_ptr<const SourceBundle> load_sources(const FileTree& tree, const std::string& family,
-                                                 const JsonNode& root) {
+                                                 const JsonNode& root, const JsonNode& source) {
   const std::string folder = folder_of(family);
-  const std::string main_path = find_main(tree, folder, root.at("source"));
+  const std::string main_path = find_main(tree, folder, source);
   SourceBundle bundle{read_source(tree, main_path), {}};
   for (const std::string& prefix : {folder, folder_of("common")}) {
     for (const std::string& path : tree.list(prefix)) {

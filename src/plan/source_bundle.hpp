@@ -9,11 +9,12 @@
 
 namespace fatune {
 
-/// The translation unit that `root`'s "source" (a path within the family's folder) names, every
-/// header of that folder and of kernels/common, and all code of the families that its "includes"
-/// name, each under its path below kernels/. Error(bad_file) when there is no such file or family.
+/// The translation unit that `source` (a path within the family's folder) names, every header of
+/// that folder and of kernels/common, and all code of the families that "includes" of `root` names,
+/// each under its path below kernels/. Error(bad_file) when there is no such file or family.
 [[nodiscard]] std::shared_ptr<const SourceBundle> load_sources(const FileTree& tree,
                                                                const std::string& family,
-                                                               const JsonNode& root);
+                                                               const JsonNode& root,
+                                                               const JsonNode& source);
 
 }  // namespace fatune

@@ -1,5 +1,8 @@
 #include "sanitizer/sanitizer_command.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace fatune {
 namespace {
 
@@ -24,7 +27,9 @@ std::vector<std::string> sanitizer_words(const SanitizerCommand& command) {
                                  "no"};
   // initcheck takes for unwritten what a kernel wrote that it does not look at: our inputs.
   if (command.tool != SanitizerTool::initcheck) {
-    words.insert(words.end(), {"--kernel-name", "kns=" + command.kernel_name});
+    words.insert(
+        words.end(),
+        {"--kernel-name", "kns=" + fmt::format("{}", fmt::join(command.kernel_names, ",kns="))});
   }
   if (command.tool == SanitizerTool::memcheck) {
     words.insert(words.end(), {"--report-api-errors", "no"});

@@ -11,8 +11,9 @@ namespace fatune {
 struct SanitizerCommand {
   std::string program;
   SanitizerTool tool = SanitizerTool::memcheck;
-  std::string log_folder;   ///< each of its processes writes <pid>.log there
-  std::string kernel_name;  ///< part of the mangled name of the kernels to look at
+  std::string log_folder;  ///< each of its processes writes <pid>.log there
+  /// Parts of the mangled names of the kernels to look at; not empty.
+  std::vector<std::string> kernel_names;
 };
 
 /// The command with its options; the program to be looked at, and its arguments, are to follow.

@@ -49,7 +49,7 @@ class Emulator {
 
   [[nodiscard]] std::optional<SmallEmulation> emulate(const Artifact& artifact,
                                                       const SmallLaunch& small) {
-    auto row = emulate_kernel(case_of(artifact, small.launch), settings_, inputs_);
+    auto row = emulate_kernel(case_of(artifact, small, small.launch), settings_, inputs_);
     if (!row) {
       return std::nullopt;
     }
@@ -60,9 +60,9 @@ class Emulator {
     return emulated;
   }
 
-  [[nodiscard]] EmulationCase case_of(const Artifact& artifact,
+  [[nodiscard]] EmulationCase case_of(const Artifact& artifact, const SmallLaunch& small,
                                       const EmulatedLaunch& launch) const {
-    return {artifact, *of_.family.sources, config_, launch};
+    return {artifact, *small.request.sources, config_, launch};
   }
 
   /// Nothing when the problem is longer and nothing says how the work grows.
@@ -74,9 +74,9 @@ class Emulator {
       return samples;
     }
     const auto longer = longer_launch(of_.family, of_.config, of_.problem, of_.limits, small);
-    const auto counted = longer
-                             ? count_kernel(case_of(artifact, *longer), settings_.stopped, inputs_)
-                             : std::nullopt;
+    const auto counted =
+        longer ? count_kernel(case_of(artifact, small, *longer), settings_.stopped, inputs_)
+               : std::nullopt;
     if (!counted) {
       return std::nullopt;
     }

@@ -26,6 +26,10 @@ TEST(RunsOn, ArchitectureSpecificCodeOnItsVeryArchitecture) {
 TEST(OfflineTarget, IsSm90UnlessAskedOtherwise) {
   const FileTree tree;
   EXPECT_EQ(offline_target(std::nullopt, tree).limits.arch, (Arch{90, '\0'}));
+  EXPECT_EQ(offline_target(std::nullopt, tree, {80, '\0'}).limits.arch, (Arch{90, '\0'}));
+  EXPECT_EQ(offline_target(std::nullopt, tree, {90, 'a'}).limits.arch, (Arch{90, 'a'}));
+  EXPECT_EQ(offline_target(std::nullopt, tree, {100, '\0'}).limits.arch, (Arch{100, '\0'}));
+  EXPECT_EQ(offline_target(Arch{80, '\0'}, tree, {90, 'a'}).limits.arch, (Arch{80, '\0'}));
   const Target ampere = offline_target(Arch{80, '\0'}, tree);
   EXPECT_EQ(ampere.limits.sm_count, 108);
   EXPECT_FALSE(ampere.measured());

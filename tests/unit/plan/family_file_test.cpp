@@ -24,7 +24,7 @@ TEST(Family, FlashHasTheThirteenFieldsInOrder) {
 }
 
 TEST(Family, SourcesAreNamedAsIncludeFindsThem) {
-  const SourceBundle& sources = *fixtures::flash().sources;
+  const SourceBundle& sources = *fixtures::flash().sources.items.at(0).value;
   EXPECT_EQ(sources.main.name, "flash_sm80/flash_forward.cu");
   EXPECT_THAT(sources.main.text, ::testing::HasSubstr("flash_forward_kernel"));
   std::vector<std::string> names;
@@ -67,7 +67,7 @@ TEST(Family, IncludesTheCodeOfOthers) {
   tree.overlay_kernels(folder.path());
   const Family loaded = load_family(tree, "toy_attention");
   std::vector<std::string> names;
-  for (const SourceFile& header : loaded.sources->headers) {
+  for (const SourceFile& header : loaded.sources.items.at(0).value->headers) {
     names.push_back(header.name);
   }
   EXPECT_THAT(names, ::testing::IsSupersetOf({"common/attention_args.h", "flash_sm80/mask.cuh",
@@ -199,7 +199,19 @@ std::vector<BadFamily> bad_families() {
       {"/derived/0/unit", nullptr, ": /derived/0", {"has no member 'unit'"}},
       {"/defines", {{"A B", "1"}}, ": /defines/A B", {"not an identifier"}},
       {"/defines", {{"A", "1 +"}}, ": /defines/A", {"position"}},
-      {"/defines", {{"A", 1}}, ": /defines/A", {"not \"string\""}},
+      {"/defines", {{"A", 1}}, ": /defines/A", {"is number, not"}},
+      {"/defines", {{"A", {{"string", "{nope}"}}}}, ": /defines/A/string", {"'nope'"}},
+      {"/source",
+       json::array({{{"when", "1 +"}, {"value", "toy_attention.cu"}}}),
+       ": /source/0/when",
+       {"position"}},
+      {"/source", json::array({{{"value", "nope.cu"}}}), ": /source/0/value", {"no file"}},
+      {"/entry",
+       json::array({{{"value", {{"kind", "template"}}}}}),
+       ": /entry/0/value",
+       {"needs \"kernel_name\""}},
+      {"/options/0", {{"value", "-x"}}, ": /options/0", {"no member 'when'"}},
+      {"/options/0", {{"when", "1"}, {"value", "x"}}, ": /options/0/value", {"begin with '-'"}},
       {"/launch/grid", json::array({"1"}), ": /launch/grid", {"three expressions"}},
       {"/launch/block/1", "", ": /launch/block/1", {"\"\""}},
       {"/launch/dynamic_smem_bytes", nullptr, ": /launch", {"has no member 'dynamic_smem_bytes'"}},

@@ -29,16 +29,16 @@ TEST(CompileRequest, NamesTheInstantiation) {
       "0}>");
   EXPECT_EQ(request.label, kBig);
   EXPECT_EQ(request.arch, (Arch{90, 'a'}));
-  EXPECT_EQ(request.sources, flash().sources);
+  EXPECT_EQ(request.sources, flash().sources.items[0].value);
 }
 
-TEST(CompileRequest, TurnsProblemFactsIntoDefines) {
-  using Defines = std::vector<std::pair<std::string, std::string>>;
-  EXPECT_EQ(request_for(problem_of(1024)).defines, (Defines{{"FATUNE_CAUSAL", "0"},
-                                                            {"FATUNE_MIN_BLOCKS", "2"},
-                                                            {"FATUNE_RAGGED_KV", "0"},
-                                                            {"FATUNE_RAGGED_Q", "0"},
-                                                            {"FATUNE_ROW_STRIDE", "2048"}}));
+TEST(CompileRequest, TurnsProblemFactsIntoDefineList) {
+  using DefineList = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(request_for(problem_of(1024)).defines, (DefineList{{"FATUNE_CAUSAL", "0"},
+                                                               {"FATUNE_MIN_BLOCKS", "2"},
+                                                               {"FATUNE_RAGGED_KV", "0"},
+                                                               {"FATUNE_RAGGED_Q", "0"},
+                                                               {"FATUNE_ROW_STRIDE", "2048"}}));
   EXPECT_THAT(request_for(problem_of(1088)).defines, Contains(Pair("FATUNE_RAGGED_Q", "1")));
   EXPECT_THAT(request_for(problem_of(1088)).defines, Contains(Pair("FATUNE_RAGGED_KV", "0")));
   EXPECT_THAT(request_for(problem_of(1000)).defines, Contains(Pair("FATUNE_RAGGED_KV", "1")));
@@ -93,6 +93,61 @@ TEST(LaunchGeometry, AnImpossibleGridIsTheFamilysMistake) {
       ExitCode::bad_file, {"/launch/block/0", "is not a whole number", "seq_len = 64"});
 }
 
+using DefineList = std::vector<std::pair<std::string, std::string>>;
+
+CompileRequest toy_request(const nlohmann::json& changed, std::int64_t block_rows = 32) {
+  const Config config{"toy_attention", {5, 128, block_rows, 1}};
+  return compile_request(fixtures::load_changed(changed), config, problem_of(64), Arch{90, 'a'},
+                         h200());
+}
+
+TEST(CompileRequest, DefinesAreNumbersTextOrBare) {
+  nlohmann::json changed = fixtures::toy_json();
+  changed["defines"] = {
+      {"A", "BLOCK_ROWS * 2"},
+      {"B", {{"string", "cutlass::{dtype}_t, {BLOCK_ROWS}"}}},
+      {"C", nullptr},
+      {"D", {{{"when", "BLOCK_ROWS == 64"}, {"value", "7"}}}},
+      {"E",
+       {{{"when", "BLOCK_ROWS == 64"}, {"value", {{"string", "wide"}}}}, {{"value", nullptr}}}}};
+  DefineList defines = toy_request(changed).defines;
+  defines.resize(4);
+  EXPECT_EQ(defines,
+            (DefineList{{"A", "64"}, {"B", "cutlass::FP16_t, 32"}, {"C", "1"}, {"E", "1"}}));
+  defines = toy_request(changed, 64).defines;
+  defines.resize(5);
+  EXPECT_EQ(defines.at(3), (DefineList::value_type{"D", "7"}));
+  EXPECT_EQ(defines.at(4), (DefineList::value_type{"E", "wide"}));
+}
+
+TEST(CompileRequest, EntrySourceAndOptionsMayBeChosen) {
+  const std::string long_name(200, 'k');
+  nlohmann::json changed = fixtures::toy_json();
+  const nlohmann::json wide{{"kind", "extern_c"}, {"name", long_name}, {"parameter_defines", "X_"}};
+  changed["entry"] = {{{"when", "BLOCK_ROWS == 64"}, {"value", wide}},
+                      {{"value", fixtures::toy_json()["entry"]}}};
+  changed["options"] = {"--std=c++17",
+                        {{"when", "BLOCK_ROWS == 64"}, {"value", "--use_fast_math"}}};
+  changed["source"] = {{{"when", "UNROLL == 1"}, {"value", "toy_attention.cu"}}};
+  const CompileRequest narrow = toy_request(changed);
+  EXPECT_EQ(narrow.entry_point, "toy_attention");
+  EXPECT_THAT(narrow.options, ::testing::ElementsAre("--std=c++17"));
+  EXPECT_EQ(narrow.sources->main.name, "toy_attention/toy_attention.cu");
+  const CompileRequest wider = toy_request(changed, 64);
+  EXPECT_EQ(wider.entry_point, long_name);
+  EXPECT_THAT(wider.options, ::testing::ElementsAre("--std=c++17", "--use_fast_math"));
+  EXPECT_EQ(wider.defines.back().first, "X_UNROLL");
+  EXPECT_THAT(function_names(fixtures::load_changed(changed)),
+              ::testing::ElementsAre(long_name, "toy_attention"));
+}
+
+TEST(CompileRequest, AChoiceThatFitsNothingSaysSo) {
+  nlohmann::json changed = fixtures::toy_json();
+  changed["source"] = {{{"when", "UNROLL == 2"}, {"value", "toy_attention.cu"}}};
+  fixtures::expect_error([&] { (void)toy_request(changed); }, ExitCode::bad_file,
+                         {"family.json: /source", "no \"when\" holds", "UNROLL == 2"});
+}
+
 TEST(Limits, NameTheLimitAndTheFigures) {
   const Config big = flash_config(kBig);
   EXPECT_FALSE(check_limits(flash(), big, problem_of(1024), h200()));
@@ -120,6 +175,9 @@ TEST(Limits, ASuffixedArchitectureIsThatOneAlone) {
   newer.arch = Arch{100, 'a'};
   EXPECT_EQ(check_limits(family, config, problem_of(64), newer)->limit,
             "toy_attention needs sm_90a, the device is sm_100a");
+  newer.arch = Arch{90, '\0'};
+  EXPECT_EQ(check_limits(family, config, problem_of(64), newer)->limit,
+            "toy_attention needs sm_90a, the device is sm_90");
 }
 
 TEST(Quantities, FollowTheDocuments) {

@@ -12,14 +12,15 @@ using ::testing::ElementsAre;
 using ::testing::Not;
 
 std::vector<std::string> words_of(SanitizerTool tool) {
-  return sanitizer_words({"/opt/compute-sanitizer", tool, "/tmp/50%", "flash_forward_kernel"});
+  return sanitizer_words(
+      {"/opt/compute-sanitizer", tool, "/tmp/50%", {"flash_forward_kernel", "toy"}});
 }
 
 TEST(SanitizerCommand, LooksAtTheCandidateAloneAndLogsToAFileOfEachProcess) {
   EXPECT_THAT(
       words_of(SanitizerTool::racecheck),
       ElementsAre("/opt/compute-sanitizer", "--tool", "racecheck", "--log-file", "/tmp/50%%/%p.log",
-                  "--show-backtrace", "no", "--kernel-name", "kns=flash_forward_kernel"));
+                  "--show-backtrace", "no", "--kernel-name", "kns=flash_forward_kernel,kns=toy"));
 }
 
 TEST(SanitizerCommand, InitcheckMustSeeWhoWroteTheInputs) {
