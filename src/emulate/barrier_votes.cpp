@@ -10,7 +10,7 @@ void cast_votes(const Warp& warp, const Instruction& instruction, Mask mask, Bar
     return;
   }
   const Operand& asked = instruction.operands[shape.counted ? 2 : 1];
-  const Mask yes = warp.predicates[asked.offset] ^ (shape.negated ? kAllLanes : 0U);
+  const Mask yes = condition_of(warp, asked);
   barrier.yes += static_cast<std::uint32_t>(std::popcount(yes & mask));
 }
 

@@ -13,14 +13,13 @@ enum class BarrierVote : std::uint8_t { none, count, all, any };
 struct BarrierShape {
   bool counted = false;
   BarrierVote vote = BarrierVote::none;
-  bool negated = false;  ///< the predicate
 
   [[nodiscard]] std::uint32_t packed() const {
-    return (counted ? 1U : 0U) | static_cast<std::uint32_t>(vote) << 1U | (negated ? 8U : 0U);
+    return (counted ? 1U : 0U) | static_cast<std::uint32_t>(vote) << 1U;
   }
   static BarrierShape of(const Instruction& instruction) {
     const std::uint32_t bits = instruction.variant;
-    return {(bits & 1U) != 0, static_cast<BarrierVote>(bits >> 1U & 3U), (bits & 8U) != 0};
+    return {(bits & 1U) != 0, static_cast<BarrierVote>(bits >> 1U & 3U)};
   }
 };
 

@@ -159,6 +159,17 @@ Operand Decoder::value(std::size_t index, ScalarType type) const {
 
 Operand Decoder::predicate(std::size_t index) const { return predicate_named(operand(index)); }
 
+Operand Decoder::condition(std::size_t index) const {
+  const std::string_view text = operand(index);
+  if (const auto bits = literal_bits(text, ScalarType::pred)) {
+    return {*bits != 0 ? 1U : 0U, true};
+  }
+  const bool negated = text.starts_with('!');
+  Operand condition = predicate_named(trim(text.substr(negated ? 1 : 0)));
+  condition.negated = negated;
+  return condition;
+}
+
 std::vector<Operand> Decoder::values(std::size_t index, ScalarType type) const {
   return values_named(operand(index), type);
 }

@@ -50,7 +50,10 @@ class Decoder {
   [[nodiscard]] Operand destination_named(std::string_view name, ScalarType type) const;
   /// A register, or an immediate value of that type.
   [[nodiscard]] Operand value(std::size_t index, ScalarType type) const;
+  /// A predicate that is set.
   [[nodiscard]] Operand predicate(std::size_t index) const;
+  /// A predicate that is asked: "%p1", "!%p1", or an immediate value. See condition_of().
+  [[nodiscard]] Operand condition(std::size_t index) const;
   [[nodiscard]] AddressOperand address(std::size_t index) const;
   /// The same, of what stands between the brackets.
   [[nodiscard]] AddressOperand address_named(std::string_view text) const;

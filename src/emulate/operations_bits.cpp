@@ -58,11 +58,9 @@ struct ShiftRight {
 
 enum class PredicateLogic : std::uint32_t { conjunction, disjunction, exclusive, negation };
 
-void predicate_logic(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+void predicate_logic(Execution&, Warp& warp, const Instruction& instruction, Mask mask) {
   const auto get = [&](std::size_t operand) {
-    const Operand& o = instruction.operands[operand];
-    return o.constant ? *x.program.constants.at<Mask>(o.offset) != 0 ? kAllLanes : Mask{0}
-                      : warp.predicates[o.offset];
+    return condition_of(warp, instruction.operands[operand]);
   };
   Mask result = 0;
   switch (static_cast<PredicateLogic>(instruction.variant)) {
@@ -79,15 +77,15 @@ void predicate_logic(Execution& x, Warp& warp, const Instruction& instruction, M
       result = ~get(1);
       break;
   }
-  Mask& to = warp.predicates[instruction.operands[0].offset];
-  to = (to & ~mask) | (result & mask);
+  set_mask(warp, instruction.operands[0], result, mask);
 }
 
 void use_predicates(Decoder& d, PredicateLogic logic, std::size_t count) {
   d.result.handler = &predicate_logic;
   d.result.variant = static_cast<std::uint32_t>(logic);
-  for (std::size_t i = 0; i < count; ++i) {
-    d.add(d.predicate(i));
+  d.add(d.predicate(0));
+  for (std::size_t i = 1; i < count; ++i) {
+    d.add(d.condition(i));
   }
 }
 
@@ -146,9 +144,8 @@ void truth_table_and_test(Execution& x, Warp& warp, const Instruction& instructi
   const auto* value = x.lanes<std::uint32_t>(warp, instruction.operands[0]);
   Mask some = 0;
   for_each_lane(mask, [&](int lane) { some |= value[lane] != 0 ? lane_bit(lane) : 0U; });
-  const Mask with = warp.predicates[instruction.operands[5].offset];
-  Mask& to = warp.predicates[instruction.operands[4].offset];
-  to = (to & ~mask) | ((kAnd ? some & with : some | with) & mask);
+  const Mask with = condition_of(warp, instruction.operands[5]);
+  set_mask(warp, instruction.operands[4], kAnd ? some & with : some | with, mask);
 }
 
 // --- Shifts of two words ---
@@ -314,7 +311,7 @@ void decode_lop3(Decoder& d) {
   if (logic) {
     d.result.handler = *logic == 1 ? &truth_table_and_test<true> : &truth_table_and_test<false>;
     d.add(d.predicate_named(bar == std::string_view::npos ? to : trim(to.substr(bar + 1))));
-    d.add(d.predicate(5));
+    d.add(d.condition(5));
   }
 }
 

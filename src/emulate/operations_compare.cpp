@@ -132,21 +132,15 @@ struct CompareShape {
   ScalarType to = pred;   ///< of the result
   bool flushes = false;
   std::uint32_t combines = 0;  ///< 1: and, 2: or, 3: xor with a predicate
-  bool negated = false;        ///< that predicate
 
   [[nodiscard]] std::uint32_t packed() const {
     return static_cast<std::uint32_t>(comparison) | static_cast<std::uint32_t>(type) << 5U |
-           static_cast<std::uint32_t>(to) << 10U | (flushes ? 1U << 15U : 0U) | combines << 16U |
-           (negated ? 1U << 18U : 0U);
+           static_cast<std::uint32_t>(to) << 10U | (flushes ? 1U << 15U : 0U) | combines << 16U;
   }
   static CompareShape of(const Instruction& instruction) {
     const std::uint32_t bits = instruction.variant;
-    return {static_cast<Comparison>(bits & 31U),
-            static_cast<ScalarType>(bits >> 5U & 31U),
-            static_cast<ScalarType>(bits >> 10U & 31U),
-            (bits >> 15U & 1U) != 0,
-            bits >> 16U & 3U,
-            (bits >> 18U & 1U) != 0};
+    return {static_cast<Comparison>(bits & 31U), static_cast<ScalarType>(bits >> 5U & 31U),
+            static_cast<ScalarType>(bits >> 10U & 31U), (bits >> 15U & 1U) != 0, bits >> 16U & 3U};
   }
 };
 
@@ -219,7 +213,7 @@ Mask combined(const CompareShape& shape, Mask result, const Warp& warp, const Op
   if (shape.combines == 0) {
     return result;
   }
-  const Mask other = warp.predicates[with->offset] ^ (shape.negated ? kAllLanes : 0U);
+  const Mask other = condition_of(warp, *with);
   return shape.combines == 1   ? result & other
          : shape.combines == 2 ? result | other
                                : result ^ other;
@@ -304,14 +298,12 @@ CompareShape shape_of(const Decoder& d, ScalarType to) {
 }
 
 /// The operands that are compared, and the predicate after them.
-void add_compared(Decoder& d, CompareShape& shape) {
+void add_compared(Decoder& d, const CompareShape& shape) {
   const ScalarType t = is_pair(shape.type) ? b32 : size_of(shape.type) == 2 ? b16 : shape.type;
   d.add(d.value(1, t));
   d.add(d.value(2, t));
   if (shape.combines != 0) {
-    const std::string& with = d.operand(3);
-    shape.negated = with.starts_with('!');
-    d.add(d.predicate_named(std::string_view(with).substr(shape.negated ? 1 : 0)));
+    d.add(d.condition(3));
   }
 }
 
@@ -324,7 +316,7 @@ Operand predicate_or_nowhere(const Decoder& d, std::string_view name) {
 void decode_setp(Decoder& d) {
   const std::string_view to = d.operand(0);
   const std::size_t bar = to.find('|');
-  CompareShape shape = shape_of(d, pred);
+  const CompareShape shape = shape_of(d, pred);
   d.add(predicate_or_nowhere(d, trim(to.substr(0, bar))));
   if (to != "_" && bar == std::string_view::npos && shape.combines == 0 &&
       size_of(shape.type) > 2 && !is_pair(shape.type)) {
@@ -345,7 +337,7 @@ void decode_set(Decoder& d) {
     d.unsupported("this form");
   }
   const ScalarType to = d.types()[0];
-  CompareShape shape = shape_of(d, to);
+  const CompareShape shape = shape_of(d, to);
   if (is_pair(to) && !is_pair(shape.type)) {
     d.unsupported("this form");
   }

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "emulate/literal.hpp"
 #include "emulate/map_lanes.hpp"
 #include "emulate/memory_access.hpp"
 #include "emulate/operations.hpp"
@@ -86,13 +85,8 @@ void add_offset(Execution& x, Warp& warp, const Instruction& instruction, Mask m
   });
 }
 
-void move_predicate(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const Operand& from = instruction.operands[1];
-  const Mask value = from.constant
-                         ? (*x.program.constants.at<Mask>(from.offset) != 0 ? kAllLanes : Mask{0})
-                         : warp.predicates[from.offset];
-  Mask& to = warp.predicates[instruction.operands[0].offset];
-  to = (to & ~mask) | (value & mask);
+void move_predicate(Execution&, Warp& warp, const Instruction& instruction, Mask mask) {
+  set_mask(warp, instruction.operands[0], condition_of(warp, instruction.operands[1]), mask);
 }
 
 /// Whether generic addresses are in the space of `variant`.
@@ -112,9 +106,8 @@ void test_space(Execution& x, Warp& warp, const Instruction& instruction, Mask m
 void decode_mov(Decoder& d) {
   if (d.type() == pred) {
     d.result.handler = &move_predicate;
-    const bool is_constant = literal_bits(d.operand(1), pred).has_value();
     d.add(d.predicate(0));
-    d.add(is_constant ? d.value(1, b32) : d.predicate(1));
+    d.add(d.condition(1));
     return;
   }
   if (decode_clock(d)) {

@@ -13,7 +13,7 @@ template <typename Lane>
 void select(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   const auto* a = x.lanes<Lane>(warp, instruction.operands[1]);
   const auto* b = x.lanes<Lane>(warp, instruction.operands[2]);
-  const Mask choice = warp.predicates[instruction.operands[3].offset];
+  const Mask choice = condition_of(warp, instruction.operands[3]);
   auto* to = x.lanes<Lane>(warp, instruction.operands[0]);
   for_each_lane(mask, [&](int lane) { to[lane] = has_lane(choice, lane) ? a[lane] : b[lane]; });
 }
@@ -47,7 +47,7 @@ void decode_selp(Decoder& d) {
   const ScalarType t = d.type();
   use(d, size_of(t) == 8 ? &select<std::uint64_t> : &select<std::uint32_t>, t, {t});
   d.add(d.value(2, t));
-  d.add(d.predicate(3));
+  d.add(d.condition(3));
 }
 
 void decode_slct(Decoder& d) {

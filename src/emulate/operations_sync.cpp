@@ -96,9 +96,8 @@ bool is_carried(Vote kind, Mask yes, Mask members) {
 
 void vote(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   const Operand* const o = instruction.operands;  // to, predicate, members
-  const bool negated = (instruction.variant & 0x100U) != 0;
-  const Mask asked = warp.predicates[o[1].offset] ^ (negated ? kAllLanes : 0U);
-  const auto kind = static_cast<Vote>(instruction.variant & 0xffU);
+  const Mask asked = condition_of(warp, o[1]);
+  const auto kind = static_cast<Vote>(instruction.variant);
   const auto* members = x.lanes<Mask>(warp, o[2]);
   // Lanes that are here together may vote in several groups: each by its own members.
   for_each_lane(mask, [&](int lane) {
@@ -155,10 +154,8 @@ BarrierShape vote_of(const Decoder& d, std::size_t verb, std::size_t& first) {
   return shape;
 }
 
-void add_vote(Decoder& d, BarrierShape& shape) {
-  const std::string& asked = d.operand(shape.counted ? 3 : 2);
-  shape.negated = asked.starts_with('!');
-  d.add(d.predicate_named(std::string_view(asked).substr(shape.negated ? 1 : 0)));
+void add_vote(Decoder& d, const BarrierShape& shape) {
+  d.add(d.condition(shape.counted ? 3 : 2));
   d.add(shape.vote == BarrierVote::count ? d.destination(0, u32) : d.predicate(0));
 }
 
@@ -168,7 +165,7 @@ void decode_cta_barrier(Decoder& d, std::size_t verb) {
     d.unsupported("only sync, arrive and red");
   }
   std::size_t first = 0;
-  BarrierShape shape = vote_of(d, verb, first);
+  const BarrierShape shape = vote_of(d, verb, first);
   d.result.handler = &do_nothing;
   d.result.flow = Flow::barrier;
   d.result.waits = action != "arrive";
@@ -210,13 +207,11 @@ void decode_vote(Decoder& d) {
     d.unsupported("only vote.sync");
   }
   const bool ballot = static_cast<Vote>(*mode) == Vote::ballot;
-  const std::string& asked = d.operand(1);
-  const bool negated = asked.starts_with('!');
   d.add(ballot ? d.destination(0, b32) : d.predicate(0));
-  d.add(d.predicate_named(asked.substr(negated ? 1 : 0)));
+  d.add(d.condition(1));
   d.add(d.value(2, b32));
   d.result.handler = &vote;
-  d.result.variant = static_cast<std::uint32_t>(*mode) | (negated ? 0x100U : 0U);
+  d.result.variant = static_cast<std::uint32_t>(*mode);
   d.result.flow = Flow::gather;
   d.result.members = 2;
 }

@@ -87,7 +87,7 @@ void decode_product(Decoder& d) {
     d.malformed("the number of registers of A");
   }
   d.add(d.value(2, b64));
-  d.add(d.predicate(3));
+  d.add(d.condition(3));
   d.result.handler = &issue_wgmma;
   d.result.variant = shape.packed();
   d.result.is_product = true;

@@ -20,11 +20,13 @@ using Handler = void (*)(Execution&, Warp&, const Instruction&, Mask);
 using Condition = bool (*)(Execution&, Warp&, const Instruction&, Mask);
 
 /// Where a value is: an offset in bytes into the warp's registers, or, the same for all warps, into
-/// the program's constants; both hold 32 lanes from there on. Of a predicate: its index.
+/// the program's constants; both hold 32 lanes from there on. Of a predicate: its index, or, when
+/// it is constant, 0 or 1.
 struct Operand {
   std::uint32_t offset = 0;
   bool constant = false;
-  bool wide = false;  ///< of an address: it has 64 bits
+  bool wide = false;     ///< of an address: it has 64 bits
+  bool negated = false;  ///< of a condition: "!%p1"
 };
 
 /// Of a result that nobody wants: "_".

@@ -95,6 +95,13 @@ struct Warp {
   void advance() { clock.seen.set(agent, clock.seen.of(agent) + 1); }
 };
 
+/// Lanes for which a condition holds: see Decoder::condition.
+inline Mask condition_of(const Warp& warp, const Operand& condition) {
+  const Mask holds = condition.constant ? (condition.offset != 0 ? kAllLanes : Mask{0})
+                                        : warp.predicates[condition.offset];
+  return condition.negated ? ~holds : holds;
+}
+
 /// Sets a predicate for the lanes of `mask`.
 inline void set_mask(Warp& warp, const Operand& to, Mask value, Mask mask) {
   Mask& bits = warp.predicates[to.offset];

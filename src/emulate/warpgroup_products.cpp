@@ -292,7 +292,7 @@ void issue_product(Execution& x, Warp& warp, const Instruction& instruction) {
   product.instruction = static_cast<std::uint32_t>(x.index_of(instruction));
   product.a = shape.a_in_registers ? 0 : descriptor(shape.a_operand());
   product.b = descriptor(shape.b_operand());
-  product.accumulates = (warp.predicates[operands[shape.b_operand() + 1].offset] & 1U) != 0;
+  product.accumulates = (condition_of(warp, operands[shape.b_operand() + 1]) & 1U) != 0;
   product.group = warp.products_committed;
   const bool a_fits = shape.a_in_registers ||
                       check_descriptor(x, warp, instruction, MatrixDescriptor::of(product.a), "A");

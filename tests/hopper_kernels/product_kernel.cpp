@@ -147,6 +147,11 @@ std::string a_fragment(std::uint32_t k) {
   return text;
 }
 
+/// Whether the product at `k` adds to the sums: the first does not.
+const char* scale_of_sums(const ProductCase& c, std::uint32_t k) {
+  return !c.immediate_scale ? "%p2" : k == 0 ? "0" : "1";
+}
+
 std::string product(const ProductCase& c, std::uint32_t k) {
   const auto descriptor = [&](const char* to, const char* base, const Layout& matrix) {
     return fmt::format(
@@ -159,9 +164,10 @@ std::string product(const ProductCase& c, std::uint32_t k) {
   text += c.a_in_registers ? "" : descriptor("%w3", "%r5", layout_a(c));
   return text +
          fmt::format(
-             "wgmma.mma_async.sync.aligned.m64n{}k16.{}.{}.{} {{{}}}, {}, %w4, %p2, {}, 1, {}{};\n",
+             "wgmma.mma_async.sync.aligned.m64n{}k16.{}.{}.{} {{{}}}, {}, %w4, {}, {}, 1, {}{};\n",
              c.columns, c.half_sums ? "f16" : "f32", type, type, sum_registers(c),
-             c.a_in_registers ? "{%a0, %a1, %a2, %a3}" : "%w3", c.negates_a ? -1 : 1,
+             c.a_in_registers ? "{%a0, %a1, %a2, %a3}" : "%w3", scale_of_sums(c, k),
+             c.negates_a ? -1 : 1,
              c.a_in_registers ? "" : fmt::format("{}, ", c.a_is_mn_major ? 1 : 0),
              c.b_is_mn_major ? 1 : 0);
 }
@@ -192,13 +198,13 @@ std::string stores(const ProductCase& c) {
 
 std::string ProductCase::name() const {
   constexpr std::array<const char*, 4> kSwizzleNames{"None", "B32", "B64", "B128"};
-  return fmt::format("N{}{}{}{}A{}{}B{}{}", columns, is_bfloat ? "Bf16" : "F16",
+  return fmt::format("N{}{}{}{}A{}{}B{}{}{}", columns, is_bfloat ? "Bf16" : "F16",
                      half_sums ? "HalfSums" : "", kSwizzleNames[static_cast<std::size_t>(swizzle)],
                      a_in_registers  ? "Registers"
                      : a_is_mn_major ? "MMajor"
                                      : "KMajor",
                      negates_a ? "Negative" : "", b_is_mn_major ? "NMajor" : "KMajor",
-                     random ? "Random" : "");
+                     immediate_scale ? "ImmediateScale" : "", random ? "Random" : "");
 }
 
 std::vector<ProductCase> product_cases() {
@@ -220,6 +226,8 @@ std::vector<ProductCase> product_cases() {
         {.columns = 192, .swizzle = swizzle, .a_in_registers = true, .b_is_mn_major = true});
     cases.push_back({.columns = 8, .swizzle = swizzle, .half_sums = true});
   }
+  cases.push_back({.columns = 64, .immediate_scale = true});
+  cases.push_back({.columns = 64, .a_in_registers = true, .immediate_scale = true});
   for (const std::uint32_t columns : {24U, 80U, 176U, 256U}) {
     cases.push_back({.columns = columns});
     cases.push_back({.columns = columns, .half_sums = true, .a_in_registers = true});

@@ -20,6 +20,7 @@ struct ProductCase {
   bool a_is_mn_major = false;
   bool b_is_mn_major = false;
   bool negates_a = false;
+  bool immediate_scale = false;  ///< scale-d is 0 or 1, not a predicate
   bool random = false;  ///< elements of many magnitudes: sums depend on how they are rounded
 
   [[nodiscard]] std::string name() const;
