@@ -93,7 +93,7 @@ void arrive_for(Execution& x, Warp& warp, std::size_t index) {
     }
   }
   std::erase_if(warp.copies, covered);
-  ++x.progress;
+  x.note_progress();
   report_misuse(x, warp, instruction, arrival.lane, mbarrier->arrive(1, nullptr));
 }
 

@@ -191,7 +191,7 @@ void complete(Execution& x, const BulkCopy& copy, Block& block) {
 
 void land(Execution& x, BulkCopy& copy) {
   copy.landed = true;
-  ++x.progress;
+  x.note_progress();
   switch (copy.kind) {
     case BulkCopy::Kind::store:
       land_store(x, copy);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <utility>
 #include <vector>
 
@@ -44,6 +43,27 @@ class Epoch {
 /// them. A synchronisation of some lanes counts for the whole warp: a race that only such a
 /// divergent use hides is not found, and none is reported that is not there.
 class VectorClock {
+  using Clocks = std::vector<std::uint32_t>;
+  struct Other {
+    std::uint32_t cluster = 0;
+    Clocks known;
+  };
+
+  /// Where a cluster's clocks are, or belong.
+  template <typename Others>
+  static auto place_of(Others& others, std::uint32_t cluster) {
+    return std::lower_bound(
+        others.begin(), others.end(), cluster,
+        [](const Other& other, std::uint32_t wanted) { return other.cluster < wanted; });
+  }
+  Clocks& clocks_of(std::uint32_t cluster) {
+    auto place = place_of(others_, cluster);
+    if (place == others_.end() || place->cluster != cluster) {
+      place = others_.insert(place, {cluster, {}});
+    }
+    return place->known;
+  }
+
  public:
   [[nodiscard]] std::uint32_t of(Agent agent) const {
     return agent < known_.size() ? known_[agent] : 0;
@@ -58,25 +78,35 @@ class VectorClock {
   void raise(Epoch before) { set(before.agent(), std::max(of(before.agent()), before.clock())); }
   void join(const VectorClock& other) {
     join(other.known_, known_);
+    auto at = others_.begin();
     for (const auto& [cluster, known] : other.others_) {
-      join(known, others_[cluster]);
+      while (at != others_.end() && at->cluster < cluster) {
+        ++at;
+      }
+      if (at == others_.end() || at->cluster != cluster) {
+        at = others_.insert(at, {cluster, {}});
+      }
+      join(known, at->known);
     }
   }
 
-  /// The same of agents of another cluster, which ran before this one.
+  /// The same of agents of another cluster.
   [[nodiscard]] std::uint32_t of(std::uint32_t cluster, Agent agent) const {
-    const auto other = others_.find(cluster);
-    return other != others_.end() && agent < other->second.size() ? other->second[agent] : 0;
+    const auto other = place_of(others_, cluster);
+    return other != others_.end() && other->cluster == cluster && agent < other->known.size()
+               ? other->known[agent]
+               : 0;
   }
-  /// From now on the agents are those of a cluster that runs later than `cluster`, whose they were.
-  void leave(std::uint32_t cluster) {
-    join(known_, others_[cluster]);
-    known_.clear();
+  /// From now on the agents that are named without a cluster are those of `to`, not of `from`.
+  void change_cluster(std::uint32_t from, std::uint32_t to) {
+    clocks_of(from) = std::exchange(known_, {});
+    if (const auto own = place_of(others_, to); own != others_.end() && own->cluster == to) {
+      known_ = std::move(own->known);
+      others_.erase(own);
+    }
   }
 
  private:
-  using Clocks = std::vector<std::uint32_t>;
-
   static void join(const Clocks& from, Clocks& to) {
     if (from.size() > to.size()) {
       to.resize(from.size());
@@ -86,7 +116,7 @@ class VectorClock {
   }
 
   Clocks known_;
-  std::map<std::uint32_t, Clocks> others_;  ///< by cluster; mostly empty
+  std::vector<Other> others_;  ///< by cluster; mostly empty
 };
 
 /// What a synchronisation hands over.
@@ -102,10 +132,10 @@ struct Knowledge {
     fenced.join(other.fenced);
     published.join(other.published);
   }
-  void leave(std::uint32_t cluster) {
-    seen.leave(cluster);
-    fenced.leave(cluster);
-    published.leave(cluster);
+  void change_cluster(std::uint32_t from, std::uint32_t to) {
+    seen.change_cluster(from, to);
+    fenced.change_cluster(from, to);
+    published.change_cluster(from, to);
   }
 };
 

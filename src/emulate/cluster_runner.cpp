@@ -9,7 +9,6 @@
 #include "emulate/async_copies.hpp"
 #include "emulate/barrier_votes.hpp"
 #include "emulate/bulk_copies.hpp"
-#include "emulate/mbarrier_access.hpp"
 #include "emulate/warpgroup_products.hpp"
 #include "emulate/watched_registers.hpp"
 
@@ -20,6 +19,8 @@ constexpr int kLongestTurn = 4096;  // instructions
 // So often all who poll do so in vain, with nothing happening between, before it is a deadlock.
 constexpr int kMostVainPolls = 64;
 constexpr std::uint64_t kImpatienceOneIn = 8;
+// On random schedules who spins is chosen so often while others can go on.
+constexpr std::uint64_t kSpinsToo = 4;
 
 Mask members_of(const Execution& x, const Warp& warp, const Instruction& instruction, Mask active) {
   if (instruction.all_members) {
@@ -31,51 +32,62 @@ Mask members_of(const Execution& x, const Warp& warp, const Instruction& instruc
   return members & warp.alive;
 }
 
-std::string lane_names(Mask mask) {
-  return mask == kAllLanes ? "all lanes" : fmt::format("lanes {:#010x}", mask);
-}
-
 }  // namespace
 
-bool ClusterRunner::run() {
-  for (;;) {
-    const Turn turn = choose();
-    if (turn.warp == nullptr) {
-      if (go_on()) {
-        continue;
-      }
-      break;
-    }
-    if (x_.setup.schedule.timing == Timing::random) {
-      land_some(x_, *turn.warp);
-      land_some_bulk(x_);
-      land_some_products(x_, *turn.warp);
-    }
-    run_group(*turn.warp, turn.group);
-    if (x_.trapped || (x_.setup.stopped && x_.setup.stopped())) {
-      return false;
-    }
-    if (executed_ > x_.setup.most_warp_instructions && !turn.warp->groups.empty()) {
-      const Group& group = turn.warp->groups.front();
-      x_.report(FindingKind::deadlock, *turn.warp, at(group), std::countr_zero(group.mask), [&] {
-        return fmt::format("more than {} instructions: it seems never to end",
-                           x_.setup.most_warp_instructions);
-      });
-      return false;
-    }
+ClusterRunner::Turn ClusterRunner::take_turn() {
+  if (const Choice choice = choose(); choice.warp != nullptr) {
+    return run_chosen(choice);
+  }
+  if (go_on()) {
+    return Turn::went_on;
+  }
+  if (const Choice choice = choose_spinning(); choice.warp != nullptr) {
+    return run_chosen(choice);
   }
   if (x_.any_alive()) {
-    report_deadlock();
-    return false;
+    std::vector<WaitingGroup> waiting;
+    collect_waiting(waiting);
+    report_deadlock(waiting, "");
+    return Turn::failed;
   }
   report_pending_loads(x_);
-  return true;
+  return Turn::ended;
+}
+
+ClusterRunner::Turn ClusterRunner::run_chosen(const Choice& choice) {
+  if (x_.setup.schedule.timing == Timing::random) {
+    land_some(x_, *choice.warp);
+    land_some_bulk(x_);
+    land_some_products(x_, *choice.warp);
+  }
+  run_group(*choice.warp, choice.group);
+  if (x_.trapped || (x_.setup.stopped && x_.setup.stopped())) {
+    return Turn::failed;
+  }
+  if (executed_ > x_.setup.most_warp_instructions && !choice.warp->groups.empty()) {
+    const Group& group = choice.warp->groups.front();
+    x_.report(FindingKind::deadlock, *choice.warp, at(group), std::countr_zero(group.mask), [&] {
+      return fmt::format("more than {} instructions: it seems never to end",
+                         x_.setup.most_warp_instructions);
+    });
+    return Turn::failed;
+  }
+  return x_.turn_ends && all_spin() ? Turn::spun : Turn::went_on;
+}
+
+bool ClusterRunner::all_spin() const {
+  const auto goes_on = [](const Group& group) {
+    return group.state == Group::State::runnable && !group.spins;
+  };
+  return std::none_of(x_.warps.begin(), x_.warps.end(), [&](const Warp& warp) {
+    return std::any_of(warp.groups.begin(), warp.groups.end(), goes_on);
+  });
 }
 
 bool ClusterRunner::go_on() { return land_next_bulk(x_) || arrive_next(x_) || give_up_polling(); }
 
 bool ClusterRunner::give_up_polling() {
-  vain_polls_ = x_.progress == last_progress_ ? vain_polls_ + 1 : 0;
+  vain_polls_ = x_.progress == last_progress_ ? vain_polls_ : 0;
   last_progress_ = x_.progress;
   if (vain_polls_ == kMostVainPolls) {
     return false;
@@ -90,18 +102,33 @@ bool ClusterRunner::give_up_polling() {
       }
     }
   }
+  vain_polls_ += any ? 1 : 0;
   return any;
 }
 
-ClusterRunner::Turn ClusterRunner::choose() {
+ClusterRunner::Choice ClusterRunner::choose() {
   const std::size_t count = x_.warps.size();
   const bool shuffled = x_.setup.schedule.timing == Timing::random;
   const std::size_t first = shuffled ? x_.random() % count : turn_++ % count;
+  const bool spinning_too = shuffled && x_.has_spun && x_.random() % kSpinsToo == 0;
   for (std::size_t i = 0; i < count; ++i) {
     Warp& warp = x_.warps[(first + i) % count];
     resume_pollers(warp);
     merge_groups(warp);
-    const std::size_t group = choose_group(warp);
+    const std::size_t group = choose_group(warp, spinning_too);
+    if (group < warp.groups.size()) {
+      return {&warp, group};
+    }
+  }
+  return {};
+}
+
+ClusterRunner::Choice ClusterRunner::choose_spinning() {
+  const std::size_t count = x_.warps.size();
+  const std::size_t first = ++spinning_turn_;
+  for (std::size_t i = 0; i < count; ++i) {
+    Warp& warp = x_.warps[(first + i) % count];
+    const std::size_t group = choose_group(warp, true);
     if (group < warp.groups.size()) {
       return {&warp, group};
     }
@@ -110,11 +137,11 @@ ClusterRunner::Turn ClusterRunner::choose() {
 }
 
 /// The one that is behind: so lanes that parted meet again where their ways do.
-std::size_t ClusterRunner::choose_group(const Warp& warp) {
+std::size_t ClusterRunner::choose_group(const Warp& warp, bool spinning_too) {
   std::size_t chosen = warp.groups.size();
   for (std::size_t i = 0; i < warp.groups.size(); ++i) {
     const Group& group = warp.groups[i];
-    if (group.state == Group::State::runnable &&
+    if (group.state == Group::State::runnable && (spinning_too || !group.spins) &&
         (chosen == warp.groups.size() || group.pc < warp.groups[chosen].pc)) {
       chosen = i;
     }
@@ -165,10 +192,16 @@ void ClusterRunner::run_group(Warp& warp, std::size_t index) {
   int budget = x_.setup.schedule.timing == Timing::random
                    ? 1 + static_cast<int>(x_.random() % kLongestTurn)
                    : kLongestTurn;
+  x_.turn_ends = false;
+  warp.groups[index].spins = false;
   while (budget-- > 0 && step(warp, index)) {
     if (warp.groups.size() > 1 && at(warp.groups[index]).leader) {
       return;
     }
+  }
+  if (x_.turn_ends && !x_.trapped) {
+    warp.groups[index].spins = x_.has_spun = true;
+    warp.groups[index].spins_at = warp.polls.last_address();
   }
 }
 
@@ -219,7 +252,7 @@ bool ClusterRunner::step(Warp& warp, std::size_t index) {
   }
   instruction.handler(x_, warp, instruction, active);
   ++warp.groups[index].pc;
-  return !x_.trapped;
+  return !x_.turn_ends;
 }
 
 bool ClusterRunner::branch(Warp& warp, std::size_t index, const Instruction& instruction,
@@ -248,7 +281,7 @@ bool ClusterRunner::end_lanes(Warp& warp, std::size_t index, Mask active) {
   report_pending(x_, warp);
   report_pending_stores(x_, warp);
   report_pending_products(x_, warp);
-  ++x_.progress;
+  x_.note_progress();
   group.mask &= ~active;
   ++group.pc;
   if (group.mask != 0) {
@@ -302,7 +335,7 @@ bool ClusterRunner::arrive(Warp& warp, std::size_t index, const Instruction& ins
       return fmt::format("barrier {} for {} threads: there are {}, for multiples of {}", number,
                          count, kBarriers, kLanes);
     });
-    x_.trapped = true;
+    x_.end_by_trap();
     return false;
   }
   Block& block = x_.block_of(warp);
@@ -342,7 +375,7 @@ void ClusterRunner::complete_barriers(Block& block) {
 }
 
 void ClusterRunner::release(Block& block, std::uint32_t number) {
-  ++x_.progress;
+  x_.note_progress();
   const Barrier done = std::exchange(block.barriers[number], {});
   for (Warp& warp : x_.warps_of(block)) {
     bool waited = false;
@@ -361,41 +394,10 @@ void ClusterRunner::release(Block& block, std::uint32_t number) {
   }
 }
 
-std::string ClusterRunner::awaited(const Warp& warp, const Group& group) const {
-  if (group.state == Group::State::at_barrier) {
-    const Barrier& barrier = x_.blocks[warp.block].barriers[group.barrier];
-    return barrier.expected == 0 ? fmt::format("at barrier {}", group.barrier)
-                                 : fmt::format("at barrier {}, where {} of {} threads have arrived",
-                                               group.barrier, barrier.arrived, barrier.expected);
-  }
-  return group.state == Group::State::gathering
-             ? "for other lanes of the warp"
-             : describe_polling(x_, warp, at(group), std::countr_zero(group.mask));
-}
-
-std::string ClusterRunner::describe(const Warp& warp, const Group& group) const {
-  const std::string block = x_.blocks.size() == 1 ? "" : fmt::format("block rank {}, ", warp.block);
-  return fmt::format("{}warp {}, {}: waits {} (PTX line {})", block, warp.index,
-                     lane_names(group.mask), awaited(warp, group),
-                     x_.program.lines[static_cast<std::size_t>(group.pc)]);
-}
-
-/// Who is the cause cannot be known: there is a finding wherever somebody waits, and each names
-/// all.
-void ClusterRunner::report_deadlock() {
-  std::string who;
-  bool divergent = false;
+void ClusterRunner::collect_waiting(std::vector<WaitingGroup>& waiting) const {
   for (const Warp& warp : x_.warps) {
     for (const Group& group : warp.groups) {
-      divergent = divergent || group.state == Group::State::gathering;
-      who += (who.empty() ? "" : "; ") + describe(warp, group);
-    }
-  }
-  const FindingKind kind = divergent ? FindingKind::divergent_barrier : FindingKind::deadlock;
-  for (const Warp& warp : x_.warps) {
-    for (const Group& group : warp.groups) {
-      x_.report(kind, warp, at(group), std::countr_zero(group.mask),
-                [&] { return fmt::format("nobody can go on: {}", who); });
+      waiting.push_back({&x_, &warp, &group});
     }
   }
 }

@@ -2,30 +2,46 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
+#include <vector>
 
+#include "emulate/deadlock.hpp"
 #include "emulate/execution.hpp"
 
 namespace fatune::emulate {
 
-/// Runs one cluster of blocks to its end. Lanes of a warp that are at the same place run together;
-/// whose turn it is the schedule says.
+/// Runs one cluster of blocks. Lanes of a warp that are at the same place run together; whose turn
+/// it is the schedule says.
 class ClusterRunner {
  public:
+  /// What came of a turn.
+  enum class Turn : std::uint8_t {
+    went_on,
+    spun,   ///< all who could go on poll, in vain: for what another cluster does, or for ever
+    ended,  ///< all threads have
+    failed  ///< a finding has: a trap, a deadlock, too many instructions; or the setup's `stopped`
+  };
+
   explicit ClusterRunner(Execution& x) : x_(x) {}
 
-  /// False when a finding has ended it: a trap, a deadlock, too many instructions; or the setup's
-  /// `stopped`.
-  bool run();
+  [[nodiscard]] Turn take_turn();
+  /// Warp instructions until now.
+  [[nodiscard]] std::uint64_t executed() const { return executed_; }
+  /// Adds those who wait or spin.
+  void collect_waiting(std::vector<WaitingGroup>& waiting) const;
 
  private:
-  struct Turn {
+  struct Choice {
     Warp* warp = nullptr;
     std::size_t group = 0;
   };
 
-  [[nodiscard]] Turn choose();
-  [[nodiscard]] static std::size_t choose_group(const Warp& warp);
+  /// Nobody: none is runnable that does not spin.
+  [[nodiscard]] Choice choose();
+  [[nodiscard]] Choice choose_spinning();
+  [[nodiscard]] static std::size_t choose_group(const Warp& warp, bool spinning_too);
+  [[nodiscard]] Turn run_chosen(const Choice& choice);
+  /// Nobody is runnable who does not.
+  [[nodiscard]] bool all_spin() const;
   void run_group(Warp& warp, std::size_t index);
   /// True when the group may go on at once.
   [[nodiscard]] bool step(Warp& warp, std::size_t index);
@@ -46,21 +62,19 @@ class ClusterRunner {
   /// What nobody but a copy can change has to change: false when nothing is left to happen.
   [[nodiscard]] bool go_on();
   [[nodiscard]] bool give_up_polling();
-  [[nodiscard]] std::string awaited(const Warp& warp, const Group& group) const;
   /// Lanes that a guard keeps out of a collective instruction go on without it.
   void split_inactive(Warp& warp, std::size_t index, Mask active);
   static void merge_groups(Warp& warp);
   void complete_barriers(Block& block);
   void release(Block& block, std::uint32_t barrier);
 
-  void report_deadlock();
-  [[nodiscard]] std::string describe(const Warp& warp, const Group& group) const;
   [[nodiscard]] const Instruction& at(const Group& group) const {
     return x_.program.instructions[static_cast<std::size_t>(group.pc)];
   }
 
   Execution& x_;
   std::size_t turn_ = 0;
+  std::size_t spinning_turn_ = 0;
   std::uint64_t executed_ = 0;
   std::uint64_t last_progress_ = 0;  ///< when polling was last given up
   int vain_polls_ = 0;

@@ -180,7 +180,7 @@ void Execution::complete_cluster_barrier() {
     warp.cluster_arrived = 0;
   }
   cluster_barrier.completed = std::exchange(cluster_barrier.joined, {});
-  ++progress;
+  note_progress();
 }
 
 std::uint32_t Execution::arrived_at_cluster() const {

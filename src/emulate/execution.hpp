@@ -61,10 +61,12 @@ struct Block {
 /// The same of its first one.
 [[nodiscard]] std::uint32_t first_block(const LaunchSetup& setup, std::uint32_t cluster);
 
-/// What the clusters of a launch leave to those that run after them.
+/// What the clusters of a launch share.
 struct LaunchState {
   GlobalShadow shadow;
   GlobalLocations locations;
+  /// Counts what may let somebody go on who polls: writes, and whatever is progress.
+  std::uint64_t changes = 0;
 };
 
 /// One cluster of blocks as it runs, without clusters one block: what handlers work on.
@@ -90,6 +92,14 @@ class Execution {
   std::uint64_t progress = 0;
   Agent agents = 0;  ///< so many there are
   bool trapped = false;
+  bool has_spun = false;   ///< some group has
+  bool turn_ends = false;  ///< the warp whose turn it is: it is trapped, or has polled in vain
+
+  void note_progress() {
+    ++progress;
+    ++launch.changes;
+  }
+  void end_by_trap() { trapped = turn_ends = true; }
 
   /// 32 lanes of an operand.
   template <typename Lane>

@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include "emulate/cluster_runner.hpp"
-#include "emulate/execution.hpp"
+#include "emulate/resident_clusters.hpp"
 
 namespace fatune::emulate {
 
@@ -17,19 +16,7 @@ LaunchResult run_kernel(const Program& program, GlobalMemory& memory, const Laun
     allocation.bytes = variable.bytes;
     memory.place(std::move(allocation));
   }
-  const std::uint32_t clusters = cluster_count(setup);
-  LaunchState state;
-  state.shadow.keep_ends(setup.checks.both_ends);
-  for (std::uint32_t cluster = 0; cluster < clusters; ++cluster) {
-    if (setup.chosen && !setup.chosen(first_block(setup, cluster))) {
-      continue;
-    }
-    Execution execution(program, memory, setup, result, state, cluster);
-    if (!ClusterRunner(execution).run()) {
-      return result;
-    }
-  }
-  result.finished = true;
+  result.finished = ResidentClusters(program, memory, setup, result).run();
   return result;
 }
 

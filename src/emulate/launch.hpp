@@ -41,6 +41,9 @@ struct LaunchSetup {
   std::span<const std::uint8_t> parameters;  ///< as the kernel declares them, one after another
   Schedule schedule;
   Checks checks;
+  /// Blocks that there is room for at a time, in whole clusters, at least one; 0: for all. The
+  /// others begin as these end.
+  std::uint32_t resident_blocks = 0;
   /// Of a block, with clusters of all blocks of one; a kernel that takes more counts as hung.
   std::uint64_t most_warp_instructions = std::uint64_t{1} << 34;
   /// What a byte of dynamic shared memory belongs to, by its offset there: "sK [row 3, col 8]".
@@ -70,7 +73,7 @@ struct LaunchResult {
   bool finished = false;
 };
 
-/// Runs a kernel, cluster by cluster. Whatever the kernel does wrong is a finding; only a bug in
+/// Runs a kernel. Whatever the kernel does wrong is a finding; only a bug in
 /// this program throws (std::logic_error), or memory that runs out.
 [[nodiscard]] LaunchResult run_kernel(const Program& program, GlobalMemory& memory,
                                       const LaunchSetup& setup);

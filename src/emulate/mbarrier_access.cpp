@@ -9,7 +9,7 @@ MbarrierPlace find_mbarrier(Execution& x, const Warp& warp, const Instruction& i
   const SharedPlace place = check_shared(x, warp, instruction, lane,
                                          {space, address, Mbarrier::kBytes, Mbarrier::kBytes});
   if (!place) {
-    x.trapped = true;
+    x.end_by_trap();
     return {};
   }
   Mbarrier* const mbarrier = place.block->mbarriers.find(place.offset);
@@ -55,7 +55,7 @@ void report_misuse(Execution& x, const Warp& warp, const Instruction& instructio
                    const MbarrierFault& fault) {
   if (!fault.empty()) {
     x.report(FindingKind::barrier_misuse, warp, instruction, lane, [&] { return fault; });
-    x.trapped = true;
+    x.end_by_trap();
   }
 }
 

@@ -1,17 +1,19 @@
 #include "emulate/memory_order.hpp"
 
+#include <utility>
+
 #include "emulate/memory_access.hpp"
 
 namespace fatune::emulate {
 namespace {
 
-/// Clusters run one after another: what an earlier one left there is known by its cluster.
+/// What another cluster has left there is known by its number.
 StrongLocation& global_location(Execution& x, std::uint64_t address) {
   const auto [found, is_new] = x.launch.locations.try_emplace(address);
   StrongLocation& location = found->second;
   if (!is_new && location.cluster != x.cluster) {
-    location.accessed.leave(location.cluster);
-    location.released.leave(location.cluster);
+    location.accessed.change_cluster(location.cluster, x.cluster);
+    location.released.change_cluster(location.cluster, x.cluster);
   }
   location.cluster = x.cluster;
   return location;
@@ -48,7 +50,7 @@ StrongAccess::StrongAccess(Execution& x, Warp& warp, const Access& access, Memor
 
 StrongAccess::~StrongAccess() {
   if (location_ != nullptr) {
-    warp_.clock.seen = known_;
+    warp_.clock.seen = std::move(known_);
     location_->accessed.set(warp_.agent, own_);
   }
 }

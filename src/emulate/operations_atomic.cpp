@@ -10,6 +10,7 @@
 #include "emulate/memory_access.hpp"
 #include "emulate/memory_order.hpp"
 #include "emulate/operations.hpp"
+#include "emulate/vain_polls.hpp"
 
 // atom and red: PTX ISA 9.0, sections 9.7.13.3 and 9.7.13.5.
 namespace fatune::emulate {
@@ -165,11 +166,15 @@ void update_memory(Execution& x, Warp& warp, const Instruction& instruction, Mas
     return wide ? x.lanes<std::uint64_t>(warp, operand)[lane]
                 : std::uint64_t{x.lanes<std::uint32_t>(warp, operand)[lane]};
   };
+  PollDigest digest(x.index_of(instruction), mask);
+  bool changes = false;
+  std::uint64_t last_address = 0;
   for_each_lane(mask, [&](int lane) {
     const std::uint64_t start = instruction.wide_address
                                     ? x.lanes<std::uint64_t>(warp, *base)[lane]
                                     : x.lanes<std::uint32_t>(warp, *base)[lane];
     const std::uint64_t address = start + static_cast<std::uint64_t>(instruction.offset);
+    digest.add(last_address = address);
     const Access access{shape.space, address, bytes * shape.count, bytes * shape.count};
     const Space space = shape.space == Space::generic ? space_of_generic(address) : shape.space;
     std::array<std::uint8_t, kMostVectorBytes> memory{};
@@ -182,6 +187,8 @@ void update_memory(Execution& x, Warp& warp, const Instruction& instruction, Mas
       const std::uint64_t b = lane_of(base[1 + i], lane);
       const std::uint64_t c = shape.update == Update::compare ? lane_of(base[2], lane) : 0;
       const std::uint64_t after = result_of(shape, space, before, b, c);
+      digest.add(before);
+      changes = changes || std::memcmp(memory.data() + i * bytes, &after, bytes) != 0;
       std::memcpy(memory.data() + i * bytes, &after, bytes);
       if (shape.returns && wide) {
         x.lanes<std::uint64_t>(warp, to[i])[lane] = before;
@@ -192,6 +199,11 @@ void update_memory(Execution& x, Warp& warp, const Instruction& instruction, Mas
     write_memory(x, warp, instruction, lane, access, memory.data());
     strong.writes();
   });
+  if (changes) {
+    ++x.launch.changes;
+  } else if (shape.returns) {
+    note_poll(x, warp, digest, last_address);
+  }
 }
 
 bool is_allowed(Update update, ScalarType type) {

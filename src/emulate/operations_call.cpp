@@ -38,7 +38,7 @@ void branch_by_index(Execution& x, Warp& warp, const Instruction& instruction, M
     for_each_lane(mask, [&](int lane) { together |= index[lane] == chosen ? lane_bit(lane) : 0U; });
     mask &= ~together;
     if (chosen >= instruction.variant) {
-      x.trapped = true;
+      x.end_by_trap();
       x.report(FindingKind::trap, warp, instruction, std::countr_zero(together), [&] {
         return fmt::format("branches to target {} of {}", chosen, instruction.variant);
       });
@@ -91,7 +91,7 @@ void fail_assertion(Execution& x, Warp& warp, const Instruction& instruction, Ma
   const std::string where = fmt::format("{}:{}: {}: assertion `{}` failed", text(o[1]),
                                         read_local<std::uint32_t>(x, warp, instruction, lane, o[2]),
                                         text(o[3]), text(o[0]));
-  x.trapped = true;
+  x.end_by_trap();
   x.report(FindingKind::assertion, warp, instruction, lane, [&] { return where; });
 }
 

@@ -70,7 +70,7 @@ void arrive_at_cluster(Execution& x, Warp& warp, const Instruction& instruction,
     x.cluster_barrier.joined.join(warp.clock);
   }
   warp.advance();
-  ++x.progress;
+  x.note_progress();
   x.complete_cluster_barrier();
 }
 

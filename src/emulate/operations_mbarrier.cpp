@@ -13,11 +13,11 @@ using enum ScalarType;
 
 /// What `Instruction::variant` says of an mbarrier instruction.
 enum Flags : std::uint32_t {
-  kCluster = 1U << 0U,   ///< the address is in shared::cluster, or generic
-  kRelaxed = 1U << 1U,   ///< orders nothing
-  kExpects = 1U << 2U,   ///< arrive: the last operand is bytes, not arrivals
-  kDrops = 1U << 3U,     ///< arrive_drop
-  kByParity = 1U << 4U,  ///< waits take a parity, not a state
+  kCluster = 1U << 0U,         ///< the address is in shared::cluster, or generic
+  kRelaxedArrival = 1U << 1U,  ///< orders nothing
+  kExpects = 1U << 2U,         ///< arrive: the last operand is bytes, not arrivals
+  kDrops = 1U << 3U,           ///< arrive_drop
+  kByParity = 1U << 4U,        ///< waits take a parity, not a state
 };
 
 bool is(const Instruction& instruction, Flags flag) { return (instruction.variant & flag) != 0; }
@@ -79,14 +79,14 @@ void arrive(Execution& x, Warp& warp, const Instruction& instruction, Mask mask)
       fault = mbarrier.expect(given);
     }
     const std::int64_t count = is(instruction, kExpects) ? 1 : given;
-    const Knowledge* const known = is(instruction, kRelaxed) ? nullptr : &warp.clock;
+    const Knowledge* const known = is(instruction, kRelaxedArrival) ? nullptr : &warp.clock;
     if (fault.empty()) {
       fault = is(instruction, kDrops) ? mbarrier.arrive_drop(count, known)
                                       : mbarrier.arrive(count, known);
     }
     report_misuse(x, warp, instruction, lane, fault);
   });
-  ++x.progress;
+  x.note_progress();
   warp.advance();
 }
 
@@ -106,7 +106,7 @@ void complete(Execution& x, Warp& warp, const Instruction& instruction, Mask mas
                     at.mbarrier->complete(x.word(warp, instruction.operands[2], lane)));
     }
   });
-  ++x.progress;
+  x.note_progress();
 }
 
 /// Operands of waits: predicate, address (2), state or parity.
@@ -136,7 +136,7 @@ void wait(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
       return;
     }
     complete |= lane_bit(lane);
-    if (!is(instruction, kRelaxed)) {
+    if (!is(instruction, kRelaxedArrival)) {
       warp.clock.join(at.mbarrier->completed());
     }
   });
@@ -167,7 +167,7 @@ void decode_space(Decoder& d) {
     d.malformed("only of the block's own mbarriers");
   }
   add_flag(d, may_be_remote(d.part(1)) && (d.has("shared::cluster") || !d.has("shared")), kCluster);
-  add_flag(d, d.has("relaxed"), kRelaxed);
+  add_flag(d, d.has("relaxed"), kRelaxedArrival);
 }
 
 void decode_arrive(Decoder& d) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 
@@ -9,6 +10,7 @@
 #include "emulate/operations.hpp"
 #include "emulate/shared_lanes.hpp"
 #include "emulate/transpose.hpp"
+#include "emulate/vain_polls.hpp"
 
 // ld, st, ldmatrix and stmatrix: PTX ISA 9.0, sections 9.7.9 and 9.7.14.5.
 namespace fatune::emulate {
@@ -130,6 +132,7 @@ void store(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) 
   const Addresses addresses =
       addresses_of(x, warp, instruction, instruction.operands[0], wide_address(instruction));
   count_access(x, instruction, shape.space, addresses, mask, shape.bytes());
+  ++x.launch.changes;
   const auto put = [&](int lane, std::uint8_t* bytes) {
     for (std::uint32_t i = 0; i < shape.count; ++i) {
       const Operand& from = instruction.operands[1 + i];
@@ -169,6 +172,17 @@ void strong(Execution& x, Warp& warp, const Instruction& instruction, Mask mask)
     kLoads ? access.reads() : access.writes();
   });
   x.counts(instruction) = counted;  // the lanes' accesses are one
+  if constexpr (kLoads) {
+    PollDigest digest(x.index_of(instruction), mask);
+    for_each_lane(mask, [&](int lane) {
+      digest.add(addresses[static_cast<std::size_t>(lane)]);
+      for (std::uint32_t i = 0; i < shape.count; ++i) {
+        digest.add(shape.wide ? x.lanes<std::uint64_t>(warp, instruction.operands[i])[lane]
+                              : x.word(warp, instruction.operands[i], lane));
+      }
+    });
+    note_poll(x, warp, digest, addresses[static_cast<std::size_t>(std::countr_zero(mask))]);
+  }
 }
 
 bool is_strong(const Decoder& d) {

@@ -134,7 +134,7 @@ void fence_proxy(Execution&, Warp& warp, const Instruction&, Mask mask) {
 void order(Execution&, Warp& warp, const Instruction&, Mask) { order_by_fence(warp); }
 
 void trap(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  x.trapped = true;
+  x.end_by_trap();
   x.report(FindingKind::trap, warp, instruction, std::countr_zero(mask),
            [] { return std::string("the kernel executes trap"); });
 }

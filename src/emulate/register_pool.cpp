@@ -50,7 +50,7 @@ void set_registers(Execution& x, Warp& warp, const Instruction& instruction, Mas
     pool.give((warp.registers_of_thread - wanted) * kLanes);
   }
   warp.registers_of_thread = wanted;
-  ++x.progress;
+  x.note_progress();
 }
 
 std::string describe_awaited_registers(Execution& x, const Warp& warp,

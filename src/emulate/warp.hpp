@@ -9,6 +9,7 @@
 #include "emulate/lane_storage.hpp"
 #include "emulate/memory_order.hpp"
 #include "emulate/program.hpp"
+#include "emulate/recent_polls.hpp"
 
 namespace fatune::emulate {
 
@@ -25,6 +26,8 @@ struct Group {
   State state = State::runnable;
   std::uint32_t barrier = 0;
   bool gives_up = false;  ///< polling: nothing else can go on
+  bool spins = false;     ///< its last turn ended with a poll in vain, of `spins_at`
+  std::uint64_t spins_at = 0;
 };
 
 /// A cp.async that has not been waited for.
@@ -90,6 +93,7 @@ struct Warp {
   std::array<std::uint32_t, kLanes> committed{};       ///< cp.async groups, by lane
   std::array<std::uint32_t, kLanes> bulk_committed{};  ///< bulk groups, by lane
   std::vector<std::uint8_t> local;                     ///< lane after lane
+  RecentPolls polls;
 
   /// After a synchronisation: what comes now is later than what others have seen.
   void advance() { clock.seen.set(agent, clock.seen.of(agent) + 1); }

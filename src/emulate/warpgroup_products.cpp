@@ -297,7 +297,7 @@ void issue_product(Execution& x, Warp& warp, const Instruction& instruction) {
   const bool a_fits = shape.a_in_registers ||
                       check_descriptor(x, warp, instruction, MatrixDescriptor::of(product.a), "A");
   if (!check_descriptor(x, warp, instruction, MatrixDescriptor::of(product.b), "B") || !a_fits) {
-    x.trapped = true;
+    x.end_by_trap();
     return;
   }
   trace_product(x, warp, instruction, product);

@@ -58,6 +58,7 @@ Emulated emulate(const std::string& text, const Trial& trial) {
   setup.block = {trial.threads, 1, 1};
   setup.grid = {trial.blocks, 1, 1};
   setup.cluster = {trial.cluster, 1, 1};
+  setup.resident_blocks = trial.resident_blocks;
   setup.dynamic_smem_bytes = trial.dynamic_smem_bytes;
   setup.parameters = parameters;
   setup.schedule = trial.schedule;

@@ -17,7 +17,8 @@ namespace fatune::emulate {
 struct Trial {
   std::uint32_t threads = 32;
   std::uint32_t blocks = 1;
-  std::uint32_t cluster = 1;  ///< blocks
+  std::uint32_t cluster = 1;          ///< blocks
+  std::uint32_t resident_blocks = 0;  ///< LaunchSetup::resident_blocks
   std::uint32_t dynamic_smem_bytes = 0;
   std::vector<std::uint8_t> input = std::vector<std::uint8_t>(4096, 0);
   std::size_t output_bytes = 16 * 1024;

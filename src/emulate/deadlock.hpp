@@ -1,0 +1,21 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "emulate/execution.hpp"
+
+namespace fatune::emulate {
+
+/// Lanes of a warp that wait, or poll in vain.
+struct WaitingGroup {
+  Execution* x = nullptr;
+  const Warp* warp = nullptr;
+  const Group* group = nullptr;
+};
+
+/// Who is the cause cannot be known: there is a finding wherever somebody waits, and each names
+/// all, and then says `also`.
+void report_deadlock(const std::vector<WaitingGroup>& waiting, std::string_view also);
+
+}  // namespace fatune::emulate

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace fatune::emulate {
+
+/// What a warp's last strong reads have met, each as one number.
+class RecentPolls {
+ public:
+  /// Notes a read; true when one of the last met the same. `address`: of its first lane.
+  bool met_again(std::uint64_t digest, std::uint64_t address) {
+    last_address_ = address;
+    if (std::find(digests_.begin(), digests_.end(), digest) != digests_.end()) {
+      return true;
+    }
+    digests_[next_++ % digests_.size()] = digest;
+    return false;
+  }
+  [[nodiscard]] std::uint64_t last_address() const { return last_address_; }
+
+ private:
+  std::array<std::uint64_t, 8> digests_{};
+  std::size_t next_ = 0;
+  std::uint64_t last_address_ = 0;
+};
+
+}  // namespace fatune::emulate

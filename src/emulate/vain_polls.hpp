@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "emulate/execution.hpp"
+
+// Loops that read memory until somebody changes it. Who reads there again what it has read before
+// ends its turn, so that others come to change it, be they of this block or of another one.
+namespace fatune::emulate {
+
+/// A strong read as one number: which instruction and lanes, what they read, and where.
+class PollDigest {
+ public:
+  PollDigest(std::size_t instruction, Mask lanes) {
+    add(instruction);
+    add(lanes);
+  }
+  void add(std::uint64_t word) {
+    constexpr std::uint64_t kMultiplier = 0x9e3779b97f4a7c15U;
+    value_ = (value_ ^ word) * kMultiplier;
+    value_ ^= value_ >> 32U;
+  }
+  [[nodiscard]] std::uint64_t value() const { return value_; }
+
+ private:
+  std::uint64_t value_ = 1;
+};
+
+/// A strong read that has changed nothing. `address`: of one of its lanes.
+inline void note_poll(Execution& x, Warp& warp, const PollDigest& digest, std::uint64_t address) {
+  if (warp.polls.met_again(digest.value(), address)) {
+    x.turn_ends = true;
+  }
+}
+
+}  // namespace fatune::emulate
