@@ -97,15 +97,6 @@ void expect_error(const ProcessResult& result, ExitCode code,
 
 void expect_ok(const ProcessResult& result) { EXPECT_EQ(result.exit_code, 0) << result.err; }
 
-void expect_golden(const std::string& text, const std::string& name) {
-  const fs::path file = fs::path(FATUNE_SOURCE_DIR) / "tests" / "golden" / name;
-  if (std::getenv("UPDATE_GOLDEN") != nullptr) {
-    std::ofstream(file, std::ios::binary) << text;
-    return;
-  }
-  EXPECT_EQ(text, read_file(file)) << "if this is meant, run again with UPDATE_GOLDEN=1";
-}
-
 void expect_schema(const std::string& text, const char* schema) {
   EXPECT_NO_THROW(check_schema(parse_json(text, schema), FileTree(), schema, schema));
 }

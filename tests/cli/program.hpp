@@ -10,6 +10,7 @@
 
 #include "cli/process.hpp"
 #include "core/exit_code.hpp"
+#include "golden_file.hpp"
 
 namespace fatune::testing_cli {
 
@@ -48,8 +49,7 @@ void expect_error(const ProcessResult& result, ExitCode code,
                   const std::vector<std::string>& parts);
 void expect_ok(const ProcessResult& result);
 
-/// Compares with tests/golden/<name>; with UPDATE_GOLDEN=1 in the environment writes it instead.
-void expect_golden(const std::string& text, const std::string& name);
+using testing_golden::expect_golden;
 /// Checks against configs/schema/<schema>.schema.json.
 void expect_schema(const std::string& text, const char* schema);
 

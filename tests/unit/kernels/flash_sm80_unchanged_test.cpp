@@ -1,0 +1,105 @@
+// The machine code of the documented problems, one hash each: what other problems need must not
+// change it.
+#include <cstddef>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include "compile/compiler.hpp"
+#include "compile/machine_code.hpp"
+#include "data/device_file.hpp"
+#include "data/file_tree.hpp"
+#include "golden_file.hpp"
+#include "plan/config_text.hpp"
+#include "plan/family.hpp"
+#include "plan/planner.hpp"
+#include "plan/short_form.hpp"
+#include "plan/space.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr const char* kHashes = "flash_sm80_machine_code.json";
+constexpr std::size_t kEvery = 9;  // of the spaces' configurations one in so many
+
+/// One configuration on one problem.
+struct DocumentedCase {
+  Config config;
+  Problem problem;
+  Arch arch;
+};
+
+const FileTree& documented_tree() {
+  static const FileTree files;
+  return files;
+}
+
+const Family& documented_family() {
+  static const Family loaded = load_family(documented_tree(), "flash_sm80");
+  return loaded;
+}
+
+/// Aligned and ragged, causal or not, for both architectures that fatune has measured on.
+DocumentedCase case_of(const Config& config, std::size_t index) {
+  const auto value = [&](const char* name) {
+    return config.values.at(find_parameter(documented_family(), name).value());
+  };
+  Problem problem{
+      16, index % 2 == 0 ? 4096 : 1000, 16, value("d_head"), DType::fp16, index / 2 % 2 == 1};
+  problem.dtype = static_cast<DType>(value("dtype"));
+  return {config, problem, Arch{index / 4 % 2 == 0 ? 90 : 80, '\0'}};
+}
+
+std::vector<DocumentedCase> documented_cases() {
+  std::vector<DocumentedCase> cases;
+  const Binding all{{DType::fp16, DType::bf16}, {64, 128}};
+  for (const char* space : {"prog", "tune", "progall"}) {
+    const Plan plan = make_plan(documented_family(),
+                                load_space(documented_tree(), documented_family(), space), all);
+    for (std::size_t i = 0; i < plan.kept.size(); i += kEvery) {
+      cases.push_back(case_of(plan.kept[i], cases.size()));
+    }
+  }
+  return cases;
+}
+
+std::string hash_of(const DocumentedCase& on) {
+  const DeviceLimits limits = load_device_limits(documented_tree(), on.arch);
+  const auto result =
+      compile(compile_request(documented_family(), on.config, on.problem, on.arch, limits));
+  if (const auto* failed = std::get_if<CompileFailed>(&result)) {
+    throw std::runtime_error(failed->log);
+  }
+  return machine_code_hash(std::get<Artifact>(result));
+}
+
+std::string recorded_toolchain() {
+  std::ifstream file(testing_golden::golden_file(kHashes));
+  return nlohmann::json::parse(file).at("toolchain").get<std::string>();
+}
+
+// Another compiler makes other code of the same source: then there is nothing to compare with, and
+// the test counts as skipped.
+TEST(FlashSm80Unchanged, DocumentedProblemsHaveTheMachineCodeTheyHad) {
+  if (!testing_golden::updates_golden() && recorded_toolchain() != toolchain_name()) {
+    GTEST_SKIP() << kHashes << " is of " << recorded_toolchain() << ", and this is "
+                 << toolchain_name() << ": nothing is compared";
+  }
+  nlohmann::ordered_json hashes;
+  for (const DocumentedCase& on : documented_cases()) {
+    const std::string name = fmt::format("{} {} {}", short_form(documented_family(), on.config),
+                                         describe(on.problem), arch_name(on.arch));
+    hashes[name] = hash_of(on);
+  }
+  const nlohmann::ordered_json golden{{"toolchain", toolchain_name()}, {"machine_code", hashes}};
+  testing_golden::expect_golden(golden.dump(2) + "\n", kHashes);
+}
+
+}  // namespace
+}  // namespace fatune
