@@ -13,6 +13,13 @@ __device__ __forceinline__ float ex2_approx_ftz(float x) {
   return y;
 }
 
+// Logarithm to base two; 0 and denormals give minus infinity.
+__device__ __forceinline__ float lg2_approx_ftz(float x) {
+  float y;
+  asm("lg2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
 // Two fp32 to two 16-bit elements, rounded to nearest even; `low` lands in the low half.
 template <bool kIsBf16>
 __device__ __forceinline__ unsigned cvt_rn_x2(float low, float high) {

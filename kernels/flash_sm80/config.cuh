@@ -19,11 +19,27 @@ struct FlashForwardKernelConfig {
   bool optimized_softmax;
 };
 
-// Problem facts that family.json turns into defines; an aligned, non-causal problem pays for none.
-inline constexpr int kRowStride = FATUNE_ROW_STRIDE;  // elements between neighbouring positions
+// Problem facts that family.json turns into defines; a problem pays for none that it does not have.
+// The position of a query is that of its own key: row + seq_len_kv - seq_len.
+inline constexpr int kRowStride = FATUNE_ROW_STRIDE;  // elements between neighbouring rows of Q, O
 inline constexpr bool kRaggedQ = FATUNE_RAGGED_Q;     // seq_len is no multiple of B_r
-inline constexpr bool kRaggedKV = FATUNE_RAGGED_KV;   // seq_len is no multiple of B_c
-inline constexpr bool kCausal = FATUNE_CAUSAL;
+inline constexpr bool kRaggedKV = FATUNE_RAGGED_KV;   // seq_len_kv is no multiple of B_c
+inline constexpr bool kCausal = FATUNE_CAUSAL;        // no key after the query's position
+
+// What fewer problems have. Enumerators take no memory in the modules of the others: NVRTC makes a
+// variable of device memory of each constant.
+enum ProblemFlag : bool {
+  kHeadsFirst = FATUNE_HEADS_FIRST != 0,             // tensors are (batch, heads, seq_len, d_head)
+  kOtherKvLength = FATUNE_OTHER_KV_LENGTH != 0,      // seq_len_kv is not seq_len
+  kRowsWithoutKeys = FATUNE_ROWS_WITHOUT_KEYS != 0,  // the first queries see none
+  kWritesLse = FATUNE_LSE != 0
+};
+enum ProblemExtent : int {
+  kGroup = FATUNE_GROUP > 0 ? FATUNE_GROUP : 1,  // heads of Q that share one of K and V
+  kKvRowStride = kHeadsFirst ? FATUNE_ROW_STRIDE : FATUNE_ROW_STRIDE / kGroup,  // of K and V
+  kWindow = FATUNE_WINDOW,  // a query sees keys less than that away from its position; 0: all
+  kKeysAfter = kCausal || kWindow == 0 ? 0 : kWindow - 1  // of them after its position: at most
+};
 
 template <FlashForwardKernelConfig kConfig>
 struct Shape {
@@ -43,6 +59,12 @@ struct Shape {
 
   static constexpr int kRowBytes = 2 * kHeadDim;
   static constexpr int kChunksPerRow = kRowBytes / 16;
+  // Chunks that a swizzle permutes among themselves, and neighbouring rows that it permutes alike:
+  // smem_layout.cuh.
+  enum Swizzle : int {
+    kSwizzleChunks = kRowBytes % 128 == 0 ? 8 : 4,
+    kSwizzleShift = kSwizzleChunks == 8 ? 0 : 1
+  };
   static constexpr int kBytesQ = kBlockM * kRowBytes;
   static constexpr int kBytesKV = kBlockN * kRowBytes;
 
@@ -58,16 +80,17 @@ struct Shape {
   static constexpr int kPvBuffers =
       kConfig.mma_double_buffer_loads && kPvStepsPerLoad < kPvSteps ? 2 : 1;
 
-  // A row can be masked as a whole within one KV tile only below these conditions.
-  static constexpr bool kRowMayBeMasked = kCausal && kBlockM > kBlockN;
+  // A row that has seen no key yet can be masked as a whole within one KV tile only below these
+  // conditions.
+  static constexpr bool kRowMayBeMasked = kWindow > 0 ||
+                                          (kCausal && (kBlockM > kBlockN || kOtherKvLength));
 
   static_assert(kWarpRows % 16 == 0, "rows per warp must be a multiple of 16");
   static_assert(kQkSteps % kQkStepsPerLoad == 0 && kPvSteps % kPvStepsPerLoad == 0,
                 "loads must divide the block");
   static_assert(kQResident || kConfig.Q_mma_load_K_tiles == kConfig.K_mma_load_K_tiles,
                 "Q is consumed in step with K");
-  static_assert(kThreads % (8 * kChunksPerRow) == 0 && kBlockN % (kThreads / kChunksPerRow) == 0,
-                "copies must cover whole groups of eight rows");
+  static_assert(kRowBytes % (16 * kSwizzleChunks) == 0, "lines of a swizzle must fill the row");
 };
 
 #endif

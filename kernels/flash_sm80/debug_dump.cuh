@@ -3,13 +3,13 @@
 #ifndef FATUNE_KERNELS_FLASH_SM80_DEBUG_DUMP_CUH
 #define FATUNE_KERNELS_FLASH_SM80_DEBUG_DUMP_CUH
 
-#include "common/attention_args.h"
+#include "flash_sm80/kernel_args.cuh"
 #include "flash_sm80/mma_tiles.cuh"
 #include "flash_sm80/softmax.cuh"
 
 #ifndef FATUNE_DEBUG_DUMP
 
-using KernelArgs = AttentionForwardArgs;
+using KernelArgs = ProblemArgs;
 
 template <typename S>
 struct StepDump {
@@ -24,7 +24,9 @@ struct StepDump {
 #include "common/attention_dump.h"
 #include "common/ptx_convert.cuh"
 
-using KernelArgs = AttentionForwardDumpArgs;
+struct KernelArgs : ProblemArgs {
+  AttentionDump dump;
+};
 
 // One warp's part of one step. threads: every function takes one warp, converged
 template <typename S>

@@ -1,7 +1,8 @@
 // Attention forward with mma.sync, ldmatrix and cp.async, for compute capability 8.0 and newer.
 //
 // One thread block computes kBlockM query rows of one (batch, head); KV tiles go from the last to
-// the first, so that ragged and causal masks are met first. One buffer each for K and V. Eager:
+// the first that some row sees, so that ragged and causal masks are met first. One buffer each for
+// K and V. Eager:
 //
 //   copies   | Q K[n]   | V[n]      | K[n-1]           | V[n-1]      | ...
 //   warps    |          | S = Q K^T | softmax, O += PV | S = Q K^T   | ...
@@ -36,10 +37,28 @@ struct Forward {
   OutputFragment<S> rO;
   SoftmaxState<S> state;
 
-  // Elements before (batch, position, head 0..): blockIdx = (query tile, head, batch).
-  __device__ __forceinline__ long long head_offset() const {
-    return (static_cast<long long>(blockIdx.z) * args.seq_len * kRowStride) +
-           static_cast<long long>(blockIdx.y) * S::kHeadDim;
+  // Elements before the first row of a head: blockIdx = (query tile, head, batch).
+  // shape: rows, row_stride: of the tensor; head: within the batch; heads: of the tensor
+  __device__ __forceinline__ static long long head_offset(int rows, int row_stride, unsigned head,
+                                                          unsigned heads) {
+    if constexpr (kHeadsFirst) {
+      return (static_cast<long long>(blockIdx.z) * heads + head) * rows * row_stride;
+    }
+    return (static_cast<long long>(blockIdx.z) * rows * row_stride) +
+           static_cast<long long>(head) * S::kHeadDim;
+  }
+  // Of Q and O.
+  __device__ __forceinline__ long long query_offset() const {
+    return head_offset(args.seq_len, kRowStride, blockIdx.y, gridDim.y);
+  }
+  // Of K and V.
+  __device__ __forceinline__ long long kv_offset() const {
+    return head_offset(kv_length(args), kKvRowStride, blockIdx.y / kGroup, gridDim.y / kGroup);
+  }
+
+  // From a row's position among the queries to its position among the keys.
+  __device__ __forceinline__ int diagonal() const {
+    return kOtherKvLength ? kv_length(args) - args.seq_len : 0;
   }
 
   __device__ __forceinline__ Forward(const KernelArgs& a, unsigned smem)
@@ -55,8 +74,10 @@ struct Forward {
         q_lane(row_major_lane<S>(sQ + warp_row * S::kRowBytes, lane)),
         k_lane(column_major_lane<S>(sK, lane)),
         v_lane(row_major_lane<S>(sV, lane)),
-        gK(static_cast<const unsigned short*>(a.k) + head_offset() + copy.g_offset),
-        gV(static_cast<const unsigned short*>(a.v) + head_offset() + copy.g_offset),
+        gK(static_cast<const unsigned short*>(a.k) + kv_offset() +
+           copy.template offset_in<kKvRowStride>()),
+        gV(static_cast<const unsigned short*>(a.v) + kv_offset() +
+           copy.template offset_in<kKvRowStride>()),
         scale_log2(a.softmax_scale * 1.44269504088896340736f) {
 #pragma unroll
     for (int m = 0; m < S::kRowTiles; ++m) {
@@ -72,26 +93,42 @@ struct Forward {
     }
   }
 
+  // The tiles of which some row of the block sees a key; the last is before the first when no row
+  // sees any.
   __device__ __forceinline__ int last_kv_tile() const {
-    const int keys = kCausal ? min(q_start + S::kBlockM, args.seq_len) : args.seq_len;
-    return (keys - 1) / S::kBlockN;
+    const int seen = q_start + S::kBlockM + diagonal() + kKeysAfter;
+    const int keys = kCausal || kWindow > 0 ? min(seen, kv_length(args)) : kv_length(args);
+    if constexpr (kRowsWithoutKeys) {
+      return keys > 0 ? (keys - 1) / S::kBlockN : -1;
+    } else {
+      return (keys - 1) / S::kBlockN;
+    }
+  }
+  __device__ __forceinline__ int first_kv_tile() const {
+    if constexpr (kWindow > 0) {
+      return max(q_start + diagonal() - kWindow + 1, 0) / S::kBlockN;
+    } else {
+      return 0;
+    }
   }
 
   // Starts the copy of this block's queries. threads, sync: as copy_tile
   __device__ __forceinline__ void copy_queries() const {
-    const unsigned short* gQ = static_cast<const unsigned short*>(args.q) + head_offset() +
+    const unsigned short* gQ = static_cast<const unsigned short*>(args.q) + query_offset() +
                                static_cast<long long>(q_start) * kRowStride + copy.g_offset;
-    copy_tile<S, S::kBlockM, kConfig.async_copy, kRaggedQ>(sQ, gQ, copy, args.seq_len - q_start);
+    copy_tile<S, S::kBlockM, kRowStride, kConfig.async_copy, kRaggedQ>(sQ, gQ, copy,
+                                                                       args.seq_len - q_start);
   }
 
   // Starts the copy of one K or V tile. threads, sync: as copy_tile
   __device__ __forceinline__ void copy_kv(unsigned s, const unsigned short* g, int tile) const {
-    const unsigned short* from = g + static_cast<long long>(tile) * (S::kBlockN * kRowStride);
-    const int rows_left = args.seq_len - tile * S::kBlockN;
+    constexpr bool kAsync = kConfig.async_copy;
+    const unsigned short* from = g + static_cast<long long>(tile) * (S::kBlockN * kKvRowStride);
+    const int rows_left = kv_length(args) - tile * S::kBlockN;
     if (kRaggedKV && rows_left < S::kBlockN) {
-      copy_tile<S, S::kBlockN, kConfig.async_copy, true>(s, from, copy, rows_left);
+      copy_tile<S, S::kBlockN, kKvRowStride, kAsync, true>(s, from, copy, rows_left);
     } else {
-      copy_tile<S, S::kBlockN, kConfig.async_copy, false>(s, from, copy, rows_left);
+      copy_tile<S, S::kBlockN, kKvRowStride, kAsync, false>(s, from, copy, rows_left);
     }
   }
 
@@ -105,12 +142,15 @@ struct Forward {
   }
 
   __device__ __forceinline__ void mask(ScoreFragment<S>& rS, int tile) const {
-    if constexpr (kCausal || kRaggedKV) {
+    if constexpr (kCausal || kWindow > 0 || kRaggedKV) {
       const int first_key = tile * S::kBlockN;
-      const bool past_query = kCausal && first_key + S::kBlockN - 1 > q_start + warp_row;
-      const bool past_end = kRaggedKV && first_key + S::kBlockN > args.seq_len;
-      if (past_query || past_end) {
-        mask_scores<S>(rS, q_start + warp_row + lane / 4, first_key + lane % 4 * 2, args.seq_len);
+      const int first_row = q_start + warp_row + diagonal();
+      const bool past_query =
+          (kCausal || kWindow > 0) && first_key + S::kBlockN - 1 > first_row + kKeysAfter;
+      const bool past_end = kRaggedKV && first_key + S::kBlockN > kv_length(args);
+      const bool before_window = kWindow > 0 && first_key <= first_row + S::kWarpRows - 1 - kWindow;
+      if (past_query || past_end || before_window) {
+        mask_scores<S>(rS, first_row + lane / 4, first_key + lane % 4 * 2, kv_length(args));
       }
     }
   }
@@ -136,7 +176,7 @@ struct Forward {
       copy_kv(sV, gV, tile);
     }
     wait_and_sync();
-    if (kConfig.eager_load_blocks && tile > 0) {
+    if (kConfig.eager_load_blocks && tile > first_kv_tile()) {
       copy_kv(sK, gK, tile - 1);
     }
     mask(rS, tile);
@@ -150,11 +190,21 @@ struct Forward {
     ProbFragment<S> rP;
     pack_probabilities<S>(rP, rS);
     accumulate_output<S>(rO, rP, v_lane);
-    dump.results(state, kConfig.optimized_softmax ? scale_log2 : 1.0f, rP, rO);
+    dump.results(state, unit_log2(), rP, rO);
+  }
+
+  // References of the softmax times this are exponents of two.
+  __device__ __forceinline__ float unit_log2() const {
+    return kConfig.optimized_softmax ? scale_log2 : 1.0f;
   }
 
   __device__ __forceinline__ void run() {
     const int last = last_kv_tile();
+    if constexpr (kRowsWithoutKeys) {
+      if (last < first_kv_tile()) {
+        return;
+      }
+    }
     copy_queries();
     if constexpr (kConfig.eager_load_blocks) {
       copy_kv(sK, gK, last);
@@ -166,8 +216,9 @@ struct Forward {
       wait_and_sync();
       load_query<S, S::kQkSteps>(rQ, q_lane, 0);
     }
+    // Written so that without a window NVRTC meets the constant, which decides the loop's form.
 #pragma unroll 1
-    for (; tile >= 0; --tile) {
+    for (; kWindow > 0 ? tile >= first_kv_tile() : tile >= 0; --tile) {
       step<false>(tile);
     }
   }
@@ -178,13 +229,18 @@ struct Forward {
     const int first_row = q_start + warp_row;
     stage_output<S>(sO, rO, lane);
     __syncwarp();
-    store_output<S>(static_cast<unsigned short*>(args.o) + head_offset() +
+    store_output<S>(static_cast<unsigned short*>(args.o) + query_offset() +
                         static_cast<long long>(first_row) * kRowStride,
                     sO, args.seq_len - first_row, lane);
+    if constexpr (kWritesLse) {
+      const long long head = static_cast<long long>(blockIdx.z) * gridDim.y + blockIdx.y;
+      store_log_sum_exp<S>(log_sum_exps(args) + head * args.seq_len + first_row, state, unit_log2(),
+                           args.seq_len - first_row, lane);
+    }
   }
 };
 
-// O = softmax(softmax_scale * Q K^T [causal]) V.
+// O = softmax(softmax_scale * Q K^T [causal, window]) V, and its log-sum-exp where it is wanted.
 // shape:   grid (ceil(seq_len / B_r), heads, batch); block 32 * n_warps;
 //          dynamic shared memory (B_r + 2 * B_c) * d_head * 2 bytes
 template <FlashForwardKernelConfig kConfig>

@@ -1,4 +1,5 @@
-// Masks: keys past the end of the sequence, and with a causal problem keys past the query.
+// Masks: keys past the end of the sequence, with a causal problem keys past the query, and with a
+// window keys too far from it.
 #ifndef FATUNE_KERNELS_FLASH_SM80_MASK_CUH
 #define FATUNE_KERNELS_FLASH_SM80_MASK_CUH
 
@@ -6,8 +7,8 @@
 #include "flash_sm80/mma_tiles.cuh"
 
 // Sets masked scores of one KV tile to minus infinity.
-// shape:   rS [kWarpRows, kBlockN]; first_row: position of the lane's row (0, 0) in the sequence;
-//          first_key: position of the lane's first column
+// shape:   rS [kWarpRows, kBlockN]; first_row: position of the lane's row (0, 0) among the keys;
+//          first_key: position of the lane's first column; seq_len: keys
 template <typename S>
 __device__ __forceinline__ void mask_scores(ScoreFragment<S>& rS, int first_row, int first_key,
                                             int seq_len) {
@@ -16,10 +17,13 @@ __device__ __forceinline__ void mask_scores(ScoreFragment<S>& rS, int first_row,
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int row = first_row + 16 * m + i / 2 * 8;
-      const int keys = kCausal ? min(row + 1, seq_len) : seq_len;
+      const int keys = kCausal       ? min(row + 1, seq_len)
+                       : kWindow > 0 ? min(row + kWindow, seq_len)
+                                     : seq_len;
 #pragma unroll
       for (int n = 0; n < S::kKeyTiles; ++n) {
-        if (first_key + 8 * n + i % 2 >= keys) {
+        const int key = first_key + 8 * n + i % 2;
+        if (key >= keys || (kWindow > 0 && key <= row - kWindow)) {
           rS[m][n][i] = negative_infinity();
         }
       }

@@ -6,6 +6,10 @@
 // bank twice. The XOR never leaves a 128-byte line. Since every tile starts at a multiple of eight
 // rows, r & 7 depends on the lane alone: one XOR at the start of the kernel, and each access is a
 // lane constant plus an immediate.
+//
+// Rows of 192 bytes (d_head 96) begin in the lower and in the upper half of the banks by turns. Two
+// neighbouring rows are permuted alike there, within 64 bytes: c ^ (r / 2 & 3). Eight rows of a
+// chunk then fall into eight different groups as well.
 #ifndef FATUNE_KERNELS_FLASH_SM80_SMEM_LAYOUT_CUH
 #define FATUNE_KERNELS_FLASH_SM80_SMEM_LAYOUT_CUH
 
@@ -15,18 +19,19 @@
 // shape:   row in [0, rows), chunk in [0, kChunksPerRow)
 template <typename S>
 __device__ __forceinline__ int chunk_offset(int row, int chunk) {
-  return row * S::kRowBytes + 16 * (S::kSwizzled ? chunk ^ (row & 7) : chunk);
+  return row * S::kRowBytes +
+         16 * (S::kSwizzled ? chunk ^ (row >> S::kSwizzleShift & (S::kSwizzleChunks - 1)) : chunk);
 }
 
 // The addresses at which one lane reads a tile by ldmatrix: x4 loads of 16 rows x 16 columns.
-// lane_[i] is where the lane's 16 bytes of columns [16 i, 16 i + 16) of a 128-byte line lie.
+// lane_[i] is where the lane's 16 bytes of columns [16 i, 16 i + 16) of a swizzle's line lie.
 template <typename S>
 class LdmatrixLane {
  public:
   // row, chunk: the lane's place within the 16 x 16 block (row < 16, chunk < 2).
   __device__ __forceinline__ LdmatrixLane(unsigned tile, int row, int chunk) {
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 0; i < kBlocks; ++i) {
       lane_[i] = tile + chunk_offset<S>(row, 2 * i + chunk);
     }
   }
@@ -34,11 +39,14 @@ class LdmatrixLane {
   // Address for the block at (first_row, 16 * column_block); both compile-time after unrolling.
   // first_row: a multiple of eight.
   __device__ __forceinline__ unsigned at(int first_row, int column_block) const {
-    return lane_[column_block % 4] + first_row * S::kRowBytes + 128 * (column_block / 4);
+    return lane_[column_block % kBlocks] + first_row * S::kRowBytes +
+           32 * kBlocks * (column_block / kBlocks);
   }
 
  private:
-  unsigned lane_[4];
+  enum : int { kBlocks = S::kSwizzleChunks / 2 };  // of 16 columns in a line
+
+  unsigned lane_[kBlocks];
 };
 
 // Lane map for a left operand (Q) and for a transposed right operand (V): register pairs of x4 are

@@ -178,7 +178,8 @@ __device__ __forceinline__ void pack_probabilities(ProbFragment<S>& rP,
   }
 }
 
-// O /= l, with l summed over the four lanes of each row. threads: one warp, converged
+// O /= l, with l summed over the four lanes of each row; zeros in rows that have seen no key.
+// threads: one warp, converged
 template <typename S>
 __device__ __forceinline__ void normalise_output(OutputFragment<S>& rO, SoftmaxState<S>& state) {
 #pragma unroll
@@ -186,9 +187,23 @@ __device__ __forceinline__ void normalise_output(OutputFragment<S>& rO, SoftmaxS
 #pragma unroll
     for (int h = 0; h < 2; ++h) {
       const float total = quad_sum(state.sum[m][h]);
-      rescale_row<S>(rO, state, m, h, __frcp_rn(total));
+      const bool has_keys = !kRowsWithoutKeys || total > 0.0f;
+      rescale_row<S>(rO, state, m, h, has_keys ? __frcp_rn(total) : 0.0f);
+      if constexpr (kWritesLse) {
+        state.sum[m][h] = total;
+      }
     }
   }
+}
+
+// Natural logarithm of the sum of exp(scaled scores) of row (m, h); minus infinity without a key.
+// units:   the reference times unit_log2 is an exponent of two
+// sync:    after normalise_output, which leaves the whole row's sum
+template <typename S>
+__device__ __forceinline__ float log_sum_exp(const SoftmaxState<S>& state, int m, int h,
+                                             float unit_log2) {
+  constexpr float kLn2 = 0.693147180559945309417f;
+  return fmaf(state.reference[m][h], unit_log2, lg2_approx_ftz(state.sum[m][h])) * kLn2;
 }
 
 #endif

@@ -131,10 +131,10 @@ TEST_F(Arguments, AConfigurationThatDoesNotParseShowsAnExampleOfOne) {
 }
 
 TEST_F(Arguments, ASpaceWhoseValuesTheFamilyDoesNotKnowIsNotBlamedOnTheRules) {
-  const ProcessResult result = fatune({"sweep", "--space", "prog", "--dhead", "96"});
+  const ProcessResult result = fatune({"sweep", "--space", "prog", "--dhead", "80"});
   expect_error(result, ExitCode::nothing_ranked,
                {"flash_sm80 can build no configuration of space prog",
-                "d_head is 96; flash_sm80 understands 64, 128"});
+                "d_head is 80; flash_sm80 understands 64, 96, 128, 256"});
   EXPECT_THAT(result.err, testing::Not(testing::HasSubstr("rules")));
 }
 
@@ -160,8 +160,8 @@ TEST_F(Arguments, DataAndConfigurationMustAgree) {
 }
 
 TEST_F(Arguments, AHeadDimensionTheKernelLacksLeavesNothingToDo) {
-  expect_error(fatune({"sweep", "--dhead", "96"}), ExitCode::nothing_ranked,
-               {"can build no configuration of space tune", "understands 64, 128"});
+  expect_error(fatune({"sweep", "--dhead", "80"}), ExitCode::nothing_ranked,
+               {"can build no configuration of space tune", "understands 64, 96, 128, 256"});
 }
 
 TEST_F(Arguments, RunNeedsAConfiguration) {

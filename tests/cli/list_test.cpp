@@ -68,10 +68,11 @@ TEST_F(List, DTypeAndHeadDimensionArePutIn) {
 }
 
 TEST_F(List, AValueThatTheFamilyDoesNotKnowNamesThoseThatItKnows) {
-  const ProcessResult result = fatune({"list", "--space", "prog", "--dhead", "96"});
+  const ProcessResult result = fatune({"list", "--space", "prog", "--dhead", "80"});
   expect_ok(result);
-  EXPECT_THAT(result.out,
-              testing::HasSubstr("\ninvalid: d_head is 96; flash_sm80 understands 64, 128\n"));
+  EXPECT_THAT(
+      result.out,
+      testing::HasSubstr("\ninvalid: d_head is 80; flash_sm80 understands 64, 96, 128, 256\n"));
 }
 
 TEST_F(List, TheKernelsVariableChoosesTheSpace) {

@@ -5,6 +5,12 @@
 #define FATUNE_RAGGED_Q false
 #define FATUNE_RAGGED_KV false
 #define FATUNE_CAUSAL false
+#define FATUNE_HEADS_FIRST false
+#define FATUNE_GROUP 0
+#define FATUNE_OTHER_KV_LENGTH false
+#define FATUNE_WINDOW 0
+#define FATUNE_ROWS_WITHOUT_KEYS false
+#define FATUNE_LSE false
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #include "flash_sm80/smem_layout.cuh"
@@ -69,7 +75,8 @@ int worst_ldmatrix(LdmatrixLane<S> (*lane_map)(unsigned, int)) {
 
 template <typename S>
 class SmemLayout : public testing::Test {};
-using Swizzled = testing::Types<TileShape<64, true>, TileShape<128, true>>;
+using Swizzled = testing::Types<TileShape<64, true>, TileShape<96, true>, TileShape<128, true>,
+                                TileShape<256, true>>;
 TYPED_TEST_SUITE(SmemLayout, Swizzled);
 
 TYPED_TEST(SmemLayout, SwizzledLdmatrixMeetsNoBankTwice) {
@@ -78,14 +85,14 @@ TYPED_TEST(SmemLayout, SwizzledLdmatrixMeetsNoBankTwice) {
 }
 
 TYPED_TEST(SmemLayout, SwizzledCopiesMeetNoBankTwice) {
-  for (int row = 0; row < 8; ++row) {  // eight threads of a quarter-warp store one 128-byte line
-    for (int first = 0; first < TypeParam::kChunksPerRow; first += 8) {
-      std::vector<unsigned> addresses;
-      for (int chunk = first; chunk < first + 8; ++chunk) {
-        addresses.push_back(static_cast<unsigned>(chunk_offset<TypeParam>(row, chunk)));
-      }
-      EXPECT_EQ(worst_bank(addresses, 16), 1);
+  constexpr int kChunks = TypeParam::kChunksPerRow;
+  for (int first = 0; first < 8 * kChunks; first += 8) {  // of the threads of a quarter-warp
+    std::vector<unsigned> addresses;
+    for (int thread = first; thread < first + 8; ++thread) {
+      const int offset = chunk_offset<TypeParam>(thread / kChunks, thread % kChunks);
+      addresses.push_back(static_cast<unsigned>(offset));
     }
+    EXPECT_EQ(worst_bank(addresses, 16), 1);
   }
 }
 
@@ -125,10 +132,17 @@ TYPED_TEST(SmemLayout, LaneAddressesAreThoseOfTheLayout) {
   }
 }
 
-TEST(SmemLayoutPlain, PlainRowsMeetOneBankEightTimes) {
-  using S = TileShape<128, false>;
-  EXPECT_EQ(worst_ldmatrix<S>(row_major_lane<S>), 8);
-  EXPECT_EQ(worst_ldmatrix<S>(column_major_lane<S>), 8);
+template <int kHeadDim>
+void expect_plain_conflicts(int times) {
+  using S = TileShape<kHeadDim, false>;
+  EXPECT_EQ(worst_ldmatrix<S>(row_major_lane<S>), times);
+  EXPECT_EQ(worst_ldmatrix<S>(column_major_lane<S>), times);
+}
+
+TEST(SmemLayoutPlain, PlainRowsMeetOneBankEightTimesOrFour) {
+  expect_plain_conflicts<128>(8);
+  expect_plain_conflicts<256>(8);
+  expect_plain_conflicts<96>(4);
 }
 
 // --- What family.json says of it ---
@@ -171,6 +185,10 @@ TEST(SmemLayoutDeclared, IsTheKernels) {
       "(FP16, 64, 64, 64, 4): async+eager+swizzled+load_2_2_2_tiles");
   expect_declared<TileShape<128, true>>(
       "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_2_2_2_tiles");
+  expect_declared<TileShape<96, true>>(
+      "(FP16, 96, 64, 64, 4): async+eager+swizzled+load_2_2_2_tiles");
+  expect_declared<TileShape<256, true>>(
+      "(FP16, 256, 64, 64, 4): async+eager+swizzled+load_2_2_2_tiles");
   expect_declared<TileShape<64, false>>("(FP16, 64, 64, 64, 4): async+eager+load_2_2_2_tiles");
   expect_declared<TileShape<128, false>>("(FP16, 128, 64, 64, 4): async+eager+load_2_2_2_tiles");
 }

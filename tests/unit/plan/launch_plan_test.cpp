@@ -35,10 +35,16 @@ TEST(CompileRequest, NamesTheInstantiation) {
 TEST(CompileRequest, TurnsProblemFactsIntoDefineList) {
   using DefineList = std::vector<std::pair<std::string, std::string>>;
   EXPECT_EQ(request_for(problem_of(1024)).defines, (DefineList{{"FATUNE_CAUSAL", "0"},
+                                                               {"FATUNE_GROUP", "0"},
+                                                               {"FATUNE_HEADS_FIRST", "0"},
+                                                               {"FATUNE_LSE", "0"},
                                                                {"FATUNE_MIN_BLOCKS", "2"},
+                                                               {"FATUNE_OTHER_KV_LENGTH", "0"},
                                                                {"FATUNE_RAGGED_KV", "0"},
                                                                {"FATUNE_RAGGED_Q", "0"},
-                                                               {"FATUNE_ROW_STRIDE", "2048"}}));
+                                                               {"FATUNE_ROWS_WITHOUT_KEYS", "0"},
+                                                               {"FATUNE_ROW_STRIDE", "2048"},
+                                                               {"FATUNE_WINDOW", "0"}}));
   EXPECT_THAT(request_for(problem_of(1088)).defines, Contains(Pair("FATUNE_RAGGED_Q", "1")));
   EXPECT_THAT(request_for(problem_of(1088)).defines, Contains(Pair("FATUNE_RAGGED_KV", "0")));
   EXPECT_THAT(request_for(problem_of(1000)).defines, Contains(Pair("FATUNE_RAGGED_KV", "1")));

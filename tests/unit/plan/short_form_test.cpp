@@ -49,7 +49,8 @@ TEST(ShortForm, NamesWhatItCannotRead) {
   expect_bad("(FP16, 128, 64, 64, 4) load_0_0_0_tiles", {"expected ':'"});
   expect_bad("(FP32, 128, 64, 64, 4): load_0_0_0_tiles",
              {"'FP32' is not a value of dtype", "BF16"});
-  expect_bad("(FP16, x, 64, 64, 4): load_0_0_0_tiles", {"'x' is not a value of d_head", "64, 128"});
+  expect_bad("(FP16, x, 64, 64, 4): load_0_0_0_tiles",
+             {"'x' is not a value of d_head", "64, 96, 128, 256"});
   expect_bad("(FP16, -1, 64, 64, 4): load_0_0_0_tiles",
              {"expected a value of d_head", "found '-1"});
 }
