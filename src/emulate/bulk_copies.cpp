@@ -141,13 +141,20 @@ std::uint8_t* global_bytes(Execution& x, const BulkCopy& copy, std::uint64_t add
                       {Space::global, address, bytes, 1}, reads);
 }
 
+/// What lies out of the tensor's bounds. Pieces begin with an element.
+void fill(const BulkCopy& copy, std::vector<std::uint8_t>& bytes) {
+  for (std::uint32_t i = 0; i < bytes.size(); ++i) {
+    bytes[i] = copy.box->map.fill_byte(i);
+  }
+}
+
 void land_load(Execution& x, const BulkCopy& copy) {
   std::vector<std::uint8_t> bytes;
   for_each_piece_of(copy, [&](const BoxPiece& piece) {
     bytes.assign(piece.bytes, 0);
-    const std::uint8_t* const from =
-        piece.global ? global_bytes(x, copy, *piece.global, piece.bytes, true) : nullptr;
-    if (from != nullptr) {
+    if (!piece.global) {
+      fill(copy, bytes);
+    } else if (const auto* const from = global_bytes(x, copy, *piece.global, piece.bytes, true)) {
       std::copy_n(from, piece.bytes, bytes.begin());
     }
     for_each_destination(x, copy,

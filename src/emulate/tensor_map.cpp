@@ -20,6 +20,8 @@ struct Encoded {
   std::uint8_t element_bytes = 0;
   std::uint8_t rank = 0;
   std::uint8_t swizzle = 0;
+  std::uint8_t fills_nan = 0;
+  std::array<std::uint8_t, kMostDimensions> steps{};
 };
 static_assert(sizeof(Encoded) <= kTensorMapBytes);
 
@@ -32,6 +34,7 @@ void require(bool holds, const char* what) {
 void check_dimension(const TensorMap& map, std::size_t i) {
   require(map.sizes[i] >= 1 && map.sizes[i] <= std::uint64_t{1} << 32U, "a size of the tensor");
   require(map.box[i] >= 1 && map.box[i] <= 256, "the box has 1 to 256 elements in a dimension");
+  require(map.steps[i] >= 1 && map.steps[i] <= 8, "element strides from 1 to 8");
   require(i == 0 || (map.strides[i] % kSwizzleChunkBytes == 0 && map.strides[i] < std::uint64_t{1}
                                                                                       << 40U),
           "strides are multiples of 16 bytes below 2^40");
@@ -40,6 +43,7 @@ void check_dimension(const TensorMap& map, std::size_t i) {
 void check(const TensorMap& map) {
   const std::uint32_t bytes = map.element_bytes;
   require(bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8, "elements of 1, 2, 4 or 8 bytes");
+  require(bytes > 1 || !map.fills_nan, "a NaN is of floating point");
   require(map.rank >= 1 && map.rank <= kMostDimensions, "1 to 5 dimensions");
   require(map.address % kSwizzleChunkBytes == 0, "the tensor's address is a multiple of 16 bytes");
   for (std::size_t i = 0; i < map.rank; ++i) {
@@ -115,7 +119,7 @@ std::optional<std::uint64_t> row_address(const TensorMap& map, const Coordinates
                                          const std::array<std::uint32_t, kMostDimensions>& at) {
   std::uint64_t address = map.address;
   for (std::size_t i = 1; i < map.rank; ++i) {
-    const std::int64_t index = std::int64_t{corner[i]} + at[i];
+    const std::int64_t index = std::int64_t{corner[i]} + std::int64_t{at[i]} * map.steps[i];
     if (index < 0 || index >= static_cast<std::int64_t>(map.sizes[i])) {
       return std::nullopt;
     }
@@ -129,7 +133,7 @@ std::optional<std::uint64_t> row_address(const TensorMap& map, const Coordinates
 std::uint64_t TensorMap::box_bytes() const {
   std::uint64_t bytes = element_bytes;
   for (std::size_t i = 0; i < rank; ++i) {
-    bytes *= box[i];
+    bytes *= copied(i);
   }
   return bytes;
 }
@@ -146,6 +150,9 @@ std::array<std::uint8_t, kTensorMapBytes> encode_tensor_map(const TensorMap& map
   encoded.element_bytes = static_cast<std::uint8_t>(map.element_bytes);
   encoded.rank = static_cast<std::uint8_t>(map.rank);
   encoded.swizzle = static_cast<std::uint8_t>(map.swizzle);
+  encoded.fills_nan = map.fills_nan ? 1 : 0;
+  std::transform(map.steps.begin(), map.steps.end(), encoded.steps.begin(),
+                 [](std::uint32_t step) { return static_cast<std::uint8_t>(step); });
   std::array<std::uint8_t, kTensorMapBytes> bytes{};
   std::memcpy(bytes.data(), &encoded, sizeof(encoded));
   return bytes;
@@ -167,6 +174,8 @@ std::optional<TensorMap> decode_tensor_map(std::span<const std::uint8_t> bytes) 
   map.box = encoded.box;
   map.strides = encoded.strides;
   map.swizzle = static_cast<Swizzle>(encoded.swizzle);
+  map.fills_nan = encoded.fills_nan != 0;
+  std::copy(encoded.steps.begin(), encoded.steps.end(), map.steps.begin());
   for (std::size_t i = 0; i < kMostDimensions; ++i) {
     map.sizes[i] = std::uint64_t{encoded.sizes[i]} + 1;
   }
@@ -186,7 +195,7 @@ void for_each_piece(const TensorMap& map, const Coordinates& corner, std::uint32
   for (std::uint32_t row = 0; row < rows; ++row) {
     Row(map, corner[0], row_address(map, corner, at), shared + row * row_bytes)
         .for_each_piece(work);
-    for (std::size_t i = 1; i < map.rank && ++at[i] == map.box[i]; ++i) {
+    for (std::size_t i = 1; i < map.rank && ++at[i] == map.copied(i); ++i) {
       at[i] = 0;
     }
   }

@@ -22,7 +22,7 @@ enum class Swizzle : std::uint8_t { none, bytes_32, bytes_64, bytes_128 };
 inline constexpr std::size_t kMostDimensions = 5;
 
 /// A tiled tensor map: what cuTensorMapEncodeTiled takes. Dimension 0 is the innermost one.
-/// Elements out of bounds are 0; without interleaving; all elements of a box are copied.
+/// Without interleaving; elements are copied as they are: types that convert them are missing.
 struct TensorMap {
   std::uint32_t element_bytes = 2;
   std::uint32_t rank = 1;
@@ -30,9 +30,23 @@ struct TensorMap {
   std::array<std::uint64_t, kMostDimensions> sizes{};    ///< elements
   std::array<std::uint64_t, kMostDimensions> strides{};  ///< bytes; of dimension 0: element_bytes
   std::array<std::uint32_t, kMostDimensions> box{};      ///< elements
+  /// Of a dimension every so many elements of the box are copied: 1 to 8. Not of dimension 0.
+  std::array<std::uint32_t, kMostDimensions> steps{1, 1, 1, 1, 1};
   Swizzle swizzle = Swizzle::none;
+  bool fills_nan = false;  ///< elements out of bounds are NaN, of floating point; else 0
 
+  /// So many elements of a dimension of the box are copied.
+  [[nodiscard]] std::uint32_t copied(std::size_t dimension) const {
+    const std::uint32_t step = dimension == 0 ? 1 : steps[dimension];
+    return (box[dimension] + step - 1) / step;
+  }
   [[nodiscard]] std::uint64_t box_bytes() const;
+  /// What byte `index` of a piece that is out of bounds is. A NaN has all bits but its sign: which
+  /// one the hardware writes is not documented.
+  [[nodiscard]] std::uint8_t fill_byte(std::uint32_t index) const {
+    const bool top = index % element_bytes == element_bytes - 1;
+    return static_cast<std::uint8_t>(!fills_nan ? 0x00 : top ? 0x7f : 0xff);
+  }
 };
 
 inline constexpr std::size_t kTensorMapBytes = 128;

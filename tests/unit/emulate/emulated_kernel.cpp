@@ -52,8 +52,11 @@ Emulated emulate(const std::string& text, const Trial& trial) {
   GlobalMemory memory;
   const std::array<std::uint64_t, 2> addresses{add_input(memory, trial.input),
                                                add_output(memory, trial.output_bytes)};
-  std::array<std::uint8_t, sizeof(addresses)> parameters{};
+  constexpr std::size_t kAlignment = 64;
+  std::vector<std::uint8_t> parameters(trial.more_parameters.empty() ? sizeof(addresses)
+                                                                     : kAlignment);
   std::memcpy(parameters.data(), addresses.data(), sizeof(addresses));
+  parameters.insert(parameters.end(), trial.more_parameters.begin(), trial.more_parameters.end());
   LaunchSetup setup;
   setup.block = {trial.threads, 1, 1};
   setup.grid = {trial.blocks, 1, 1};

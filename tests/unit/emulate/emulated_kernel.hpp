@@ -22,6 +22,8 @@ struct Trial {
   std::uint32_t dynamic_smem_bytes = 0;
   std::vector<std::uint8_t> input = std::vector<std::uint8_t>(4096, 0);
   std::size_t output_bytes = 16 * 1024;
+  /// Parameters after in and out, from the next multiple of 64 bytes on.
+  std::vector<std::uint8_t> more_parameters = {};
   Schedule schedule = {};
   std::uint64_t most_warp_instructions = 100'000;
   bool both_ends = false;  ///< Checks::both_ends
