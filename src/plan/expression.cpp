@@ -16,6 +16,7 @@
 #include "plan/expression_operators.hpp"
 #include "plan/fast_division.hpp"
 #include "plan/text_cursor.hpp"
+#include "plan/tile_sum.hpp"
 
 namespace fatune {
 
@@ -160,6 +161,7 @@ struct Expression::Impl {
     parser.DefineFun("is_pow2", &is_pow2);
     parser.DefineFun("ceil_log2", &ceil_log2);
     parser.DefineFun("umulhi_magic", &umulhi_magic);
+    parser.DefineFun("tile_sum", &tile_sum);
   }
 
   // muParser compiles at the first evaluation; the value is of no interest.
@@ -177,7 +179,8 @@ struct Expression::Impl {
 
   [[noreturn]] void fail_syntax(const mu::ParserError& error) const {
     fail(fmt::format("{} (position {})", error.GetMsg(), error.GetPos() + 1),
-         "functions: min, max, ceil_div, round_up, floor, is_pow2, ceil_log2, umulhi_magic; "
+         "functions: min, max, ceil_div, round_up, floor, is_pow2, ceil_log2, umulhi_magic, "
+         "tile_sum; "
          "operators: ?: || && == != < <= > >= + - * / % ^ !");
   }
 

@@ -216,11 +216,12 @@ TEST(Quantities, CausalStepsAreThoseOnOrBelowTheDiagonal) {
       Problem problem = problem_of(2048);
       problem.causal = true;
       const Config config{"flash_sm80", {5, 128, b_r, b_c, 4, 1, 1, 1, 2, 2, 2, 0, 0}};
-      EXPECT_EQ(quantity(flash(), config, problem, h200(), "kv_steps"),
-                counted_steps(2048, b_r, b_c))
-          << b_r << " " << b_c;
-      problem.seq_len = 1;
-      EXPECT_EQ(quantity(flash(), config, problem, h200(), "kv_steps"), 1.0);
+      for (const std::int64_t seq_len : {2048, 1, 64, 65, 1000}) {
+        problem.seq_len = seq_len;
+        EXPECT_EQ(quantity(flash(), config, problem, h200(), "kv_steps"),
+                  counted_steps(seq_len, b_r, b_c))
+            << b_r << " " << b_c << " " << seq_len;
+      }
     }
   }
 }
