@@ -8,6 +8,7 @@
 #include "app/console.hpp"
 #include "app/plan_problems.hpp"
 #include "app/session.hpp"
+#include "attention/forward_arguments.hpp"
 #include "compile/compiler.hpp"
 #include "core/error.hpp"
 #include "engine/device_lock.hpp"
@@ -41,6 +42,15 @@ CompileRequest request_for(const Family& family, const Config& config, const Hea
 
 std::optional<DumpExtents> dump_of(const Family& family, const HeadProblem& head) {
   return family.debug ? std::optional(extents_of(head)) : std::nullopt;
+}
+
+LaunchGeometry launch_of(const Family& family, const Config& config, const HeadProblem& head,
+                         const DeviceLimits& limits) {
+  LaunchGeometry launch = launch_geometry(family, config, head.problem(), limits);
+  if (const auto dump = dump_of(family, head)) {
+    add_dump(*dump, launch.arguments);
+  }
+  return launch;
 }
 
 /// What was compiled. Error(bad_file) when it does not compile.
@@ -87,7 +97,7 @@ DebugResult run_kernel(const KernelChoice& kernels, const Config& config, const 
   const auto cache = open_cache(options.compile);
   request.artifact = artifact_of(
       compile(request_for(family, config, head, target.limits), cache.get()), request.label);
-  request.geometry = launch_geometry(family, config, head.problem(), target.limits);
+  request.geometry = launch_of(family, config, head, target.limits);
   request.dump = dump_of(family, head);
   request.q = inputs.q;
   request.k = inputs.k;
@@ -111,10 +121,9 @@ EmulatedDebugResult emulate_kernel_for_debug(const KernelChoice& kernels, const 
   const CompileRequest request = request_for(family, config, head, target.limits);
   const Artifact artifact =
       artifact_of(compile_to_ptx(with_line_info(request), cache.get()), label);
-  auto result = emulate_for_debug({label, artifact, *request.sources,
-                                   launch_geometry(family, config, problem, target.limits), problem,
-                                   dump_of(family, head), inputs,
-                                   shared_tensors(family, config, problem, target.limits)});
+  auto result = emulate_for_debug(
+      {label, artifact, *request.sources, launch_of(family, config, head, target.limits), problem,
+       dump_of(family, head), inputs, shared_tensors(family, config, problem, target.limits)});
   return std::visit([](auto&& shown) -> EmulatedDebugResult { return std::move(shown); },
                     std::move(result));
 }

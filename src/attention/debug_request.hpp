@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "attention/problem.hpp"
-#include "common/attention_dump.h"
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
 
@@ -31,7 +30,7 @@ struct DebugRequest {
   Problem problem;    ///< batch 1, one head
   Artifact artifact;  ///< name, and machine code, or PTX for the emulator
   LaunchGeometry geometry;
-  std::optional<DumpExtents> dump;  ///< present: the kernel takes an AttentionForwardDumpArgs
+  std::optional<DumpExtents> dump;  ///< present: the arguments have it too (forward_arguments.hpp)
   std::vector<std::uint16_t> q;     ///< [seq_len, d_head] elements, as k and v
   std::vector<std::uint16_t> k;
   std::vector<std::uint16_t> v;
@@ -42,9 +41,6 @@ struct DebugRun {
   std::vector<std::uint16_t> output;  ///< [seq_len, d_head] elements
   std::vector<float> dump;            ///< S, P, M, L, O one after the other; empty: none asked for
 };
-
-/// Where a kernel is to put them, in memory that begins at `start`.
-[[nodiscard]] AttentionDump dump_layout(float* start, const DumpExtents& extents);
 
 /// Unlaunchable, Crashed or TimedOut in place of a run.
 using DebugResult = std::variant<DebugRun, Outcome>;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "core/arch.hpp"
+#include "core/kernel_arguments.hpp"
 
 namespace fatune {
 
@@ -59,11 +61,29 @@ struct Artifact {
   std::string key;  ///< content address (hex)
 };
 
-/// How to launch it on one problem.
+/// How the driver is to launch it, beside its extents.
+struct LaunchAttributes {
+  bool cooperative = false;
+  bool programmatic_stream_serialization = false;
+  /// Percent of an SM's memory that is to be shared memory; -1: all of it.
+  std::int64_t smem_carveout_percent = -1;
+
+  auto operator<=>(const LaunchAttributes&) const = default;
+};
+
+/// How to launch it on one problem, and with what.
 struct LaunchGeometry {
   std::array<std::int64_t, 3> grid{1, 1, 1};
   std::array<std::int64_t, 3> block{1, 1, 1};
   std::int64_t dynamic_smem_bytes = 0;
+  std::array<std::int64_t, 3> cluster{1, 1, 1};  ///< blocks
+  LaunchAttributes attributes = {};
+  KernelArguments arguments = {};
+
+  auto operator<=>(const LaunchGeometry&) const = default;
 };
+
+/// The same launch on the same problem: standard arguments follow from it, and are not looked at.
+[[nodiscard]] bool same_launch(const LaunchGeometry& a, const LaunchGeometry& b);
 
 }  // namespace fatune

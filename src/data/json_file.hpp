@@ -40,6 +40,8 @@ class JsonNode {
   [[nodiscard]] double number() const;
   [[nodiscard]] bool boolean() const;
   [[nodiscard]] const nlohmann::json& raw() const { return *value_; }
+  [[nodiscard]] const std::string& origin() const { return origin_; }
+  [[nodiscard]] const std::string& pointer() const { return pointer_; }
   [[nodiscard]] std::string where() const;  ///< "kernels/x/family.json: /parameters/0"
 
   [[noreturn]] void fail(const std::string& what_was_wrong, const std::string& remedy = {}) const;

@@ -22,15 +22,6 @@ using std::chrono::milliseconds;
 constexpr milliseconds kFeedPatience{50};
 constexpr milliseconds kNoWait{0};
 
-std::string launch_text(const LaunchGeometry& launch) {
-  return fmt::format("{},{},{}", fmt::join(launch.grid, "x"), fmt::join(launch.block, "x"),
-                     launch.dynamic_smem_bytes);
-}
-
-bool same_launch(const LaunchGeometry& a, const LaunchGeometry& b) {
-  return launch_text(a) == launch_text(b);
-}
-
 }  // namespace
 
 ProblemRun::ProblemRun(ProblemRunParts parts, ProblemWork& work, std::size_t index)
@@ -233,7 +224,7 @@ std::optional<Outcome> ProblemRun::outcome_of(std::size_t index, const CompileRe
 }
 
 ProblemRun::CodeKey ProblemRun::code_of(const Trial& trial) {
-  return {machine_code_hash(*trial.artifact), launch_text(trial.geometry)};
+  return {machine_code_hash(*trial.artifact), trial.geometry};
 }
 
 bool ProblemRun::repeats_code(std::size_t index) {

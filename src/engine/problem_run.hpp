@@ -41,7 +41,7 @@ class ProblemRun {
 
  private:
   /// Machine code and launch: those with the same one need not be told apart.
-  using CodeKey = std::pair<std::string, std::string>;
+  using CodeKey = std::pair<std::string, LaunchGeometry>;
 
   [[nodiscard]] ProblemReport header() const;
   [[nodiscard]] bool take_recalled();

@@ -25,13 +25,31 @@ extern "C" CUresult CUDAAPI cuProfilerStop();
   X(cuGraphExecDestroy)           \
   X(cuGraphDestroy)
 
-#if CUDA_VERSION >= 12040
-#define FATUNE_OPTIONAL_DRIVER_FUNCTIONS(X) \
-  X(cuFuncLoad)                             \
-  FATUNE_GRAPH_FUNCTIONS(X)
+#if CUDA_VERSION >= 11080
+#define FATUNE_LAUNCH_FUNCTIONS(X) \
+  X(cuLaunchKernelEx)              \
+  X(cuGraphKernelNodeSetAttribute)
 #else
-#define FATUNE_OPTIONAL_DRIVER_FUNCTIONS(X) FATUNE_GRAPH_FUNCTIONS(X)
+#define FATUNE_LAUNCH_FUNCTIONS(X)
 #endif
+
+#if CUDA_VERSION >= 12000
+#define FATUNE_TENSOR_MAP_FUNCTIONS(X) X(cuTensorMapEncodeTiled)
+#else
+#define FATUNE_TENSOR_MAP_FUNCTIONS(X)
+#endif
+
+#if CUDA_VERSION >= 12040
+#define FATUNE_LOAD_FUNCTIONS(X) X(cuFuncLoad)
+#else
+#define FATUNE_LOAD_FUNCTIONS(X)
+#endif
+
+#define FATUNE_OPTIONAL_DRIVER_FUNCTIONS(X) \
+  FATUNE_GRAPH_FUNCTIONS(X)                 \
+  FATUNE_LAUNCH_FUNCTIONS(X)                \
+  FATUNE_TENSOR_MAP_FUNCTIONS(X)            \
+  FATUNE_LOAD_FUNCTIONS(X)
 
 #define FATUNE_DRIVER_FUNCTIONS(X)               \
   X(cuInit)                                      \

@@ -2,6 +2,7 @@
 
 #include "gpu/cuda_api.hpp"
 #include "gpu/driver.hpp"
+#include "gpu/launch_attributes.hpp"
 #include "gpu/narrow.hpp"
 #include "gpu/raw_handles.hpp"
 
@@ -21,6 +22,16 @@ CUDA_KERNEL_NODE_PARAMS node_params(const Function& function, const LaunchGeomet
   params.sharedMemBytes = narrow(geometry.dynamic_smem_bytes, "bytes of dynamic shared memory:");
   params.kernelParams = arguments.data();
   return params;
+}
+
+void add_attributes([[maybe_unused]] CUgraphNode node,
+                    [[maybe_unused]] const LaunchGeometry& geometry) {
+#if CUDA_VERSION >= 11080
+  for (const CUlaunchAttribute& attribute : launch_attributes(geometry)) {
+    check(api().cuGraphKernelNodeSetAttribute(node, attribute.id, &attribute.value),
+          "cuGraphKernelNodeSetAttribute");
+  }
+#endif
 }
 
 void* create_graph() {
@@ -54,6 +65,7 @@ KernelGraph::KernelGraph(const Function& function, const LaunchGeometry& geometr
   auto* const graph = static_cast<CUgraph>(graph_.get());
   CUgraphNode node = nullptr;
   check(api().cuGraphAddKernelNode(&node, graph, nullptr, 0, &params), "cuGraphAddKernelNode");
+  add_attributes(node, geometry);
   CUgraphExec executable = nullptr;
   check(api().cuGraphInstantiateWithFlags(&executable, graph, 0), "cuGraphInstantiateWithFlags");
   executable_ = Handle<void*, destroy_executable_graph>(executable);

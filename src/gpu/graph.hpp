@@ -31,11 +31,4 @@ class KernelGraph {
   Handle<void*, destroy_executable_graph> executable_;
 };
 
-template <typename... Arguments>
-[[nodiscard]] KernelGraph graph_with(const Function& function, const LaunchGeometry& geometry,
-                                     Arguments... values) {
-  void* pointers[] = {&values..., nullptr};
-  return {function, geometry, std::span<void*>(pointers, sizeof...(values))};
-}
-
 }  // namespace fatune::gpu

@@ -28,8 +28,10 @@ class Function {
  public:
   [[nodiscard]] FunctionAttributes attributes() const;
   /// Allows blocks that much dynamic shared memory (more than 48 KiB must be opted into), and asks
-  /// for the largest shared-memory carveout, so that as many blocks fit an SM as can.
-  void allow_dynamic_smem(std::int64_t bytes) const;
+  /// for a shared-memory carveout: by default the largest, so that as many blocks fit an SM as can.
+  void allow_dynamic_smem(std::int64_t bytes, std::int64_t carveout_percent = -1) const;
+  /// Allows clusters of more than 8 blocks.
+  void allow_large_clusters() const;
   [[nodiscard]] int max_blocks_per_sm(int threads_per_block, std::int64_t dynamic_smem_bytes) const;
   [[nodiscard]] void* get() const noexcept { return function_; }
 

@@ -61,9 +61,10 @@ std::vector<RunCounts> count_here(const KernelLaunch& kernel, const CountRequest
 
 void run_for_profiler(const KernelLaunch& kernel, const CountingParts& parts) {
   parts.queue_flush();
+  kernel.queue_preparation(parts.stream);
   parts.stream.synchronize();
   const gpu::ProfiledRegion region;
-  kernel.queue(parts.stream);
+  kernel.queue_timed(parts.stream);
   parts.stream.synchronize();
 }
 

@@ -1,8 +1,11 @@
 #include "measure/debug_run.hpp"
 
 #include <array>
+#include <optional>
+#include <string_view>
 #include <utility>
 
+#include "attention/forward_arguments.hpp"
 #include "gpu/context.hpp"
 #include "gpu/memory.hpp"
 #include "measure/loaded_kernel.hpp"
@@ -31,15 +34,13 @@ class Bench {
     }
   }
 
-  void launch(const gpu::Function& function) const {
-    const AttentionForwardArgs args = tensors_.attention_args();
-    if (request_.dump) {
-      gpu::launch_with(
-          function, request_.geometry, stream_,
-          AttentionForwardDumpArgs{args, dump_layout(dump_.as<float>(), *request_.dump)});
-    } else {
-      gpu::launch_with(function, request_.geometry, stream_, args);
-    }
+  void launch(const LoadedKernel& kernel) const {
+    const auto addresses = [this](std::string_view name) {
+      return name == kDumpTensor ? std::optional(dump_.address()) : tensors_.find(name);
+    };
+    const KernelLaunch one =
+        kernel.launch(request_.geometry, addresses, LaunchMode::plain, "debug");
+    one.queue(stream_);
     stream_.synchronize();
   }
 
@@ -74,7 +75,7 @@ DebugResult run_for_debug(const DebugRequest& request, const DeviceLimits& limit
     return Outcome{Unlaunchable{*std::move(limit)}};
   }
   const Bench bench(request);
-  bench.launch(kernel.function());
+  bench.launch(kernel);
   return bench.read_back();
 }
 

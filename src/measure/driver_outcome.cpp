@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "gpu/tensor_map.hpp"
+
 namespace fatune {
 namespace {
 
@@ -15,7 +17,9 @@ std::string describe(const gpu::DriverError& error) {
 bool refused(const gpu::DriverError& error) {
   return !error.sticky() &&
          (error.call() == "cuLaunchKernel" || error.call() == "cuFuncSetAttribute" ||
-          error.call() == "cuModuleLoadData" || error.call() == "cuGraphAddKernelNode" ||
+          error.call() == "cuModuleLoadData" || error.call() == "cuLaunchKernelEx" ||
+          error.call() == "cuGraphKernelNodeSetAttribute" ||
+          error.call().starts_with(gpu::kTensorMapCall) || error.call() == "cuGraphAddKernelNode" ||
           error.call() == "cuGraphInstantiateWithFlags" || error.call() == "cuGraphLaunch");
 }
 

@@ -58,9 +58,8 @@ class GpuMeasurer::ProblemState {
         return {{}, 0.0, Unlaunchable{*std::move(limit)}};
       }
     }
-    KernelLaunch launch =
-        kernel->launch(candidate.geometry, verifier_.attention_args(InputKind::normal), mode_,
-                       attention_range_name(candidate.family, problem_));
+    KernelLaunch launch = kernel->launch(candidate.geometry, addresses(InputKind::normal), mode_,
+                                         attention_range_name(candidate.family, problem_));
     auto [verdict, first_us] = verify(id, *kernel, launch, candidate);
     if (verdict.finding) {
       return {{}, 0.0, WrongResult{std::move(verdict.verification), *verdict.finding}};
@@ -121,13 +120,17 @@ class GpuMeasurer::ProblemState {
     double first_us = 0.0;
   };
 
+  [[nodiscard]] TensorAddresses addresses(InputKind kind) const {
+    return
+        [&tensors = verifier_.tensors(kind)](std::string_view name) { return tensors.find(name); };
+  }
+
   [[nodiscard]] Verdict verify_probes(const LoadedKernel& kernel, const Candidate& candidate) {
     const std::string range = attention_range_name(candidate.family, probe_problem(problem_));
     std::vector<KernelLaunch> launches;  // live until check() has waited for them
     for (const InputKind kind : kProbeKinds) {
       verifier_.prepare(kind);
-      launches.push_back(
-          kernel.launch(candidate.probe_geometry, verifier_.attention_args(kind), mode_, range));
+      launches.push_back(kernel.launch(candidate.probe_geometry, addresses(kind), mode_, range));
       launches.back().queue(stream_);
     }
     return verifier_.check(kProbeKinds);

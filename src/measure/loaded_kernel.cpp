@@ -4,13 +4,46 @@
 
 #include <utility>
 
+#include "core/error.hpp"
 #include "gpu/nvtx.hpp"
+#include "gpu/tensor_map.hpp"
 
 namespace fatune {
 namespace {
 
 constexpr std::int64_t kMaxGridX = 2147483647;
 constexpr std::int64_t kMaxGridYZ = 65535;
+constexpr std::int64_t kPortableCluster = 8;
+
+using ArgumentBytes = std::vector<std::vector<std::uint8_t>>;
+
+ArgumentBytes pack(const KernelArguments& arguments, const TensorAddresses& tensors,
+                   const KernelBuffers& buffers) {
+  const auto address_of = [&](const std::string& name) {
+    const auto buffer = buffers.find(name);
+    const auto address = buffer ? buffer : tensors(name);
+    if (!address) {
+      throw Error(ExitCode::gpu_failure, fmt::format("there is no tensor '{}' here", name));
+    }
+    return *address;
+  };
+  const ArgumentEncoder encoder{address_of, &gpu::encode_tensor_map};
+  ArgumentBytes bytes;
+  for (const KernelArgument& argument : arguments.list) {
+    bytes.push_back(pack_argument(argument, encoder));
+  }
+  return bytes;
+}
+
+/// As the driver takes them: it does not write there. One more, so that there is an address.
+std::vector<void*> pointers_to(const ArgumentBytes& arguments) {
+  std::vector<void*> pointers;
+  for (const std::vector<std::uint8_t>& argument : arguments) {
+    pointers.push_back(const_cast<std::uint8_t*>(argument.data()));
+  }
+  pointers.push_back(nullptr);
+  return pointers;
+}
 
 }  // namespace
 
@@ -36,20 +69,26 @@ std::optional<std::string> broken_limit(const LaunchGeometry& geometry,
 }
 
 KernelLaunch::KernelLaunch(const gpu::Function& function, const LaunchGeometry& geometry,
-                           const AttentionForwardArgs& args, LaunchMode mode,
-                           std::string range_name)
-    : function_(function), geometry_(geometry), args_(args), range_name_(std::move(range_name)) {
+                           const TensorAddresses& tensors, LaunchMode mode, std::string range_name)
+    : function_(function),
+      geometry_(geometry),
+      buffers_(geometry.arguments.buffers),
+      arguments_(pack(geometry.arguments, tensors, buffers_)),
+      range_name_(std::move(range_name)) {
   if (mode == LaunchMode::graph) {
-    graph_ = gpu::graph_with(function_, geometry_, args_);
+    std::vector<void*> pointers = pointers_to(arguments_);
+    graph_.emplace(function_, geometry_, pointers);
   }
 }
 
-void KernelLaunch::queue(const gpu::Stream& stream) const {
+void KernelLaunch::queue_timed(const gpu::Stream& stream) const {
+  buffers_.queue_clear(ClearTime::timed, stream);
   const gpu::NvtxRange range(range_name_);
   if (graph_) {
     graph_->launch(stream);
   } else {
-    gpu::launch_with(function_, geometry_, stream, args_);
+    std::vector<void*> pointers = pointers_to(arguments_);
+    gpu::launch(function_, geometry_, stream, pointers);
   }
 }
 
@@ -60,15 +99,20 @@ std::optional<std::string> LoadedKernel::prepare(const LaunchGeometry& geometry,
                                                  const DeviceLimits& limits) {
   std::optional<std::string> broken = broken_limit(geometry, function_.attributes(), limits);
   if (!broken && geometry.dynamic_smem_bytes > allowed_smem_bytes_) {
-    function_.allow_dynamic_smem(geometry.dynamic_smem_bytes);
+    function_.allow_dynamic_smem(geometry.dynamic_smem_bytes,
+                                 geometry.attributes.smem_carveout_percent);
     allowed_smem_bytes_ = geometry.dynamic_smem_bytes;
+  }
+  const auto& cluster = geometry.cluster;
+  if (!broken && cluster[0] * cluster[1] * cluster[2] > kPortableCluster) {
+    function_.allow_large_clusters();
   }
   return broken;
 }
 
-KernelLaunch LoadedKernel::launch(const LaunchGeometry& geometry, const AttentionForwardArgs& args,
+KernelLaunch LoadedKernel::launch(const LaunchGeometry& geometry, const TensorAddresses& tensors,
                                   LaunchMode mode, std::string range_name) const {
-  return {function_, geometry, args, mode, std::move(range_name)};
+  return {function_, geometry, tensors, mode, std::move(range_name)};
 }
 
 }  // namespace fatune

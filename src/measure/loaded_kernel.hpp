@@ -1,14 +1,18 @@
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
-#include "common/attention_args.h"
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
 #include "gpu/context.hpp"
 #include "gpu/graph.hpp"
 #include "gpu/module.hpp"
+#include "measure/kernel_buffers.hpp"
 
 namespace fatune {
 
@@ -21,21 +25,37 @@ namespace fatune {
 /// How a kernel is launched: by itself, or as a CUDA graph of one kernel.
 enum class LaunchMode { plain, graph };
 
-/// A loaded kernel with geometry and argument: what can be queued again and again. Lives no longer
-/// than the kernel's module, and at least until its last run has finished. Throws
-/// gpu::DriverError.
+/// Where the tensors that a kernel is launched on are; nothing for an unknown name.
+using TensorAddresses = std::function<std::optional<gpu::DevicePtr>(std::string_view name)>;
+
+/// A loaded kernel with geometry and arguments: what can be queued again and again. It owns the
+/// memory of the kernel's workspaces and outputs, and lives no longer than the kernel's module, and
+/// at least until its last run has finished. Throws gpu::DriverError, and Error(gpu_failure) for an
+/// argument of a tensor that there is not.
 class KernelLaunch {
  public:
   /// Profilers show each launch in a range of this name.
   KernelLaunch(const gpu::Function& function, const LaunchGeometry& geometry,
-               const AttentionForwardArgs& args, LaunchMode mode, std::string range_name);
+               const TensorAddresses& tensors, LaunchMode mode, std::string range_name);
 
-  void queue(const gpu::Stream& stream) const;
+  /// Fills the workspaces that are to be filled outside the timed part.
+  void queue_preparation(const gpu::Stream& stream) const {
+    buffers_.queue_clear(ClearTime::before_launch, stream);
+  }
+  /// What is timed: the other workspaces that are to be filled, and the kernel. Precondition:
+  /// queue_preparation() before each.
+  void queue_timed(const gpu::Stream& stream) const;
+  /// Both.
+  void queue(const gpu::Stream& stream) const {
+    queue_preparation(stream);
+    queue_timed(stream);
+  }
 
  private:
   gpu::Function function_;
   LaunchGeometry geometry_;
-  AttentionForwardArgs args_;
+  KernelBuffers buffers_;
+  std::vector<std::vector<std::uint8_t>> arguments_;
   std::optional<gpu::KernelGraph> graph_;
   std::string range_name_;
 };
@@ -49,11 +69,8 @@ class LoadedKernel {
   [[nodiscard]] std::optional<std::string> prepare(const LaunchGeometry& geometry,
                                                    const DeviceLimits& limits);
   /// Precondition: prepare() found nothing for this geometry.
-  [[nodiscard]] KernelLaunch launch(const LaunchGeometry& geometry,
-                                    const AttentionForwardArgs& args, LaunchMode mode,
-                                    std::string range_name) const;
-  /// For a launch with another argument; as for launch().
-  [[nodiscard]] const gpu::Function& function() const noexcept { return function_; }
+  [[nodiscard]] KernelLaunch launch(const LaunchGeometry& geometry, const TensorAddresses& tensors,
+                                    LaunchMode mode, std::string range_name) const;
 
  private:
   gpu::Module module_;

@@ -16,8 +16,7 @@
 namespace fatune {
 
 /// One compiled configuration, ready to be launched on the current problem. A plain value, so that
-/// it can be sent to another process. Its kernel takes one AttentionForwardArgs
-/// (kernels/common/attention_args.h).
+/// it can be sent to another process.
 struct Candidate {
   std::string label;  ///< the configuration's short form: for messages
   std::shared_ptr<const Artifact> artifact;

@@ -27,6 +27,13 @@ gpu::DevicePtr Tensors::tensor(std::int64_t index) const noexcept {
   return arena_.address() + static_cast<gpu::DevicePtr>(guard_bytes_ + index * stride_bytes_);
 }
 
+std::optional<gpu::DevicePtr> Tensors::find(std::string_view name) const {
+  constexpr std::string_view kNames = "qkvo";
+  const std::size_t index = name.size() == 1 ? kNames.find(name) : std::string_view::npos;
+  return index == std::string_view::npos ? std::nullopt
+                                         : std::optional(tensor(static_cast<std::int64_t>(index)));
+}
+
 void Tensors::poison(const gpu::Stream& stream) const {
   gpu::fill_words_async(arena_.address(), kPoison, arena_.bytes() / 4, stream);
 }

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
 #include "attention/problem.hpp"
 #include "common/attention_args.h"
@@ -29,6 +31,9 @@ class Tensors {
   [[nodiscard]] gpu::DevicePtr k() const noexcept { return tensor(1); }
   [[nodiscard]] gpu::DevicePtr v() const noexcept { return tensor(2); }
   [[nodiscard]] gpu::DevicePtr o() const noexcept { return tensor(3); }
+
+  /// "q", "k", "v", "o"; nothing for another name.
+  [[nodiscard]] std::optional<gpu::DevicePtr> find(std::string_view name) const;
 
   /// Fills everything, inputs and guards included, with the poison.
   void poison(const gpu::Stream& stream) const;

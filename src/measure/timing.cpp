@@ -66,10 +66,11 @@ void SampleTimer::queue_flush() {
 
 double SampleTimer::time_once(const KernelLaunch& kernel) {
   prepare_l2(kernel);
+  kernel.queue_preparation(stream_);
   {
     const HeldStream held(*this);
     start_.record(stream_);
-    kernel.queue(stream_);
+    kernel.queue_timed(stream_);
     stop_.record(stream_);
   }
   stop_.synchronize();

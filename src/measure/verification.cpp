@@ -82,9 +82,7 @@ Verifier::Verifier(const Problem& problem, std::uint64_t seed, const Measurement
 
 const Stage& Verifier::stage(InputKind kind) const { return stages_.at(index_of(kind)); }
 
-AttentionForwardArgs Verifier::attention_args(InputKind kind) const {
-  return stage(kind).tensors().attention_args();
-}
+const Tensors& Verifier::tensors(InputKind kind) const { return stage(kind).tensors(); }
 
 const CheckCounts* Verifier::fetch_counts() const {
   gpu::copy_to_host_async(host_counts_.host(), device_counts_.address(), kCountsBytes, stream_);

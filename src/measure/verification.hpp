@@ -37,7 +37,7 @@ class Verifier {
            const gpu::Stream& stream, bool count_rows);
 
   /// What the kernel is to be run on.
-  [[nodiscard]] AttentionForwardArgs attention_args(InputKind kind) const;
+  [[nodiscard]] const Tensors& tensors(InputKind kind) const;
 
   /// Fills the output with poison. Does not wait.
   void prepare(InputKind kind) const { stage(kind).poison_output(); }

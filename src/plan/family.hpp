@@ -12,6 +12,7 @@
 #include "core/arch.hpp"
 #include "core/kernel_code.hpp"
 #include "data/file_tree.hpp"
+#include "plan/argument_rules.hpp"
 #include "plan/choice.hpp"
 #include "plan/expression.hpp"
 #include "plan/parameter.hpp"
@@ -66,6 +67,10 @@ struct LaunchRule {
   std::array<Expression, 3> grid;
   std::array<Expression, 3> block;
   Expression dynamic_smem_bytes;
+  std::optional<std::array<Expression, 3>> cluster;  ///< absent: none
+  std::optional<Expression> cooperative;
+  std::optional<Expression> programmatic_stream_serialization;
+  std::optional<Expression> smem_carveout_percent;
 };
 
 /// How a kernel shows its intermediates; the expressions need parameters alone.
@@ -105,7 +110,6 @@ struct Family {
   std::string name;
   std::string file;  ///< how messages call its family.json: on disk, or built in
   std::string summary;
-  std::string abi;
   Arch min_arch;
   std::string default_space;
   std::vector<Parameter> parameters;
@@ -118,6 +122,7 @@ struct Family {
   std::vector<Derived> derived;
   std::vector<Define> defines;
   LaunchRule launch;
+  ArgumentRules arguments;
   std::optional<DebugRule> debug;  ///< absent: the kernel can show its output only
   std::vector<SharedTensorRule> shared_tensors;
   std::vector<ValidityRule> validity;

@@ -65,6 +65,12 @@ Expression expression(const JsonNode& node, const SymbolTable& symbols) {
   return {node.text(), symbols, node.where()};
 }
 
+std::optional<Expression> optional_expression(const JsonNode& object, const char* member,
+                                              const SymbolTable& symbols) {
+  const auto node = object.find(member);
+  return node ? std::optional(expression(*node, symbols)) : std::nullopt;
+}
+
 Expression of_parameters(const JsonNode& node, const SymbolTable& symbols) {
   return {node.text(), symbols, node.where(), Needs{}};
 }
@@ -123,8 +129,23 @@ std::array<Expression, 3> read_extent(const JsonNode& node, const SymbolTable& s
 }
 
 LaunchRule read_launch(const JsonNode& node, const SymbolTable& symbols) {
-  return {read_extent(node.at("grid"), symbols), read_extent(node.at("block"), symbols),
-          expression(node.at("dynamic_smem_bytes"), symbols)};
+  LaunchRule rule{read_extent(node.at("grid"), symbols),
+                  read_extent(node.at("block"), symbols),
+                  expression(node.at("dynamic_smem_bytes"), symbols),
+                  {},
+                  {},
+                  {},
+                  {}};
+  if (const auto cluster = node.find("cluster")) {
+    rule.cluster = read_extent(*cluster, symbols);
+  }
+  if (const auto attributes = node.find("attributes")) {
+    rule.cooperative = optional_expression(*attributes, "cooperative", symbols);
+    rule.programmatic_stream_serialization =
+        optional_expression(*attributes, "programmatic_stream_serialization", symbols);
+    rule.smem_carveout_percent = optional_expression(*attributes, "smem_carveout_percent", symbols);
+  }
+  return rule;
 }
 
 std::optional<DebugRule> read_debug(const JsonNode& root, const SymbolTable& symbols) {
@@ -216,6 +237,7 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
   std::vector<Define> defines = read_defines(root.at("defines"), symbols);
   std::vector<ValidityRule> validity = read_validity(root.at("validity"), symbols);
   LaunchRule launch = read_launch(root.at("launch"), symbols);
+  ArgumentRules arguments = read_argument_rules(root, symbols);
   std::optional<DebugRule> debug = read_debug(root, symbols);
   const auto tensors = root.find("shared_tensors");
   std::vector<SharedTensorRule> shared_tensors;
@@ -231,7 +253,6 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
   return {.name = name,
           .file = {},
           .summary = root.at("summary").text(),
-          .abi = root.at("abi").text(),
           .min_arch = read_min_arch(root.at("min_arch")),
           .default_space = root.at("default_space").text(),
           .parameters = std::move(parameters),
@@ -244,6 +265,7 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
           .derived = std::move(derived),
           .defines = std::move(defines),
           .launch = std::move(launch),
+          .arguments = std::move(arguments),
           .debug = std::move(debug),
           .shared_tensors = std::move(shared_tensors),
           .validity = std::move(validity)};

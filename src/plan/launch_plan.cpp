@@ -16,6 +16,8 @@ namespace {
 // CUDA's limits for gridDim and blockDim.
 constexpr std::array<std::int64_t, 3> kMaxGrid{2147483647, 65535, 65535};
 constexpr std::array<std::int64_t, 3> kMaxBlock{1024, 1024, 64};
+// More than eight blocks need a kernel that says so.
+constexpr std::array<std::int64_t, 3> kMaxCluster{16, 16, 16};
 
 [[noreturn]] void fail_at(const Family& family, const std::string& pointer,
                           const std::string& what) {
@@ -40,6 +42,37 @@ std::array<std::int64_t, 3> extent(const Family& family, const std::array<Expres
     }
   }
   return values;
+}
+
+void add_cluster(const Family& family, const std::vector<double>& scope, LaunchGeometry& launch) {
+  if (!family.launch.cluster) {
+    return;
+  }
+  launch.cluster = extent(family, *family.launch.cluster, scope, "cluster", kMaxCluster);
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (launch.grid[i] % launch.cluster[i] != 0) {
+      fail_launch(family, fmt::format("cluster/{}", i),
+                  fmt::format("clusters of {} blocks do not divide a grid of {}", launch.cluster[i],
+                              launch.grid[i]));
+    }
+  }
+}
+
+LaunchAttributes attributes_of(const Family& family, const std::vector<double>& scope) {
+  const LaunchRule& rule = family.launch;
+  LaunchAttributes attributes;
+  attributes.cooperative = rule.cooperative && rule.cooperative->holds(scope);
+  attributes.programmatic_stream_serialization =
+      rule.programmatic_stream_serialization &&
+      rule.programmatic_stream_serialization->holds(scope);
+  if (rule.smem_carveout_percent) {
+    attributes.smem_carveout_percent = rule.smem_carveout_percent->integer(scope);
+    if (attributes.smem_carveout_percent < -1 || attributes.smem_carveout_percent > 100) {
+      fail_launch(family, "attributes/smem_carveout_percent",
+                  fmt::format("gives {}, outside -1 to 100", attributes.smem_carveout_percent));
+    }
+  }
+  return attributes;
 }
 
 // Of a tile, in rows or keys.
@@ -100,6 +133,9 @@ LaunchGeometry launch_geometry(const Family& family, const Config& config, const
     fail_launch(family, "dynamic_smem_bytes",
                 fmt::format("gives {} bytes", launch.dynamic_smem_bytes));
   }
+  add_cluster(family, scope, launch);
+  launch.attributes = attributes_of(family, scope);
+  launch.arguments = resolve(family.arguments, scope, problem);
   return launch;
 }
 

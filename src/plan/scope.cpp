@@ -1,6 +1,7 @@
 #include "plan/scope.hpp"
 
 #include <array>
+#include <cmath>
 #include <limits>
 
 namespace fatune {
@@ -12,13 +13,17 @@ struct Property {
   double (*value)(const Source&);
 };
 
-constexpr std::array<Property<Problem>, 6> kProblemProperties{{
+constexpr std::array<Property<Problem>, 7> kProblemProperties{{
     {"batch", [](const Problem& p) { return static_cast<double>(p.batch); }},
     {"seq_len", [](const Problem& p) { return static_cast<double>(p.seq_len); }},
     {"heads", [](const Problem& p) { return static_cast<double>(p.heads); }},
     {"causal", [](const Problem& p) { return p.causal ? 1.0 : 0.0; }},
     {"dtype", [](const Problem& p) { return static_cast<double>(p.dtype); }},
     {"d_head", [](const Problem& p) { return static_cast<double>(p.d_head); }},
+    {"softmax_scale",
+     [](const Problem& p) {
+       return static_cast<double>(1.0F / std::sqrt(static_cast<float>(p.d_head)));
+     }},
 }};
 
 constexpr std::array<Property<DeviceLimits>, 6> kDeviceProperties{{

@@ -255,12 +255,88 @@ void visit_members(Self& self, Visit&& visit) {
   visit("driver_release", driver_release, kLater);
 }
 
+template <Is<ScalarPiece> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [offset, bytes, bits] = self;
+  visit("offset", offset);
+  visit("bytes", bytes);
+  visit("bits", bits);
+}
+
+template <Is<AddressPiece> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [offset, tensor, byte_offset] = self;
+  visit("offset", offset);
+  visit("tensor", tensor);
+  visit("byte_offset", byte_offset);
+}
+
+template <Is<TensorMapPiece> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [offset, tensor, byte_offset, element_type, sizes, strides_bytes, box, element_strides,
+         swizzle, interleave, l2_promotion, oob_fill] = self;
+  visit("offset", offset);
+  visit("tensor", tensor);
+  visit("byte_offset", byte_offset);
+  visit("element_type", element_type);
+  visit("sizes", sizes);
+  visit("strides_bytes", strides_bytes);
+  visit("box", box);
+  visit("element_strides", element_strides);
+  visit("swizzle", swizzle);
+  visit("interleave", interleave);
+  visit("l2_promotion", l2_promotion);
+  visit("oob_fill", oob_fill);
+}
+
+template <Is<KernelArgument> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [pointer, bytes, alignment, scalars, addresses, tensor_maps] = self;
+  visit("pointer", pointer);
+  visit("bytes", bytes);
+  visit("alignment", alignment);
+  visit("scalars", scalars);
+  visit("addresses", addresses);
+  visit("tensor_maps", tensor_maps);
+}
+
+template <Is<KernelBuffer> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [name, bytes, word, clear, output, element_type, shape] = self;
+  visit("name", name);
+  visit("bytes", bytes);
+  visit("word", word);
+  visit("clear", clear);
+  visit("output", output);
+  visit("element_type", element_type);
+  visit("shape", shape);
+}
+
+template <Is<KernelArguments> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [standard, list, buffers] = self;
+  visit("standard", standard);
+  visit("list", list);
+  visit("buffers", buffers);
+}
+
+template <Is<LaunchAttributes> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [cooperative, programmatic_stream_serialization, smem_carveout_percent] = self;
+  visit("cooperative", cooperative);
+  visit("programmatic_stream_serialization", programmatic_stream_serialization);
+  visit("smem_carveout_percent", smem_carveout_percent);
+}
+
 template <Is<LaunchGeometry> Self, typename Visit>
 void visit_members(Self& self, Visit&& visit) {
-  auto& [grid, block, dynamic_smem_bytes] = self;
+  auto& [grid, block, dynamic_smem_bytes, cluster, attributes, arguments] = self;
   visit("grid", grid);
   visit("block", block);
   visit("dynamic_smem_bytes", dynamic_smem_bytes);
+  visit("cluster", cluster, kLater);
+  visit("attributes", attributes, kLater);
+  visit("arguments", arguments, kLater);
 }
 
 template <Is<ResourceFacts> Self, typename Visit>

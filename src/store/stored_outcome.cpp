@@ -24,7 +24,19 @@ std::string digest_of(const std::string& text, const std::vector<double>& sample
 
 std::string config_column(const Config& config) { return record_text(record_json(config)); }
 
-std::string launch_column(const LaunchGeometry& launch) { return record_text(record_json(launch)); }
+std::string launch_column(const LaunchGeometry& launch) {
+  nlohmann::json json = record_json(launch);
+  const nlohmann::json usual = record_json(LaunchGeometry{});
+  for (const char* member : {"cluster", "attributes"}) {
+    if (json.at(member) == usual.at(member)) {
+      json.erase(member);
+    }
+  }
+  if (launch.arguments.standard) {
+    json.erase("arguments");
+  }
+  return record_text(json);
+}
 
 std::string parameters_column(const std::vector<NamedValue>& parameters) {
   nlohmann::json list = nlohmann::json::array();

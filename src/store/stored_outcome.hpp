@@ -13,6 +13,8 @@
 namespace fatune {
 
 [[nodiscard]] std::string config_column(const Config& config);
+/// What is usual is left out, and so are arguments that follow from the problem: launches of
+/// earlier versions look the same.
 [[nodiscard]] std::string launch_column(const LaunchGeometry& launch);
 [[nodiscard]] std::string parameters_column(const std::vector<NamedValue>& parameters);
 [[nodiscard]] std::vector<NamedValue> read_parameters(const std::string& text);

@@ -232,16 +232,15 @@ std::optional<EmulatedConfig> emulate_kernel(const EmulationCase& of,
   EmulatedConfig row;
   row.config = of.config;
   row.problem = of.launch.on.problem;
-  std::optional<EmulatedKernel> kernel;
   try {
-    kernel = read_kernel(of.artifact, of.sources, of.config, parameter_bytes(std::nullopt));
+    const EmulatedKernel kernel =
+        read_kernel(of.artifact, of.sources, of.config, of.launch.geometry.arguments);
+    if (!Runs(of, kernel, settings, row).run_all(inputs.of(of.launch.on))) {
+      return std::nullopt;
+    }
   } catch (const Error& error) {
     row.outcome = "not_covered";
     row.detail = error.what();
-    return row;
-  }
-  if (!Runs(of, *kernel, settings, row).run_all(inputs.of(of.launch.on))) {
-    return std::nullopt;
   }
   return row;
 }
@@ -249,20 +248,19 @@ std::optional<EmulatedConfig> emulate_kernel(const EmulationCase& of,
 std::optional<CountedWork> count_kernel(const EmulationCase& of,
                                         const std::function<bool()>& stopped,
                                         EmulatedInputs& inputs) {
-  std::optional<EmulatedKernel> kernel;
   try {
-    kernel = read_kernel(of.artifact, of.sources, of.config, parameter_bytes(std::nullopt));
+    const EmulatedKernel kernel =
+        read_kernel(of.artifact, of.sources, of.config, of.launch.geometry.arguments);
+    const emulate::Schedule late{emulate::Timing::late, inputs.seed()};
+    const EmulatedOutput output =
+        run_emulated(kernel.program, of.launch, inputs.random_tensors(of.launch.on.problem),
+                     {late, {false, false}, stopped});
+    return output.result.finished && output.blocks_fit
+               ? std::optional(count_work(output.result.counts, kernel.program, *kernel.function))
+               : std::nullopt;
   } catch (const Error&) {
     return std::nullopt;
   }
-  const emulate::Schedule late{emulate::Timing::late, inputs.seed()};
-  const EmulatedOutput output =
-      run_emulated(kernel->program, of.launch, inputs.random_tensors(of.launch.on.problem),
-                   {late, {false, false}, stopped});
-  if (!output.result.finished || !output.blocks_fit) {
-    return std::nullopt;
-  }
-  return count_work(output.result.counts, kernel->program, *kernel->function);
 }
 
 }  // namespace fatune

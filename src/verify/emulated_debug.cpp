@@ -37,7 +37,7 @@ std::variant<EmulatedDebug, NotEmulated> emulate_for_debug(const EmulatedDebugCa
                                    of.problem.seq_len, kMostEmulatedKeys)};
   }
   try {
-    return run(read_kernel(of.artifact, of.sources, of.config, parameter_bytes(of.dump)), of);
+    return run(read_kernel(of.artifact, of.sources, of.config, of.geometry.arguments), of);
   } catch (const Error& error) {
     return NotEmulated{error.what()};
   }

@@ -25,7 +25,7 @@ EmulatedAccess located_access(const EmulatedKernel& kernel, const emulate::Other
 }  // namespace
 
 EmulatedKernel read_kernel(const Artifact& artifact, const SourceBundle& sources,
-                           const std::string& name, std::size_t parameter_bytes) {
+                           const std::string& name, const KernelArguments& arguments) {
   EmulatedKernel kernel;
   kernel.module = parse_ptx(artifact.ptx, name);
   kernel.source = lines_of_files(sources);
@@ -34,10 +34,12 @@ EmulatedKernel read_kernel(const Artifact& artifact, const SourceBundle& sources
   kernel.function = &*std::find_if(
       kernel.module.functions.begin(), kernel.module.functions.end(),
       [&](const PtxFunction& function) { return function.name == artifact.lowered_name; });
-  if (kernel.program.parameter_bytes != parameter_bytes) {
+  const auto bytes = static_cast<std::size_t>(argument_offsets(arguments.list).back());
+  if (kernel.program.parameter_bytes != bytes) {
     throw Error(ExitCode::bad_file,
-                fmt::format("the kernel takes {} bytes of arguments, attention_forward has {}",
-                            kernel.program.parameter_bytes, parameter_bytes),
+                fmt::format("the kernel takes {} bytes of arguments, {} has {}",
+                            kernel.program.parameter_bytes,
+                            arguments.standard ? "attention_forward" : "the family", bytes),
                 name);
   }
   return kernel;

@@ -25,9 +25,9 @@ struct EmulatedKernel {
 };
 
 /// Reads an artifact's PTX. `name` is for messages. Error(bad_file) when it is not covered, or the
-/// kernel's parameters have another size than `parameter_bytes`.
+/// kernel's parameters have another size than the arguments.
 [[nodiscard]] EmulatedKernel read_kernel(const Artifact& artifact, const SourceBundle& sources,
-                                         const std::string& name, std::size_t parameter_bytes);
+                                         const std::string& name, const KernelArguments& arguments);
 
 /// A finding with its places. Which run it was of the caller says.
 [[nodiscard]] EmulatedFinding located(const EmulatedKernel& kernel,

@@ -2,12 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstring>
+#include <map>
 #include <span>
+#include <stdexcept>
 #include <string>
 
-#include "common/attention_dump.h"
+#include <fmt/format.h>
+
+#include "attention/forward_arguments.hpp"
+#include "core/error.hpp"
+#include "core/tensor_map_names.hpp"
+#include "emulate/tensor_map.hpp"
 
 namespace fatune {
 namespace {
@@ -39,15 +45,50 @@ std::array<std::uint32_t, 3> extents(const std::array<std::int64_t, 3>& of) {
           static_cast<std::uint32_t>(of[2])};
 }
 
-void* device_pointer(std::uint64_t address) {
-  return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+emulate::TensorMap emulated_map(const TensorMapPiece& piece, std::uint64_t address) {
+  emulate::TensorMap map;
+  const std::size_t type = index_of_name(kTensorMapElementTypes, piece.element_type);
+  map.element_bytes = static_cast<std::uint32_t>(kTensorMapElementBytes.at(type));
+  map.rank = static_cast<std::uint32_t>(piece.sizes.size());
+  map.address = address;
+  for (std::size_t i = 0; i < piece.sizes.size(); ++i) {
+    map.sizes.at(i) = static_cast<std::uint64_t>(piece.sizes[i]);
+    map.strides.at(i) =
+        i == 0 ? map.element_bytes : static_cast<std::uint64_t>(piece.strides_bytes.at(i - 1));
+    map.box.at(i) = static_cast<std::uint32_t>(piece.box.at(i));
+  }
+  map.swizzle = static_cast<emulate::Swizzle>(index_of_name(kTensorMapSwizzles, piece.swizzle));
+  return map;
 }
 
-template <typename Args>
-std::vector<std::uint8_t> bytes_of_args(const Args& args) {
-  std::vector<std::uint8_t> bytes(sizeof(args));
-  std::memcpy(bytes.data(), &args, sizeof(args));
-  return bytes;
+[[noreturn]] void refuse(const TensorMapPiece& piece, const std::string& why) {
+  throw Error(ExitCode::bad_file, fmt::format("a tensor map of {}: {}", piece.tensor, why),
+              "the kernel's arguments");
+}
+
+TensorMapBytes encode(const TensorMapPiece& piece, std::uint64_t address) {
+  constexpr std::size_t kSwizzles = 4;
+  const auto& strides = piece.element_strides;
+  if (piece.interleave != "none" || piece.oob_fill != "none" ||
+      index_of_name(kTensorMapSwizzles, piece.swizzle) >= kSwizzles ||
+      std::any_of(strides.begin(), strides.end(), [](auto stride) { return stride != 1; })) {
+    refuse(piece, "interleaving, element strides, NaN fill and this swizzle are not emulated");
+  }
+  try {
+    return emulate::encode_tensor_map(emulated_map(piece, address));
+  } catch (const std::invalid_argument& error) {
+    refuse(piece, fmt::format("it is refused: {}", error.what()));
+  }
+}
+
+emulate::Allocation buffer(const KernelBuffer& of) {
+  emulate::Allocation allocation;
+  allocation.name = of.name;
+  allocation.bytes.resize(static_cast<std::size_t>(of.bytes));
+  for (std::size_t i = 0; i < allocation.bytes.size(); ++i) {
+    allocation.bytes[i] = static_cast<std::uint8_t>(of.word >> (8 * (i % sizeof of.word)));
+  }
+  return allocation;
 }
 
 emulate::Allocation empty_dump(const DumpExtents& extents, std::int64_t d_head) {
@@ -62,9 +103,8 @@ emulate::Allocation empty_dump(const DumpExtents& extents, std::int64_t d_head) 
 class EmulatedTensors {
  public:
   EmulatedTensors(const Problem& problem, const HeadInputs& inputs,
-                  const std::optional<DumpExtents>& dump)
-      : problem_(problem),
-        inputs_(inputs),
+                  const std::optional<DumpExtents>& dump, const std::vector<KernelBuffer>& buffers)
+      : inputs_(inputs),
         q_(memory_.allocate(tensor("Q", problem, inputs.q))),
         k_(memory_.allocate(tensor("K", problem, inputs.k))),
         v_(memory_.allocate(tensor("V", problem, inputs.v))),
@@ -76,14 +116,17 @@ class EmulatedTensors {
       dump_ = memory_.allocate(empty_dump(*dump, problem.d_head),
                                emulate::GlobalMemory::Content::undefined);
     }
+    addresses_ = {{"q", q_}, {"k", k_}, {"v", v_}, {"o", o_}, {kDumpTensor, dump_}};
+    for (const KernelBuffer& one : buffers) {
+      const auto content = one.output.empty() ? emulate::GlobalMemory::Content::given
+                                              : emulate::GlobalMemory::Content::undefined;
+      addresses_[one.name] = memory_.allocate(buffer(one), content);
+    }
   }
 
-  [[nodiscard]] std::vector<std::uint8_t> parameters() const {
-    if (!extents_) {
-      return bytes_of_args(attention_args());
-    }
-    auto* const start = static_cast<float*>(device_pointer(dump_));
-    return bytes_of_args(AttentionForwardDumpArgs{attention_args(), dump_layout(start, *extents_)});
+  [[nodiscard]] std::vector<std::uint8_t> parameters(const KernelArguments& arguments) const {
+    return pack_arguments(arguments,
+                          {[this](const std::string& name) { return address_of(name); }, &encode});
   }
 
   [[nodiscard]] std::vector<std::uint16_t> output() const { return elements_at<std::uint16_t>(o_); }
@@ -100,17 +143,13 @@ class EmulatedTensors {
   emulate::GlobalMemory& memory() { return memory_; }
 
  private:
-  [[nodiscard]] AttentionForwardArgs attention_args() const {
-    AttentionForwardArgs args{};
-    args.q = device_pointer(q_);
-    args.k = device_pointer(k_);
-    args.v = device_pointer(v_);
-    args.o = device_pointer(o_);
-    args.batch = static_cast<int>(problem_.batch);
-    args.seq_len = static_cast<int>(problem_.seq_len);
-    args.heads = static_cast<int>(problem_.heads);
-    args.softmax_scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(problem_.d_head)));
-    return args;
+  [[nodiscard]] std::uint64_t address_of(const std::string& name) const {
+    const auto found = addresses_.find(name);
+    if (found == addresses_.end()) {
+      throw Error(ExitCode::bad_file, fmt::format("there is no tensor '{}' here", name),
+                  "the kernel's arguments");
+    }
+    return found->second;
   }
 
   template <typename Element>
@@ -121,12 +160,12 @@ class EmulatedTensors {
     return elements;
   }
 
-  const Problem& problem_;
   const HeadInputs& inputs_;
   emulate::GlobalMemory memory_;
   std::uint64_t q_, k_, v_, o_;
   std::optional<DumpExtents> extents_;
   std::uint64_t dump_ = 0;
+  std::map<std::string, std::uint64_t> addresses_;
 };
 
 /// Of a row of elements, whether any was written.
@@ -158,10 +197,6 @@ void choose_blocks(const EmulatedLaunch& launch, emulate::LaunchSetup& setup) {
 
 }  // namespace
 
-std::size_t parameter_bytes(const std::optional<DumpExtents>& dump) {
-  return dump ? sizeof(AttentionForwardDumpArgs) : sizeof(AttentionForwardArgs);
-}
-
 EmulatedOutput run_naming_ends(const emulate::Program& program, const EmulatedLaunch& launch,
                                const HeadInputs& inputs, EmulatedRun& run) {
   EmulatedOutput output = run_emulated(program, launch, inputs, run);
@@ -178,11 +213,13 @@ EmulatedOutput run_naming_ends(const emulate::Program& program, const EmulatedLa
 
 EmulatedOutput run_emulated(const emulate::Program& program, const EmulatedLaunch& launch,
                             const HeadInputs& inputs, const EmulatedRun& run) {
-  EmulatedTensors tensors(launch.on.problem, inputs, run.dump);
-  const std::vector<std::uint8_t> parameters = tensors.parameters();
+  const KernelArguments& arguments = launch.geometry.arguments;
+  EmulatedTensors tensors(launch.on.problem, inputs, run.dump, arguments.buffers);
+  const std::vector<std::uint8_t> parameters = tensors.parameters(arguments);
   emulate::LaunchSetup setup;
   setup.grid = extents(launch.geometry.grid);
   setup.block = extents(launch.geometry.block);
+  setup.cluster = extents(launch.geometry.cluster);
   setup.dynamic_smem_bytes = static_cast<std::uint32_t>(launch.geometry.dynamic_smem_bytes);
   setup.parameters = parameters;
   setup.schedule = run.schedule;

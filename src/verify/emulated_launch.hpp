@@ -33,12 +33,8 @@ struct EmulatedOutput {
   std::vector<float> dump;  ///< S, P, M, L, O one after the other; NaN where it did not write
 };
 
-/// So many bytes of parameters a kernel takes: AttentionForwardArgs, with a dump
-/// AttentionForwardDumpArgs.
-[[nodiscard]] std::size_t parameter_bytes(const std::optional<DumpExtents>& dump);
-
 /// Runs an attention kernel once. shape: inputs (batch, seq_len, heads, d_head). Precondition: it
-/// takes parameter_bytes().
+/// takes the arguments of the launch. Error(bad_file) when they cannot be emulated.
 [[nodiscard]] EmulatedOutput run_emulated(const emulate::Program& program,
                                           const EmulatedLaunch& launch, const HeadInputs& inputs,
                                           const EmulatedRun& run);

@@ -1,5 +1,6 @@
 // Hardware counters in this process: what CUPTI says must agree with what the events say.
 #include "measure/counting.hpp"
+#include "attention/forward_arguments.hpp"
 
 #include <gmock/gmock.h>
 
@@ -41,8 +42,11 @@ class CountingTest : public GpuTest {
             const LaunchGeometry& geometry = {}) {
     kernel_.emplace(compile_test_kernel(source, name, arch(), {{"SPIN_NS", spin_ns}}));
     ASSERT_FALSE(kernel_->prepare(geometry, limits()).has_value());
-    launch_.emplace(kernel_->launch(geometry, tensors_->attention_args(), LaunchMode::plain,
-                                    "attention_test_B1_H16_N2048_D64"));
+    LaunchGeometry with_arguments = geometry;
+    with_arguments.arguments = attention_forward_arguments(kProblem);
+    launch_.emplace(kernel_->launch(
+        with_arguments, [this](std::string_view tensor) { return tensors_->find(tensor); },
+        LaunchMode::plain, "attention_test_B1_H16_N2048_D64"));
   }
 
   [[nodiscard]] double median_sample_us() {

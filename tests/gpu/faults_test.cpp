@@ -21,6 +21,7 @@ using ::testing::HasSubstr;
 
 // A thread per output element, a block per row: slow, plain and right, but for one fault.
 constexpr const char* kNaiveAttention = R"(
+#include "attention/forward_arguments.hpp"
 #include "common/attention_args.h"
 #include "common/ptx_convert.cuh"
 
@@ -107,7 +108,10 @@ class Measuring : public GpuTest {
   }
 
   [[nodiscard]] static LaunchGeometry naive_geometry(const Problem& problem) {
-    return {{problem.seq_len, problem.heads, problem.batch}, {problem.d_head, 1, 1}, 0};
+    LaunchGeometry geometry{
+        {problem.seq_len, problem.heads, problem.batch}, {problem.d_head, 1, 1}, 0};
+    geometry.arguments = attention_forward_arguments(problem);
+    return geometry;
   }
 
   [[nodiscard]] Outcome measure(const Problem& problem, const Candidate& candidate) const {

@@ -30,7 +30,7 @@ double since_ms(Clock::time_point start) {
 }
 
 constexpr const char* kEmpty = R"(
-#include "common/attention_args.h"
+#include "attention/forward_arguments.hpp"
 extern "C" __global__ void empty(AttentionForwardArgs) {}
 )";
 
@@ -59,8 +59,10 @@ class TimingTest : public GpuTest {
     const Artifact artifact = compile_test_kernel(source, name, arch(), {{"SPIN_NS", "200000"}});
     LoadedKernel kernel(artifact);
     EXPECT_FALSE(kernel.prepare(geometry, limits()).has_value());
-    KernelLaunch launch =
-        kernel.launch(geometry, tensors_->attention_args(), mode, "attention_test");
+    LaunchGeometry with_arguments = geometry;
+    with_arguments.arguments = attention_forward_arguments(kProblem);
+    const auto addresses = [this](std::string_view tensor) { return tensors_->find(tensor); };
+    KernelLaunch launch = kernel.launch(with_arguments, addresses, mode, "attention_test");
     return {std::move(kernel), std::move(launch)};
   }
 

@@ -32,6 +32,12 @@ const std::vector<char>& cubin() {
   return bytes;
 }
 
+KernelGraph graph_with(const Function& function, const LaunchGeometry& geometry,
+                       Argument argument) {
+  void* pointers[] = {&argument};
+  return {function, geometry, pointers};
+}
+
 class Graph : public FakeDriverTest {
  protected:
   void SetUp() override {

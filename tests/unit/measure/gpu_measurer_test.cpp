@@ -23,7 +23,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-const Problem kMeasuredProblem{1, 20, 2, 64, DType::fp16, false};
+const Problem kMeasuredProblem = kHostProblem;
 constexpr int kWarmup = 3;
 constexpr int kRepeats = 8;
 constexpr int kInputs = 3;
@@ -56,7 +56,7 @@ class GpuMeasurerTest : public gpu::FakeDriverTest {
     gpu_.launched.clear();
     std::vector<Outcome> outcomes;
     for (int i = 0; i < times; ++i) {
-      outcomes.push_back(measurer.measure(candidate_));
+      outcomes.push_back(measurer.measure(candidate_for(problem)));
       context_lost_ = measurer.context_lost();
     }
     return outcomes;
@@ -76,6 +76,15 @@ class GpuMeasurerTest : public gpu::FakeDriverTest {
       gpu_.compute_attention(args);
       how(static_cast<std::uint16_t*>(args.o));
     };
+  }
+
+  /// The candidate, with the arguments for another problem than its own.
+  [[nodiscard]] Candidate candidate_for(const Problem& problem) const {
+    Candidate candidate = candidate_;
+    const Candidate like = HostGpu::make_candidate(problem);
+    candidate.geometry.arguments = like.geometry.arguments;
+    candidate.probe_geometry.arguments = like.probe_geometry.arguments;
+    return candidate;
   }
 
   MeasurePolicy policy_ = small_policy();
@@ -170,7 +179,7 @@ TEST_F(GpuMeasurerTest, AdversarialInputsAreOfTheProbeProblem) {
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_);
   measurer.begin_problem(large, HostGpu::measurement_kernels());
-  const Admission admission = measurer.admit(1, candidate_);
+  const Admission admission = measurer.admit(1, candidate_for(large));
   ASSERT_FALSE(admission.failure) << outcome_summary(*admission.failure);
   EXPECT_THAT(batches_and_heads, ElementsAre(std::pair(1, 3), std::pair(1, 3), std::pair(2, 3)));
   EXPECT_THAT(gpu_.candidate_grids,
@@ -425,11 +434,12 @@ TEST_F(GpuMeasurerTest, DamageByTheProbesRunIsTheCandidatesOwn) {
   };
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_);
-  measurer.begin_problem({2, 20, 3, 64, DType::fp16, false}, HostGpu::measurement_kernels());
-  ASSERT_FALSE(measurer.admit(1, candidate_).failure);
+  const Problem two_batches{2, 20, 3, 64, DType::fp16, false};
+  measurer.begin_problem(two_batches, HostGpu::measurement_kernels());
+  ASSERT_FALSE(measurer.admit(1, candidate_for(two_batches)).failure);
   EXPECT_FALSE(measurer.sample(1, 1).failure);
   stray = true;
-  const Admission next = measurer.admit(2, candidate_);
+  const Admission next = measurer.admit(2, candidate_for(two_batches));
   ASSERT_TRUE(next.failure);
   EXPECT_THAT(outcome_summary(*next.failure), HasSubstr("wrote into its inputs"));
 }

@@ -9,6 +9,8 @@
 #include <utility>
 
 #include "attention/cpu_reference.hpp"
+#include "attention/forward_arguments.hpp"
+#include "attention/probe_problem.hpp"
 #include "measure/tensors.hpp"
 #include "unit/gpu/fake_driver.hpp"
 #include "unit/measure/kernel_sources.hpp"
@@ -92,9 +94,12 @@ const Artifact& HostGpu::measurement_kernels() {
   return artifact;
 }
 
-Candidate HostGpu::make_candidate() {
+Candidate HostGpu::make_candidate(const Problem& problem) {
   static const auto artifact = std::make_shared<const Artifact>(empty_kernels({"candidate"}));
-  return {"candidate", artifact, {}, {}};
+  Candidate candidate{"candidate", artifact, {}, {}};
+  candidate.geometry.arguments = attention_forward_arguments(problem);
+  candidate.probe_geometry.arguments = attention_forward_arguments(probe_problem(problem));
+  return candidate;
 }
 
 void HostGpu::on_launch(const char* kernel, void** arguments) {

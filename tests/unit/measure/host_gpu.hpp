@@ -16,6 +16,8 @@
 
 namespace fatune {
 
+inline const Problem kHostProblem{1, 20, 2, 64, DType::fp16, false};
+
 /// The fake driver (tests/fake_cuda), on which measurement kernels really run, on the host, and
 /// candidates do what a test says. One at a time.
 class HostGpu {
@@ -47,7 +49,8 @@ class HostGpu {
   [[nodiscard]] static DeviceLimits limits();
   /// The kernels' names without their code, which runs on the host.
   [[nodiscard]] static const Artifact& measurement_kernels();
-  [[nodiscard]] static Candidate make_candidate();
+  /// With the arguments for that problem.
+  [[nodiscard]] static Candidate make_candidate(const Problem& problem = kHostProblem);
 
  private:
   static void on_launch(const char* kernel, void** arguments);

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include "attention/forward_arguments.hpp"
 #include "measure/debug_messages.hpp"
 
 namespace fatune {
@@ -13,19 +14,18 @@ TEST(WorkerMessages, ACandidateTravelsWithBothItsGeometries) {
   auto artifact = std::make_shared<Artifact>();
   artifact->lowered_name = "kernel";
   artifact->cubin = {'c', 'u'};
-  const Candidate sent{
+  Candidate sent{
       "label", artifact, {{1, 2, 3}, {128, 1, 1}, 4096}, {{4, 5, 6}, {256, 2, 1}, 8192}, "flash"};
+  sent.geometry.arguments = attention_forward_arguments({1, 2, 3, 64, DType::fp16, false});
+  sent.geometry.cluster = {1, 2, 1};
   const Message message = admit_message(42, sent);
   EXPECT_EQ(read_id(message), 42);
   const Candidate read = read_candidate(message);
   EXPECT_EQ(read.label, "label");
   EXPECT_EQ(read.artifact->lowered_name, "kernel");
   EXPECT_EQ(read.artifact->cubin, artifact->cubin);
-  EXPECT_EQ(read.geometry.grid, sent.geometry.grid);
-  EXPECT_EQ(read.geometry.dynamic_smem_bytes, 4096);
-  EXPECT_EQ(read.probe_geometry.grid, sent.probe_geometry.grid);
-  EXPECT_EQ(read.probe_geometry.block, sent.probe_geometry.block);
-  EXPECT_EQ(read.probe_geometry.dynamic_smem_bytes, 8192);
+  EXPECT_EQ(read.geometry, sent.geometry);
+  EXPECT_EQ(read.probe_geometry, sent.probe_geometry);
   EXPECT_EQ(read.family, "flash");
 }
 

@@ -107,7 +107,26 @@ TEST(RecordJson, PlainValuesComeBack) {
   EXPECT_EQ(round_trip(limits).name, limits.name);
   EXPECT_EQ(round_trip(limits).arch, limits.arch);
   EXPECT_EQ(round_trip(limits).memory_gbps, limits.memory_gbps);
-  EXPECT_EQ(round_trip(LaunchGeometry{{1, 2, 3}, {4, 5, 6}, 7}).block[2], 6);
+}
+
+TEST(RecordJson, ALaunchIsKeptWithItsArguments) {
+  LaunchGeometry launch{{1, 2, 3}, {4, 5, 6}, 7};
+  launch.cluster = {2, 1, 1};
+  launch.attributes = {true, false, 50};
+  TensorMapPiece map{64,      "k",    128,    "bfloat16", {64, 9},   {128},
+                     {64, 8}, {1, 1}, "128b", "none",     "l2_256b", "nan_request_zero_fma"};
+  launch.arguments = {
+      false,
+      {{"/arguments/0", 192, 64, {{0, 8, ~std::uint64_t{0}}}, {{8, "o", 4}}, {map}}},
+      {{"counter", 4, 7, "before_launch", ""},
+       {"max", 32, 0, "never", "row_max", "float32", {1, 8}}}};
+  EXPECT_EQ(round_trip(launch), launch);
+}
+
+TEST(RecordJson, ALaunchOfAnEarlierVersionHasNoArguments) {
+  const auto launch = read_record<LaunchGeometry>(
+      parse_record(R"({"grid": [1, 2, 3], "block": [4, 5, 6], "dynamic_smem_bytes": 7})"));
+  EXPECT_EQ(launch, (LaunchGeometry{{1, 2, 3}, {4, 5, 6}, 7}));
 }
 
 TEST(RecordJson, ACompilersBytesThatAreNoUtf8DoNotThrow) {

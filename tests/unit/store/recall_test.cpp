@@ -1,6 +1,8 @@
 // Which stored outcomes stand for a new measurement.
 #include "store/recall.hpp"
 
+#include "store/stored_outcome.hpp"
+
 #include "unit/store/run_samples.hpp"
 #include "unit/store/store_folder.hpp"
 
@@ -32,6 +34,22 @@ class Recall : public StoreFolder {
   Database database_ = open();
   StoredTrial trial_{sample_problem().problem, 2, "key-1", sample_launch()};
 };
+
+TEST(LaunchColumn, SaysOnlyWhatIsUnusual) {
+  LaunchGeometry launch{{16, 1, 256}, {128, 1, 1}, 32768};
+  const std::string before = R"({"block":[128,1,1],"dynamic_smem_bytes":32768,"grid":[16,1,256]})";
+  EXPECT_EQ(launch_column(launch), before);
+  launch.arguments.list.push_back({"/abi", 4, 4, {{0, 4, 1}}, {}, {}});
+  EXPECT_EQ(launch_column(launch), before) << "standard arguments follow from the problem";
+  launch.arguments.standard = false;
+  const std::string own = launch_column(launch);
+  EXPECT_NE(own, before);
+  launch.arguments.list[0].scalars[0].bits = 2;
+  EXPECT_NE(launch_column(launch), own);
+  launch.arguments.standard = true;
+  launch.cluster = {2, 1, 1};
+  EXPECT_NE(launch_column(launch), before);
+}
 
 TEST_F(Recall, AnEmptyStoreKnowsNothing) {
   EXPECT_FALSE(unfinished());

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "attention/debug_request.hpp"
+#include "attention/problem.hpp"
+#include "core/kernel_arguments.hpp"
+
+namespace fatune {
+
+/// The one argument of an attention_forward kernel: kernels/common/attention_args.h.
+[[nodiscard]] KernelArguments attention_forward_arguments(const Problem& problem);
+
+/// The tensor that dumps are written to.
+inline constexpr const char* kDumpTensor = "dump";
+
+/// Makes the arguments those of a kernel that shows its intermediates: standard ones become an
+/// AttentionForwardDumpArgs (kernels/common/attention_dump.h); others get an AttentionDump behind
+/// them.
+void add_dump(const DumpExtents& extents, KernelArguments& arguments);
+
+}  // namespace fatune

@@ -1,0 +1,112 @@
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace fatune {
+
+/// Bytes of a scalar, whatever its type.
+struct ScalarPiece {
+  std::int64_t offset = 0;  ///< within the argument, as of all pieces
+  std::int64_t bytes = 0;   ///< 1, 4 or 8
+  std::uint64_t bits = 0;   ///< little-endian; those above `bytes` are 0
+
+  auto operator<=>(const ScalarPiece&) const = default;
+};
+
+/// A device address.
+struct AddressPiece {
+  std::int64_t offset = 0;
+  std::string tensor;  ///< "q", "k", "v", "o", "lse", or a buffer of the family
+  std::int64_t byte_offset = 0;
+
+  auto operator<=>(const AddressPiece&) const = default;
+};
+
+/// A TMA tensor map of 128 bytes: what cuTensorMapEncodeTiled takes. Dimension 0 is the innermost.
+/// Names are those of CUtensorMap's enums in lower case: "bfloat16", "128b", "16b", "l2_256b",
+/// "nan_request_zero_fma".
+struct TensorMapPiece {
+  std::int64_t offset = 0;
+  std::string tensor;
+  std::int64_t byte_offset = 0;
+  std::string element_type;
+  std::vector<std::int64_t> sizes;            ///< elements
+  std::vector<std::int64_t> strides_bytes;    ///< of dimensions 1 and up
+  std::vector<std::int64_t> box;              ///< elements
+  std::vector<std::int64_t> element_strides;  ///< usually all 1
+  std::string swizzle = "none";
+  std::string interleave = "none";
+  std::string l2_promotion = "none";
+  std::string oob_fill = "none";
+
+  auto operator<=>(const TensorMapPiece&) const = default;
+};
+
+inline constexpr std::int64_t kTensorMapArgumentBytes = 128;
+using TensorMapBytes = std::array<std::uint8_t, kTensorMapArgumentBytes>;
+
+/// One argument of a kernel: a scalar, a pointer, a tensor map, or a struct of such, with its
+/// layout in C. What no piece covers is padding, and 0.
+struct KernelArgument {
+  std::string pointer;  ///< to where the family says it: "/arguments/0"; for messages
+  std::int64_t bytes = 0;
+  std::int64_t alignment = 1;
+  std::vector<ScalarPiece> scalars;
+  std::vector<AddressPiece> addresses;
+  std::vector<TensorMapPiece> tensor_maps;
+
+  auto operator<=>(const KernelArgument&) const = default;
+};
+
+/// Device memory that a kernel needs beside the problem's tensors.
+struct KernelBuffer {
+  std::string name;
+  std::int64_t bytes = 0;
+  std::uint32_t word = 0;  ///< with which it is filled, over and over
+  /// "never": filled once, when it is allocated. "before_launch": before each launch, outside the
+  /// timed part; "timed": within it. Of a workspace; outputs are poisoned as O is.
+  std::string clear = "never";
+  /// Empty: a workspace. Else an output: "lse", "row_max", "row_sum", or "unchecked".
+  std::string output;
+  std::string element_type = {};         ///< of an output: "float32", ...
+  std::vector<std::int64_t> shape = {};  ///< of an output, in elements
+
+  auto operator<=>(const KernelBuffer&) const = default;
+};
+
+/// What a kernel is called with on one problem: every expression evaluated, tensors by name.
+struct KernelArguments {
+  /// Those of every attention_forward kernel: they follow from the problem alone.
+  bool standard = true;
+  std::vector<KernelArgument> list;
+  std::vector<KernelBuffer> buffers;
+
+  auto operator<=>(const KernelArguments&) const = default;
+};
+
+/// How arguments' pieces become bytes.
+struct ArgumentEncoder {
+  std::function<std::uint64_t(const std::string& tensor)> address_of;
+  std::function<TensorMapBytes(const TensorMapPiece&, std::uint64_t address)> encode;
+};
+
+/// The bytes of one argument.
+[[nodiscard]] std::vector<std::uint8_t> pack_argument(const KernelArgument& argument,
+                                                      const ArgumentEncoder& encoder);
+
+/// Where each argument begins when they lie one after another, as kernels' parameters do; at the
+/// end, the bytes of all.
+[[nodiscard]] std::vector<std::int64_t> argument_offsets(std::span<const KernelArgument> list);
+
+/// The bytes of all, at argument_offsets().
+[[nodiscard]] std::vector<std::uint8_t> pack_arguments(const KernelArguments& arguments,
+                                                       const ArgumentEncoder& encoder);
+
+}  // namespace fatune

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attention/problem.hpp"
+#include "core/kernel_arguments.hpp"
+#include "data/json_file.hpp"
+#include "plan/choice.hpp"
+#include "plan/expression.hpp"
+
+namespace fatune {
+
+// A family's "arguments", "workspace" and "outputs", with their expressions.
+
+/// A scalar type as family.json names it: "int32", "float", ...
+struct ScalarType {
+  std::string_view name;
+  std::int64_t bytes = 0;
+  /// The value's bytes; nothing: it does not fit the type.
+  std::optional<std::uint64_t> (*bits)(const Expression&, std::span<const double> scope) = nullptr;
+};
+
+struct TensorMapRule {
+  Choice<std::string> element_type;
+  std::vector<Expression> sizes;
+  std::vector<Expression> strides_bytes;
+  std::vector<Expression> box;
+  std::vector<Expression> element_strides;  ///< empty: all 1
+  Choice<std::string> swizzle;
+  Choice<std::string> interleave;
+  Choice<std::string> l2_promotion;
+  Choice<std::string> oob_fill;
+};
+
+/// One item of "arguments", or of a struct. Which of the members is used, `kind` says.
+struct ArgumentRule {
+  enum class Kind : std::uint8_t { scalar, address, tensor_map, structure };
+
+  std::string where;    ///< file and pointer, for messages
+  std::string pointer;  ///< within the file
+  Kind kind = Kind::scalar;
+  std::optional<Expression> when;  ///< absent: always
+  const ScalarType* scalar = nullptr;
+  std::vector<Expression> values;  ///< of a scalar; several: an array of them
+  std::string tensor;              ///< of an address or a map
+  std::optional<Expression> offset_bytes;
+  std::optional<TensorMapRule> tensor_map;
+  std::vector<ArgumentRule> items;  ///< of a struct
+  std::optional<Expression> align;  ///< of a struct, in bytes; absent: that of its items
+};
+
+/// An item of "workspace" or "outputs".
+struct BufferRule {
+  std::string where;
+  std::string name;
+  std::optional<Expression> bytes;         ///< of a workspace
+  std::optional<Expression> initial_word;  ///< absent: 0
+  std::string clear = "never";
+  std::string output;  ///< what an output is; empty: a workspace
+  std::string element_type;
+  std::vector<Expression> shape;
+};
+
+/// What a kernel is called with.
+struct ArgumentRules {
+  bool standard = true;  ///< the family's "abi" says it: attention_forward_arguments()
+  std::vector<ArgumentRule> list;
+  std::vector<BufferRule> buffers;
+};
+
+/// "arguments", "workspace" and "outputs" of family.json; without the first, what its "abi" says.
+/// Error(bad_file) naming the pointer of what is wrong.
+[[nodiscard]] ArgumentRules read_argument_rules(const JsonNode& root, const SymbolTable& symbols);
+
+/// For one configuration and problem. Error(bad_file) when an expression gives an impossible value.
+[[nodiscard]] KernelArguments resolve(const ArgumentRules& rules, std::span<const double> scope,
+                                      const Problem& problem);
+
+}  // namespace fatune

@@ -1,0 +1,204 @@
+// A family's arguments, workspace, outputs and launch, as one configuration gets them.
+#include <gmock/gmock.h>
+
+#include <bit>
+#include <cmath>
+
+#include "attention/forward_arguments.hpp"
+#include "plan/planner.hpp"
+#include "unit/plan/plan_fixtures.hpp"
+
+namespace fatune {
+namespace {
+
+using nlohmann::json;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const Problem kCausalProblem{2, 300, 4, 128, DType::fp16, true};
+
+json with_arguments(const json& arguments) {
+  json family = fixtures::toy_json();
+  family.erase("abi");
+  family["arguments"] = arguments;
+  return family;
+}
+
+LaunchGeometry launch_of(const json& family, const Problem& problem = kCausalProblem) {
+  const Config config{"toy_attention", {5, 128, 32, 1}};
+  return launch_geometry(fixtures::load_changed(family), config, problem, fixtures::h200());
+}
+
+KernelArguments arguments_of(const json& arguments) {
+  return launch_of(with_arguments(arguments)).arguments;
+}
+
+void expect_bad(const json& family, const std::vector<std::string>& parts) {
+  fixtures::expect_error([&] { (void)launch_of(family); }, ExitCode::bad_file, parts);
+}
+
+TEST(FamilyArguments, WithoutThemTheAbiSaysWhatTheKernelTakes) {
+  const LaunchGeometry launch = launch_of(fixtures::toy_json());
+  EXPECT_EQ(launch.arguments, attention_forward_arguments(kCausalProblem));
+  EXPECT_EQ(launch.cluster, (std::array<std::int64_t, 3>{1, 1, 1}));
+  EXPECT_EQ(launch.attributes, LaunchAttributes{});
+}
+
+TEST(FamilyArguments, TheStructOfTheAbiCanBeWrittenDown) {
+  const KernelArguments own = arguments_of(json::parse(R"([{"struct": [
+      {"tensor": "q"}, {"tensor": "k"}, {"tensor": "v"}, {"tensor": "o"}, {"int32": "batch"},
+      {"int32": "seq_len"}, {"int32": "heads"}, {"float": "softmax_scale"}]}])"));
+  const KernelArguments standard = attention_forward_arguments(kCausalProblem);
+  ASSERT_THAT(own.list, SizeIs(1));
+  EXPECT_FALSE(own.standard);
+  EXPECT_EQ(own.list[0].bytes, standard.list[0].bytes);
+  EXPECT_EQ(own.list[0].alignment, standard.list[0].alignment);
+  EXPECT_EQ(own.list[0].scalars, standard.list[0].scalars);
+  EXPECT_EQ(own.list[0].addresses, standard.list[0].addresses);
+}
+
+TEST(FamilyArguments, ScalarsHaveTheirTypesBytes) {
+  const KernelArguments arguments = arguments_of({{{"int32", "-seq_len"}},
+                                                  {{"int64", "2 ^ 40"}},
+                                                  {{"uint32", "umulhi_magic(3)"}},
+                                                  {{"uint64", "2 ^ 53"}},
+                                                  {{"float", "-inf"}},
+                                                  {{"double", "softmax_scale"}},
+                                                  {{"bool", "causal"}},
+                                                  {{"float", "1 / 4"}}});
+  const auto bits = [&](std::size_t i) { return arguments.list.at(i).scalars.at(0).bits; };
+  EXPECT_EQ(bits(0), std::bit_cast<std::uint32_t>(-300));
+  EXPECT_EQ(bits(1), std::uint64_t{1} << 40U);
+  EXPECT_EQ(bits(2), 0xaaaaaaabU);
+  EXPECT_EQ(bits(3), std::uint64_t{1} << 53U);
+  EXPECT_EQ(bits(4), std::bit_cast<std::uint32_t>(-HUGE_VALF));
+  EXPECT_EQ(bits(5), std::bit_cast<std::uint64_t>(double{1.0F / std::sqrt(128.0F)}));
+  EXPECT_EQ(bits(6), 1U);
+  EXPECT_EQ(arguments.list[6].bytes, 1);
+  EXPECT_EQ(bits(7), std::bit_cast<std::uint32_t>(0.25F));
+}
+
+TEST(FamilyArguments, AValueThatDoesNotFitItsTypeIsTheFamilysMistake) {
+  for (const json& bad : {json{{"int32", "2 ^ 31"}}, json{{"uint32", "-1"}}, json{{"uint64", "-1"}},
+                          json{{"float", "10 ^ 39"}}}) {
+    expect_bad(with_arguments(json::array({bad})), {"family.json: /arguments/0", "which is no "});
+  }
+  expect_bad(with_arguments({{{"int32", "inf"}}}), {"/arguments/0/int32", "not a finite"});
+}
+
+TEST(FamilyArguments, StructsAreLaidOutAsInC) {
+  const KernelArguments arguments = arguments_of(json::parse(R"([
+      {"struct": [{"bool": "1"}, {"int32": ["1", "2", "3"]}, {"struct": [{"double": "1"}]},
+                  {"tensor": "o", "offset_bytes": "64"}, {"bool": "0"}]},
+      {"struct": [{"int32": "5"}], "align": "32"}])"));
+  ASSERT_THAT(arguments.list, SizeIs(2));
+  const KernelArgument& first = arguments.list[0];
+  std::vector<std::int64_t> offsets;
+  for (const ScalarPiece& scalar : first.scalars) {
+    offsets.push_back(scalar.offset);
+  }
+  EXPECT_THAT(offsets, ElementsAre(0, 4, 8, 12, 16, 32));
+  EXPECT_THAT(first.addresses, ElementsAre(AddressPiece{24, "o", 64}));
+  EXPECT_EQ(first.bytes, 40);
+  EXPECT_EQ(first.alignment, 8);
+  EXPECT_EQ(first.pointer, "/arguments/0");
+  EXPECT_EQ(arguments.list[1].bytes, 32);
+  EXPECT_EQ(arguments.list[1].alignment, 32);
+}
+
+TEST(FamilyArguments, WhatItsConditionExcludesIsNotThere) {
+  const KernelArguments arguments = arguments_of(json::parse(R"([
+      {"int32": "1", "when": "!causal"},
+      {"struct": [{"int32": "2"}, {"double": "3", "when": "!causal"}], "when": "causal"},
+      {"struct": [{"int32": "2", "when": "!causal"}]}])"));
+  ASSERT_THAT(arguments.list, SizeIs(1));
+  EXPECT_EQ(arguments.list[0].pointer, "/arguments/1");
+  EXPECT_EQ(arguments.list[0].bytes, 4);
+}
+
+json tensor_map() {
+  return json::parse(R"({"tensor_map": {
+      "tensor": "k", "offset_bytes": "256",
+      "element_type": [{"when": "dtype == 5", "value": "float16"}, {"value": "bfloat16"}],
+      "sizes": ["d_head", "heads", "seq_len", "batch"],
+      "strides_bytes": ["d_head * 2", "heads * d_head * 2", "seq_len * heads * d_head * 2"],
+      "box": ["64", "1", "BLOCK_ROWS", "1"],
+      "swizzle": "128b", "l2_promotion": "l2_256b"}})");
+}
+
+TEST(FamilyArguments, TensorMapsAreEvaluated) {
+  const KernelArguments arguments = arguments_of(json::array({tensor_map()}));
+  ASSERT_THAT(arguments.list, SizeIs(1));
+  EXPECT_EQ(arguments.list[0].bytes, kTensorMapArgumentBytes);
+  EXPECT_EQ(arguments.list[0].alignment, 64);
+  const TensorMapPiece expected{0,
+                                "k",
+                                256,
+                                "float16",
+                                {128, 4, 300, 2},
+                                {256, 1024, 307200},
+                                {64, 1, 32, 1},
+                                {1, 1, 1, 1},
+                                "128b",
+                                "none",
+                                "l2_256b",
+                                "none"};
+  EXPECT_THAT(arguments.list[0].tensor_maps, ElementsAre(expected));
+}
+
+TEST(FamilyArguments, MistakesAreNamedWithTheirPointer) {
+  json map = tensor_map();
+  map["tensor_map"]["box"] = {"1"};
+  expect_bad(with_arguments(json::array({map})), {": /arguments/0/tensor_map", "4 sizes", "1 box"});
+  map = tensor_map();
+  map["tensor_map"]["swizzle"] = "256b";
+  expect_bad(with_arguments(json::array({map})),
+             {": /arguments/0/tensor_map/swizzle", "'256b'", "128b"});
+  expect_bad(with_arguments({{{"tensor", "dout"}}}), {": /arguments/0/tensor", "q, k, v, o"});
+  expect_bad(with_arguments(json::array({json::object()})),
+             {": /arguments/0", "does not say what it is"});
+  expect_bad(with_arguments({{{"int32", "1"}, {"float", "1"}}}), {": /arguments/0", "at once"});
+  expect_bad(with_arguments({{{"int32", "nope"}}}), {": /arguments/0/int32", "'nope'"});
+  expect_bad(with_arguments({{{"struct", {{{"int32", "1"}}}}, {"align", "3"}}}),
+             {": /arguments/0", "power of two"});
+  json both = fixtures::toy_json();
+  both["arguments"] = {{{"tensor", "q"}}};
+  expect_bad(both, {"both 'abi' and 'arguments'"});
+  both.erase("abi");
+  both.erase("arguments");
+  expect_bad(both, {"neither 'abi' nor 'arguments'"});
+}
+
+TEST(FamilyBuffers, HaveNamesThatArgumentsMayUse) {
+  json family = with_arguments({{{"tensor", "counter"}}, {{"tensor", "row_max"}}});
+  family["workspace"] = json::parse(R"([{"name": "counter", "bytes": "4 * heads",
+      "initial_word": "7", "clear": "before_launch"}, {"name": "scratch", "bytes": "1"}])");
+  family["outputs"] = json::parse(R"([{"name": "row_max", "is": "row_max",
+      "element_type": "float32", "shape": ["batch", "heads", "seq_len"]}])");
+  const KernelArguments arguments = launch_of(family).arguments;
+  EXPECT_THAT(
+      arguments.buffers,
+      ElementsAre(KernelBuffer{"counter", 16, 7, "before_launch", ""},
+                  KernelBuffer{"scratch", 1, 0, "never", ""},
+                  KernelBuffer{"row_max", 9600, 0, "never", "row_max", "float32", {2, 4, 300}}));
+  family["workspace"][1]["name"] = "q";
+  expect_bad(family, {": /workspace/1/name", "'q' is taken"});
+  family["workspace"][1] = {{"name", "none"}, {"bytes", "0"}};
+  expect_bad(family, {": /workspace/1", "gives 0, outside 1"});
+}
+
+TEST(FamilyLaunch, MayHaveClustersAndAttributes) {
+  json family = fixtures::toy_json();
+  family["launch"]["grid"] = {"8", "heads", "1"};
+  family["launch"]["cluster"] = {"2", "4", "1"};
+  family["launch"]["attributes"] = {{"cooperative", "causal"}, {"smem_carveout_percent", "50"}};
+  const LaunchGeometry launch = launch_of(family);
+  EXPECT_EQ(launch.cluster, (std::array<std::int64_t, 3>{2, 4, 1}));
+  EXPECT_EQ(launch.attributes, (LaunchAttributes{true, false, 50}));
+  family["launch"]["cluster"] = {"3", "1", "1"};
+  expect_bad(family, {": /launch/cluster/0", "do not divide a grid of 8"});
+}
+
+}  // namespace
+}  // namespace fatune
