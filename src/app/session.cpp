@@ -41,7 +41,8 @@ bool is_failure(const Entry& entry) {
   const Outcome& outcome = entry.outcome;
   return std::holds_alternative<CompileFailed>(outcome) ||
          std::holds_alternative<Crashed>(outcome) || std::holds_alternative<TimedOut>(outcome) ||
-         std::holds_alternative<WrongResult>(outcome) || std::holds_alternative<Flagged>(outcome);
+         std::holds_alternative<WrongResult>(outcome) ||
+         std::holds_alternative<Implausible>(outcome) || std::holds_alternative<Flagged>(outcome);
 }
 
 bool has_failures(const RunReport& report) {

@@ -35,6 +35,9 @@ struct Summary {
     return fmt::format("no result within {:.0f} ms", o.deadline_ms);
   }
   std::string operator()(const WrongResult& o) const { return o.finding; }
+  std::string operator()(const Implausible& o) const {
+    return fmt::format("{:.3g} us cannot be believed: {}", o.time_us, o.reason);
+  }
   std::string operator()(const Flagged& o) const { return o.finding; }
   std::string operator()(const Estimated& o) const {
     return fmt::format("estimated {:.1f} us (not measured)", o.estimate_us);
@@ -48,8 +51,8 @@ struct Summary {
 
 std::string_view outcome_name(const Outcome& outcome) {
   static constexpr std::array<std::string_view, std::variant_size_v<Outcome>> kNames{
-      "pruned",    "invalid",      "compile_failed", "unlaunchable", "crashed",
-      "timed_out", "wrong_result", "flagged",        "estimated",    "measured"};
+      "pruned",       "invalid",     "compile_failed", "unlaunchable", "crashed", "timed_out",
+      "wrong_result", "implausible", "flagged",        "estimated",    "measured"};
   return kNames.at(outcome.index());
 }
 

@@ -84,6 +84,11 @@ struct WrongResult {
   Verification verification;
   std::string finding;  ///< one sentence: which check failed, by how much
 };
+struct Implausible {  ///< it gave a time that cannot be believed
+  double time_us = 0.0;
+  double least_us = 0.0;  ///< that can be
+  std::string reason;     ///< one clause: why, with the arithmetic
+};
 struct Flagged {  ///< run on the CPU: a race, an access out of bounds, ... (docs/emulate.md)
   Verification verification;
   std::string finding;  ///< the first, with its place
@@ -111,10 +116,10 @@ struct Measured {
 };
 
 using Outcome = std::variant<Pruned, Invalid, CompileFailed, Unlaunchable, Crashed, TimedOut,
-                             WrongResult, Flagged, Estimated, Measured>;
+                             WrongResult, Implausible, Flagged, Estimated, Measured>;
 
 /// "pruned", "invalid", "compile_failed", "unlaunchable", "crashed", "timed_out", "wrong_result",
-/// "flagged", "estimated", "measured": the spelling of every output format.
+/// "implausible", "flagged", "estimated", "measured": the spelling of every output format.
 [[nodiscard]] std::string_view outcome_name(const Outcome& outcome);
 /// One line for people: the reason, error, limit or time. Never empty.
 [[nodiscard]] std::string outcome_summary(const Outcome& outcome);

@@ -18,6 +18,7 @@
 #include "measure/loaded_kernel.hpp"
 #include "measure/measurement_module.hpp"
 #include "measure/memory_plan.hpp"
+#include "measure/plausibility.hpp"
 #include "measure/timing.hpp"
 #include "measure/verification.hpp"
 
@@ -42,11 +43,12 @@ void check_has_graphs() {
 class GpuMeasurer::ProblemState {
  public:
   ProblemState(const Problem& problem, const Artifact& kernels, const MeasurePolicy& policy,
-               const MemoryPlan& plan, bool count_rows)
+               const DeviceLimits& limits, bool count_rows)
       : problem_(problem),
         kernels_(kernels),
         verifier_(problem, policy.seed, kernels_, stream_, count_rows),
-        timer_(policy, plan.flush_bytes, kernels_, stream_),
+        timer_(policy, plan_memory(problem, policy, limits).flush_bytes, kernels_, stream_),
+        least_time_(least_time(problem, limits, policy.flush_l2)),
         mode_(policy.cuda_graph ? LaunchMode::graph : LaunchMode::plain) {}
 
   [[nodiscard]] Admission admit(CandidateId id, const Candidate& candidate,
@@ -64,14 +66,19 @@ class GpuMeasurer::ProblemState {
     if (verdict.finding) {
       return {{}, 0.0, WrongResult{std::move(verdict.verification), *verdict.finding}};
     }
+    if (auto implausible = find_implausible(first_us, least_time_)) {
+      return {{}, 0.0, *std::move(implausible)};
+    }
     admitted_.insert_or_assign(id, Admitted{std::move(kernel), std::move(launch)});
     return {std::move(verdict.verification), first_us, std::nullopt};
   }
 
-  [[nodiscard]] double sample_us(CandidateId id) {
+  /// A sample in `sample_us`, or what is wrong with it.
+  [[nodiscard]] std::optional<Outcome> sample(CandidateId id, double& sample_us) {
     last_run_ = id;
     unchecked_.insert(id);
-    return timer_.take_sample(admitted_.at(id).launch);
+    sample_us = timer_.take_sample(admitted_.at(id).launch);
+    return find_implausible(sample_us, least_time_);
   }
 
   [[nodiscard]] std::optional<Outcome> recheck(CandidateId id) {
@@ -181,6 +188,7 @@ class GpuMeasurer::ProblemState {
   MeasurementModule kernels_;
   Verifier verifier_;
   SampleTimer timer_;
+  LeastTime least_time_;
   LaunchMode mode_;
   std::map<CandidateId, Admitted> admitted_;
   std::optional<CandidateId> last_run_;  // whose output the normal inputs' output tensor holds
@@ -208,8 +216,7 @@ void GpuMeasurer::begin_problem(const Problem& problem, const Artifact& kernels)
     check_has_graphs();
   }
   try {
-    state_ = std::make_unique<ProblemState>(problem, kernels, policy(),
-                                            plan_memory(problem, policy(), limits_), count_rows_);
+    state_ = std::make_unique<ProblemState>(problem, kernels, policy(), limits_, count_rows_);
   } catch (const gpu::DriverError& error) {
     context_lost_ = error.sticky();
     throw;
@@ -237,7 +244,13 @@ Samples GpuMeasurer::sample(CandidateId id, int count) {
   Samples samples;
   try {
     for (int i = 0; i < count; ++i) {
-      samples.samples_us.push_back(state().sample_us(id));
+      double sample_us = 0.0;
+      samples.failure = state().sample(id, sample_us);
+      if (samples.failure) {
+        retire(id);
+        break;
+      }
+      samples.samples_us.push_back(sample_us);
       samples.readings.push_back(monitor_ == nullptr ? std::nullopt : monitor_->latest());
     }
   } catch (const gpu::DriverError& error) {

@@ -34,7 +34,7 @@ struct Admission {
   Verification verification;  ///< when it was admitted
   double first_us = 0.0;      ///< a proper sample: that of the run that was verified
   std::optional<Outcome>
-      failure;  ///< when it was not: WrongResult, Unlaunchable, Crashed, TimedOut
+      failure;  ///< when it was not: WrongResult, Implausible, Unlaunchable, Crashed, TimedOut
 };
 
 /// Samples that were taken one after another.
@@ -42,7 +42,8 @@ struct Samples {
   std::vector<double> samples_us;  ///< all that were asked for, or those before the failure
   std::vector<std::optional<GpuReading>> readings;  ///< one for each sample
   bool gate_in_use = false;                         ///< the device gate held during all of them
-  std::optional<Outcome> failure;  ///< Crashed or TimedOut; the candidate is retired with it
+  /// Crashed, TimedOut or Implausible; the candidate is retired with it.
+  std::optional<Outcome> failure;
 };
 
 /// How to read hardware counters.
@@ -98,8 +99,8 @@ class Measurer {
   virtual void retire(CandidateId id) = 0;
 
   /// Admits the candidate, takes policy().warmup samples that are thrown away and policy().repeats
-  /// that count, rechecks and retires it. Measured, WrongResult, Unlaunchable, Crashed or TimedOut;
-  /// a wrong candidate is never timed.
+  /// that count, rechecks and retires it. Measured, WrongResult, Implausible, Unlaunchable, Crashed
+  /// or TimedOut; a wrong candidate is never timed.
   [[nodiscard]] Outcome measure(const Candidate& candidate);
 
   /// True once a candidate has killed the GPU context of this process (illegal address, launch

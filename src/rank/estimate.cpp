@@ -5,6 +5,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "core/device_peaks.hpp"
+
 namespace fatune {
 namespace {
 
@@ -22,19 +24,19 @@ struct SmRates {
 constexpr double kSectorBytes = 32.0;
 constexpr double kWarpsIssued = 4.0;  // one by each scheduler
 
-/// Tensor rates: NVIDIA's peak figures divided by SMs and clock. For sm_90 and newer, mma.sync: it
-/// reaches about 5/8 of the 4096 that only wgmma gets. Arithmetic and exponentials: CUDA
+/// Tensor rates: the peak (core/device_peaks.hpp). For sm_90 and newer, mma.sync: it reaches about
+/// 5/8 of the 4096 that only wgmma gets. Arithmetic and exponentials: CUDA
 /// programming guide, "Arithmetic Instructions". Spills go through L1 and, on stores, L2: half of
 /// shared memory's; so do other accesses to global memory.
 SmRates rates_of(Arch arch) {
-  constexpr double kWarpgroupFlop = 4096.0;
+  const double warpgroup_flop = peak_tensor_flop_per_clock({90});
   constexpr double kIntegerOperations = 64.0;
   constexpr double kExponentials = 16.0;
   constexpr double kSmemBytes = 128.0;
   constexpr double kL1Bytes = 64.0;
   const auto with_tensor = [&](double tensor_flop) {
     return SmRates{tensor_flop,
-                   kWarpgroupFlop,
+                   warpgroup_flop,
                    arch.sm == 80 ? 64.0 : 128.0,
                    kIntegerOperations,
                    kExponentials,
@@ -44,7 +46,7 @@ SmRates rates_of(Arch arch) {
   if (arch.sm >= 90) {
     return with_tensor(2560.0);
   }
-  return with_tensor(arch.sm == 80 ? 2048.0 : 1024.0);
+  return with_tensor(peak_tensor_flop_per_clock(arch));
 }
 
 bool usable(double value) { return std::isfinite(value) && value >= 0.0; }

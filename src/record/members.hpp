@@ -113,6 +113,14 @@ void visit_members(Self& self, Visit&& visit) {
   visit("finding", finding);
 }
 
+template <Is<Implausible> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [time_us, least_us, reason] = self;
+  visit("time_us", time_us);
+  visit("least_us", least_us);
+  visit("reason", reason);
+}
+
 template <Is<EstimateTerm> Self, typename Visit>
 void visit_members(Self& self, Visit&& visit) {
   auto& [name, us] = self;

@@ -19,6 +19,7 @@ std::vector<Outcome> one_of_each() {
           Crashed{"CUDA_ERROR_ILLEGAL_ADDRESS"},
           TimedOut{2000.0},
           WrongResult{{}, "off by 0.5"},
+          Implausible{3.0, 40.5, "10 GFLOP"},
           Flagged{{}, "race: reads what thread 3 writes"},
           Estimated{3.0, {}},
           measured};
@@ -26,8 +27,8 @@ std::vector<Outcome> one_of_each() {
 
 TEST(Outcome, NamesFollowTheAlternatives) {
   const std::vector<std::string_view> names{
-      "pruned",    "invalid",      "compile_failed", "unlaunchable", "crashed",
-      "timed_out", "wrong_result", "flagged",        "estimated",    "measured"};
+      "pruned",       "invalid",     "compile_failed", "unlaunchable", "crashed", "timed_out",
+      "wrong_result", "implausible", "flagged",        "estimated",    "measured"};
   const std::vector<Outcome> outcomes = one_of_each();
   ASSERT_EQ(outcomes.size(), std::variant_size_v<Outcome>);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
@@ -40,6 +41,11 @@ TEST(Outcome, ASummaryShowsTheFirstErrorOfALog) {
   EXPECT_EQ(outcome_summary(CompileFailed{"note\nx.cu(1): error: no\nmore"}), "x.cu(1): error: no");
   EXPECT_EQ(outcome_summary(CompileFailed{"only this"}), "only this");
   EXPECT_EQ(outcome_summary(CompileFailed{""}), "no log");
+}
+
+TEST(Outcome, AnImplausibleOneSaysWhy) {
+  EXPECT_EQ(outcome_summary(Implausible{3.0, 40.5, "10 GFLOP take 40.5 us"}),
+            "3 us cannot be believed: 10 GFLOP take 40.5 us");
 }
 
 TEST(Outcome, OnlyMeasuredAndEstimatedAreRanked) {

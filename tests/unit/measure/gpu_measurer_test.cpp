@@ -245,6 +245,32 @@ TEST_F(GpuMeasurerTest, WithoutGateNoneIsLaunched) {
   EXPECT_EQ(gpu_.count("fatune_device_gate"), 0);
 }
 
+// One SM at 1 MHz does 4.1 GFLOP/s: the problem's 0.2 MFLOP take 50 us.
+TEST_F(GpuMeasurerTest, ASampleFasterThanTheDeviceIsImplausible) {
+  const gpu::Context context(0);
+  DeviceLimits limits = HostGpu::limits();
+  limits.sm_count = 1;
+  limits.clock_khz = 1000;
+  GpuMeasurer measurer(context, limits, policy_);
+  measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
+  {
+    const gpu::ScopedVariable fast("FATUNE_FAKE_KERNEL_US", "49");
+    const Admission admission = measurer.admit(1, candidate_);
+    ASSERT_TRUE(admission.failure);
+    EXPECT_THAT(outcome_summary(*admission.failure), HasSubstr("the problem takes 50 us at least"));
+  }
+  {
+    const gpu::ScopedVariable plausible("FATUNE_FAKE_KERNEL_US", "51");
+    ASSERT_FALSE(measurer.admit(1, candidate_).failure);
+    EXPECT_FALSE(measurer.sample(1, 1).failure);
+  }
+  const gpu::ScopedVariable fast_again("FATUNE_FAKE_KERNEL_US", "10");
+  const Samples samples = measurer.sample(1, 2);
+  ASSERT_TRUE(samples.failure);
+  EXPECT_TRUE(std::holds_alternative<Implausible>(*samples.failure));
+  EXPECT_THAT(samples.samples_us, SizeIs(0));
+}
+
 // Another candidate's tensors must not be what a warm sample finds in the L2.
 TEST_F(GpuMeasurerTest, AWarmSampleFollowsAnUntimedRun) {
   const gpu::ScopedVariable duration("FATUNE_FAKE_KERNEL_US", "250");

@@ -73,6 +73,7 @@ TEST(RecordJson, EveryAlternativeComesBackAsItself) {
       Crashed{"CUDA_ERROR_ILLEGAL_ADDRESS"},
       TimedOut{1500.0},
       WrongResult{verification(), "finding"},
+      Implausible{3.5, 40.25, "arithmetic"},
       Flagged{verification(), "race"},
       Estimated{12.5, {{"tensor", 3.5}}, verification(), "why", true},
       Measured{}};

@@ -16,6 +16,7 @@ std::vector<Outcome> one_of_each() {
           Crashed{"CUDA_ERROR_ILLEGAL_ADDRESS: an illegal access"},
           TimedOut{1000.25},
           WrongResult{sample_measurement(1.0).verification, "0.5 is more than 0.1"},
+          Implausible{3.5, 40.25, "a reason"},
           Flagged{sample_measurement(1.0).verification, "race: a write at ptx line 7"},
           Estimated{12.5, {{"tensor", 1.0 / 3.0}}},
           sample_measurement(100.0 / 3.0)};

@@ -1,0 +1,72 @@
+#include "measure/plausibility.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/device_peaks.hpp"
+
+namespace fatune {
+namespace {
+
+double visible_pairs(const Problem& problem) {
+  const auto rows = static_cast<double>(problem.seq_len);
+  const double of_a_head = problem.causal ? rows * (rows + 1) / 2 : rows * rows;
+  return of_a_head * static_cast<double>(problem.batch * problem.heads);
+}
+
+double needed_flop(const Problem& problem) {
+  constexpr double kFlopPerPairAndDim = 4.0;  // a multiplication and an addition, in both products
+  return kFlopPerPairAndDim * visible_pairs(problem) * static_cast<double>(problem.d_head);
+}
+
+double needed_bytes(const Problem& problem, std::int64_t l2_bytes, bool flushed) {
+  const std::int64_t tensor = tensor_bytes(problem);
+  const std::int64_t inputs = 3 * tensor;
+  const std::int64_t bytes = flushed ? inputs + std::max<std::int64_t>(0, tensor - l2_bytes)
+                                     : std::max<std::int64_t>(0, inputs + tensor - l2_bytes);
+  return static_cast<double>(bytes);
+}
+
+LeastTime time_of_flop(const Problem& problem, const DeviceLimits& limits) {
+  const double flop_per_us = peak_tensor_flop_per_us(limits);
+  if (!(flop_per_us > 0.0)) {
+    return {};
+  }
+  const double flop = needed_flop(problem);
+  return {flop / flop_per_us,
+          fmt::format("it needs {:.4g} GFLOP, and {} SMs at {:.0f} MHz and {:.0f} FLOP per SM and "
+                      "clock do {:.0f} TFLOP/s",
+                      flop / 1e9, limits.sm_count, limits.clock_khz / 1e3,
+                      peak_tensor_flop_per_clock(limits.arch), flop_per_us / 1e6)};
+}
+
+LeastTime time_of_bytes(const Problem& problem, const DeviceLimits& limits, bool flushed) {
+  if (!(limits.memory_gbps > 0.0)) {
+    return {};
+  }
+  constexpr double kBytesPerMiB = 1048576.0;
+  const double bytes = needed_bytes(problem, limits.l2_bytes, flushed);
+  return {bytes / (limits.memory_gbps * 1e3),
+          fmt::format("{:.4g} MiB of its tensors go through a memory of {:.0f} GB/s",
+                      bytes / kBytesPerMiB, limits.memory_gbps)};
+}
+
+}  // namespace
+
+LeastTime least_time(const Problem& problem, const DeviceLimits& limits, bool flushed) {
+  const LeastTime flop = time_of_flop(problem, limits);
+  const LeastTime bytes = time_of_bytes(problem, limits, flushed);
+  return flop.us >= bytes.us ? flop : bytes;
+}
+
+std::optional<Implausible> find_implausible(double sample_us, const LeastTime& least) {
+  if (sample_us >= least.us) {
+    return std::nullopt;
+  }
+  return Implausible{
+      sample_us, least.us,
+      fmt::format("the problem takes {:.3g} us at least: {}", least.us, least.arithmetic)};
+}
+
+}  // namespace fatune

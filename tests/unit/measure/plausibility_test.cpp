@@ -1,0 +1,70 @@
+#include "measure/plausibility.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace fatune {
+namespace {
+
+using ::testing::HasSubstr;
+
+// 1070.5 TFLOP/s, 4800 GB/s.
+DeviceLimits hopper() {
+  DeviceLimits limits;
+  limits.arch = {90, 'a'};
+  limits.sm_count = 132;
+  limits.clock_khz = 1980'000;
+  limits.memory_gbps = 4800.0;
+  limits.l2_bytes = 60 << 20;
+  return limits;
+}
+
+Problem long_problem(bool causal) { return {4, 4096, 16, 128, DType::fp16, causal}; }
+
+TEST(Plausibility, ALongProblemTakesItsProducts) {
+  const LeastTime least = least_time(long_problem(false), hopper(), true);
+  EXPECT_NEAR(least.us, 4.0 * 4096 * 4096 * 64 * 128 / 1070.53e6, 0.1);
+  EXPECT_THAT(least.arithmetic,
+              HasSubstr("it needs 549.8 GFLOP, and 132 SMs at 1980 MHz and 4096 FLOP per SM and "
+                        "clock do 1071 TFLOP/s"));
+}
+
+TEST(Plausibility, UnderACausalMaskThePairsThatAreSeenCount) {
+  const double all = least_time(long_problem(false), hopper(), true).us;
+  const double causal = least_time(long_problem(true), hopper(), true).us;
+  EXPECT_NEAR(causal / all, 4097.0 / (2 * 4096.0), 1e-9);
+}
+
+TEST(Plausibility, AShortProblemTakesItsBytes) {
+  const Problem brief{512, 64, 16, 128, DType::fp16, false};  // tensors of 128 MiB
+  const LeastTime cold = least_time(brief, hopper(), true);
+  EXPECT_NEAR(cold.us, (3 * 128 + 128 - 60) * 1048576.0 / 4800e3, 1e-6);
+  EXPECT_THAT(cold.arithmetic, HasSubstr("452 MiB of its tensors go through a memory of 4800"));
+  EXPECT_EQ(least_time(brief, hopper(), false).us, cold.us) << "no more than an L2 is spared";
+}
+
+TEST(Plausibility, WarmTensorsThatFitTheL2TakeNoTime) {
+  Problem brief{32, 64, 16, 128, DType::fp16, false};  // tensors of 8 MiB
+  DeviceLimits limits = hopper();
+  limits.clock_khz = 0;
+  EXPECT_NEAR(least_time(brief, limits, true).us, 24 * 1048576.0 / 4800e3, 1e-6);
+  EXPECT_EQ(least_time(brief, limits, false).us, 0.0);
+}
+
+TEST(Plausibility, OnlyWhatTakesLessIsImplausible) {
+  const LeastTime least{100.0, "because"};
+  EXPECT_FALSE(find_implausible(100.0, least));
+  const auto found = find_implausible(99.9, least);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->time_us, 99.9);
+  EXPECT_EQ(found->least_us, 100.0);
+  EXPECT_EQ(found->reason, "the problem takes 100 us at least: because");
+}
+
+TEST(Plausibility, OfADeviceWithoutFiguresEverythingIsBelieved) {
+  const LeastTime least = least_time(long_problem(false), DeviceLimits{}, true);
+  EXPECT_FALSE(find_implausible(0.001, least));
+}
+
+}  // namespace
+}  // namespace fatune
