@@ -38,8 +38,9 @@ struct JournalEvent {
   bool throttled = false;             ///< sample
   double elapsed_s = 0.0;             ///< spent on the problem when it happened
   std::optional<GpuReading> reading;  ///< sample
-  Verification verification;          ///< admitted
-  std::optional<Outcome> outcome;     ///< failed: how
+  /// Admitted; sample: when it changed what is known of the configuration.
+  std::optional<Verification> verification;
+  std::optional<Outcome> outcome;  ///< failed: how
 };
 
 }  // namespace fatune

@@ -42,6 +42,8 @@ struct Verification {
   std::uint64_t seed = 0;
   std::vector<ErrorStats> inputs;     ///< one per input kind
   std::vector<RowMismatches> rows{};  ///< the same, when they were asked for; else empty
+  /// False: right outputs of the same inputs differed from run to run, and were each checked.
+  bool deterministic = true;
 };
 
 /// Samples and what is said of them. Times in microseconds of device time (events).

@@ -95,6 +95,11 @@ FieldValue detail(const EntryRow& row) {
                                        : FieldValue{outcome_summary(row.entry->outcome)};
 }
 
+FieldValue deterministic(const EntryRow& row) {
+  const auto* measured = std::get_if<Measured>(&row.entry->outcome);
+  return measured == nullptr ? FieldValue{} : FieldValue{measured->verification.deterministic};
+}
+
 /// Place, configuration, and how it ended.
 Fields outcome_fields() {
   return {
@@ -119,6 +124,10 @@ Fields outcome_fields() {
        "was not",
        0, kForPrograms,
        [](const EntryRow& r) { return text_or_none(std::string(verified_by(r.entry->outcome))); }},
+      {"deterministic", "deterministic",
+       "false: right outputs of the same inputs differed from run to run; null: it was not "
+       "measured",
+       0, kForPrograms, deterministic},
       {"reused", "reused", "true: an earlier run found this out, not this one (docs/store.md)", 0,
        kForPrograms, [](const EntryRow& r) { return FieldValue{r.entry->reused}; }},
       {"same_code_as", "same code as",

@@ -180,7 +180,7 @@ bool ProblemRace::replay_admission(const JournalEvent& event,
   Racer racer;
   racer.trial = found->second->trial;
   racer.candidate = found->second->candidate;
-  racer.verification = event.verification;
+  racer.verification = event.verification.value_or(Verification{});
   racer.first_us = event.us;
   static_cast<void>(join(std::move(racer)));
   return true;
@@ -191,6 +191,9 @@ bool ProblemRace::replay_sample(const JournalEvent& event) {
   if (step.kind != Step::Kind::sample ||
       racers_.at(step.candidate).candidate.label != event.config || !(event.us > 0.0)) {
     return false;
+  }
+  if (event.verification) {
+    racers_.at(step.candidate).verification = *event.verification;
   }
   race_.record(event.us, event.throttled);
   if (event.reading) {
@@ -232,13 +235,13 @@ std::optional<Outcome> ProblemRace::load(Racer& racer) {
   return admission.failure ? std::move(admission.failure) : discard_warmup(racer.trial);
 }
 
-void ProblemRace::take_sample(RunnerId id) {
+void ProblemRace::take_sample(RunnerId id, int round) {
   Racer& racer = racers_.at(id);
   if (std::optional<Outcome> failure = load(racer)) {
     withdraw(id, *std::move(failure));
     return;
   }
-  Samples samples = measurer_.sample(static_cast<CandidateId>(racer.trial), 1);
+  Samples samples = measurer_.sample_in_round(static_cast<CandidateId>(racer.trial), 1, round);
   if (samples.failure) {
     withdraw(id, *std::move(samples.failure));
   } else {
@@ -258,6 +261,10 @@ void ProblemRace::record(Racer& racer, const Samples& samples) {
   if (event.reading) {
     conditions_.add(*event.reading);
   }
+  if (racer.verification.deterministic && !samples.deterministic) {
+    racer.verification.deterministic = false;
+    event.verification = racer.verification;
+  }
   log_.journal(event);
   race_.record(event.us, event.throttled);
 }
@@ -276,7 +283,7 @@ bool ProblemRace::work() {
   const Step step = race_.next(race_elapsed_s_);
   switch (step.kind) {
     case Step::Kind::sample:
-      take_sample(step.candidate);
+      take_sample(step.candidate, step.round);
       return true;
     case Step::Kind::wait:
       return false;

@@ -63,7 +63,7 @@ class ProblemRace {
   void start_over();
   [[nodiscard]] std::optional<Outcome> load(Racer& racer);
   [[nodiscard]] std::optional<Outcome> discard_warmup(TrialId trial);
-  void take_sample(RunnerId id);
+  void take_sample(RunnerId id, int round);
   void record(Racer& racer, const Samples& samples);
   void withdraw(RunnerId id, Outcome failure);
   [[nodiscard]] bool recheck_next();

@@ -2,9 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <map>
-#include <set>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -21,6 +19,7 @@
 #include "measure/plausibility.hpp"
 #include "measure/timing.hpp"
 #include "measure/verification.hpp"
+#include "measure/watched_sampler.hpp"
 
 namespace fatune {
 namespace {
@@ -48,7 +47,8 @@ class GpuMeasurer::ProblemState {
         kernels_(kernels),
         verifier_(problem, policy.seed, kernels_, stream_, count_rows),
         timer_(policy, plan_memory(problem, policy, limits).flush_bytes, kernels_, stream_),
-        least_time_(least_time(problem, limits, policy.flush_l2)),
+        least_(least_time(problem, limits, policy.flush_l2)),
+        sampler_(verifier_, timer_, least_, stream_),
         mode_(policy.cuda_graph ? LaunchMode::graph : LaunchMode::plain) {}
 
   [[nodiscard]] Admission admit(CandidateId id, const Candidate& candidate,
@@ -60,120 +60,92 @@ class GpuMeasurer::ProblemState {
         return {{}, 0.0, Unlaunchable{*std::move(limit)}};
       }
     }
-    KernelLaunch launch = kernel->launch(candidate.geometry, addresses(InputKind::normal), mode_,
-                                         attention_range_name(candidate.family, problem_));
-    auto [verdict, first_us] = verify(id, *kernel, launch, candidate);
+    SampledKernel sampled;
+    sampled.id = id;
+    sampled.make_launch =
+        [this, &loaded = *kernel, geometry = candidate.geometry,
+         range = attention_range_name(candidate.family, problem_)](const Stage& stage) {
+          return launch(loaded, geometry, stage, range);
+        };
+    auto [verdict, first_us] = verify(*kernel, sampled, candidate);
     if (verdict.finding) {
       return {{}, 0.0, WrongResult{std::move(verdict.verification), *verdict.finding}};
     }
-    if (auto implausible = find_implausible(first_us, least_time_)) {
+    if (auto implausible = find_implausible(first_us, least_)) {
       return {{}, 0.0, *std::move(implausible)};
     }
-    admitted_.insert_or_assign(id, Admitted{std::move(kernel), std::move(launch)});
+    admitted_.insert_or_assign(id, Admitted{std::move(kernel), std::move(sampled)});
     return {std::move(verdict.verification), first_us, std::nullopt};
   }
 
   /// A sample in `sample_us`, or what is wrong with it.
-  [[nodiscard]] std::optional<Outcome> sample(CandidateId id, double& sample_us) {
-    last_run_ = id;
-    unchecked_.insert(id);
-    sample_us = timer_.take_sample(admitted_.at(id).launch);
-    return find_implausible(sample_us, least_time_);
+  [[nodiscard]] std::optional<Outcome> sample(CandidateId id, int set, double& sample_us) {
+    return sampler_.sample(admitted_.at(id).sampled, set, sample_us);
+  }
+
+  [[nodiscard]] bool deterministic(CandidateId id) const {
+    const auto found = admitted_.find(id);
+    return found == admitted_.end() || found->second.sampled.deterministic;
   }
 
   [[nodiscard]] std::optional<Outcome> recheck(CandidateId id) {
-    for (;;) {
-      if (last_run_ != id) {
-        verifier_.prepare(InputKind::normal);
-        last_run_ = id;
-        admitted_.at(id).launch.queue(stream_);
-      }
-      const bool others_ran = others_ran_unchecked(id);
-      Verdict last = check_normal();
-      if (!last.finding) {
-        return std::nullopt;
-      }
-      if (!last.damaged || !others_ran) {
-        return WrongResult{std::move(last.verification), "after timing: " + *last.finding};
-      }
-    }
+    return sampler_.recheck(admitted_.at(id).sampled);
   }
 
   [[nodiscard]] std::vector<std::map<std::string, double>> count(CandidateId id,
                                                                  const CountRequest& request,
                                                                  const gpu::Context& context) {
-    last_run_ = id;
-    unchecked_.insert(id);
-    return count_runs(admitted_.at(id).launch, request,
+    return count_runs(sampler_.about_to_run(admitted_.at(id).sampled), request,
                       {context, stream_, [this] { timer_.queue_flush(); }});
   }
 
   [[nodiscard]] bool gate_in_use() const { return timer_.gate_in_use(); }
 
   void retire(CandidateId id) {
-    if (last_run_ == id) {
-      last_run_.reset();  // the next candidate may have its name
-    }
+    sampler_.forget(id);
     admitted_.erase(id);
   }
 
  private:
   struct Admitted {
     std::unique_ptr<LoadedKernel> kernel;
-    KernelLaunch launch;  // on the problem itself
+    SampledKernel sampled;  // of `kernel`
   };
   struct Verified {
     Verdict verdict;
     double first_us = 0.0;
   };
 
-  [[nodiscard]] TensorAddresses addresses(InputKind kind) const {
-    return
-        [&tensors = verifier_.tensors(kind)](std::string_view name) { return tensors.find(name); };
+  [[nodiscard]] KernelLaunch launch(const LoadedKernel& kernel, const LaunchGeometry& geometry,
+                                    const Stage& stage, const std::string& range) const {
+    const TensorAddresses addresses = [&stage](std::string_view name) {
+      return stage.tensors().find(name);
+    };
+    return kernel.launch(geometry, addresses, mode_, range);
   }
 
   [[nodiscard]] Verdict verify_probes(const LoadedKernel& kernel, const Candidate& candidate) {
     const std::string range = attention_range_name(candidate.family, probe_problem(problem_));
-    std::vector<KernelLaunch> launches;  // live until check() has waited for them
+    std::vector<KernelLaunch> launches;  // live until check_probes() has waited for them
     for (const InputKind kind : kProbeKinds) {
-      verifier_.prepare(kind);
-      launches.push_back(kernel.launch(candidate.probe_geometry, addresses(kind), mode_, range));
+      const Stage& stage = verifier_.probe(kind);
+      stage.poison_output();
+      launches.push_back(launch(kernel, candidate.probe_geometry, stage, range));
       launches.back().queue(stream_);
     }
-    return verifier_.check(kProbeKinds);
+    return verifier_.check_probes();
   }
 
-  // Then damage that a check finds may be theirs, and it takes another run to tell.
-  [[nodiscard]] bool others_ran_unchecked(CandidateId id) const {
-    return unchecked_.size() > unchecked_.count(id);
-  }
-
-  [[nodiscard]] Verdict check_normal() {
-    unchecked_.clear();
-    constexpr std::array kNormal{InputKind::normal};
-    Verdict verdict = verifier_.check(kNormal);
-    if (verdict.damaged) {
-      last_run_.reset();
-    }
-    return verdict;
-  }
-
-  [[nodiscard]] Verified verify_whole(CandidateId id, const KernelLaunch& launch) {
-    last_run_ = id;
-    verifier_.prepare(InputKind::normal);
-    const double first_us = timer_.take_sample(launch);
-    return {check_normal(), first_us};
-  }
-
-  [[nodiscard]] Verified verify(CandidateId id, const LoadedKernel& kernel,
-                                const KernelLaunch& launch, const Candidate& candidate) {
+  [[nodiscard]] Verified verify(const LoadedKernel& kernel, SampledKernel& sampled,
+                                const Candidate& candidate) {
     for (;;) {
-      const bool others_ran = others_ran_unchecked(id);
+      const bool others_ran = sampler_.others_ran_unchecked(sampled.id, 0);
       Verdict probes = verify_probes(kernel, candidate);
       if (probes.finding) {
         return {std::move(probes), 0.0};
       }
-      Verified whole = verify_whole(id, launch);
+      Verified whole;
+      whole.verdict = sampler_.first_sample(sampled, whole.first_us);
       if (!whole.verdict.damaged || !others_ran) {
         append(probes.verification.inputs, whole.verdict.verification.inputs);
         append(probes.verification.rows, whole.verdict.verification.rows);
@@ -188,11 +160,10 @@ class GpuMeasurer::ProblemState {
   MeasurementModule kernels_;
   Verifier verifier_;
   SampleTimer timer_;
-  LeastTime least_time_;
+  LeastTime least_;
+  WatchedSampler sampler_;
   LaunchMode mode_;
   std::map<CandidateId, Admitted> admitted_;
-  std::optional<CandidateId> last_run_;  // whose output the normal inputs' output tensor holds
-  std::set<CandidateId> unchecked_;      // that were sampled since the last check
 };
 
 GpuMeasurer::GpuMeasurer(const gpu::Context& context, DeviceLimits limits, MeasurePolicy policy,
@@ -239,25 +210,30 @@ Admission GpuMeasurer::admit(CandidateId id, const Candidate& candidate) {
   }
 }
 
-Samples GpuMeasurer::sample(CandidateId id, int count) {
+Samples GpuMeasurer::sample_in_round(CandidateId id, int count, int round) {
   const GpuMonitor::Work work(monitor_);
   Samples samples;
   try {
-    for (int i = 0; i < count; ++i) {
-      double sample_us = 0.0;
-      samples.failure = state().sample(id, sample_us);
-      if (samples.failure) {
-        retire(id);
-        break;
-      }
-      samples.samples_us.push_back(sample_us);
-      samples.readings.push_back(monitor_ == nullptr ? std::nullopt : monitor_->latest());
+    for (int i = 0; i < count && !samples.failure; ++i) {
+      add_sample(id, (round + i) % kInputSets, samples);
     }
+    samples.deterministic = state().deterministic(id);
   } catch (const gpu::DriverError& error) {
     samples.failure = failed(id, error);
   }
   samples.gate_in_use = state_ != nullptr && state_->gate_in_use();
   return samples;
+}
+
+void GpuMeasurer::add_sample(CandidateId id, int set, Samples& samples) {
+  double sample_us = 0.0;
+  samples.failure = state().sample(id, set, sample_us);
+  if (samples.failure) {
+    retire(id);
+    return;
+  }
+  samples.samples_us.push_back(sample_us);
+  samples.readings.push_back(monitor_ == nullptr ? std::nullopt : monitor_->latest());
 }
 
 std::optional<Outcome> GpuMeasurer::recheck(CandidateId id) {

@@ -32,7 +32,7 @@ class GpuMeasurer : public Measurer {
 
   void begin_problem(const Problem& problem, const Artifact& kernels) override;
   [[nodiscard]] Admission admit(CandidateId id, const Candidate& candidate) override;
-  [[nodiscard]] Samples sample(CandidateId id, int count) override;
+  [[nodiscard]] Samples sample_in_round(CandidateId id, int count, int round) override;
   [[nodiscard]] std::optional<Outcome> recheck(CandidateId id) override;
   [[nodiscard]] Counted count(CandidateId id, const CountRequest& request) override;
   void retire(CandidateId id) override;
@@ -42,6 +42,7 @@ class GpuMeasurer : public Measurer {
   class ProblemState;
 
   [[nodiscard]] ProblemState& state() const;
+  void add_sample(CandidateId id, int set, Samples& samples);
   /// What the driver said of a candidate, which is retired.
   [[nodiscard]] Outcome failed(CandidateId id, const gpu::DriverError& error);
 

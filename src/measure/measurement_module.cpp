@@ -68,6 +68,10 @@ void MeasurementModule::sum_inputs(const InputSumArgs& args, const gpu::Stream& 
   gpu::launch_with(sum_inputs_, strided_grid(args.elements / 8, kInputTensors), stream, args);
 }
 
+void MeasurementModule::sum_tensor(const InputSumArgs& args, const gpu::Stream& stream) const {
+  gpu::launch_with(sum_inputs_, strided_grid(args.elements / 8), stream, args);
+}
+
 void MeasurementModule::hold(const GateArgs& args, const gpu::Stream& stream) const {
   gpu::launch_with(device_gate_, LaunchGeometry{}, stream, args);
 }

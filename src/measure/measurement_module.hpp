@@ -27,6 +27,8 @@ class MeasurementModule {
   void check_guards(const GuardArgs& args, std::int64_t bands, CheckCounts* counts,
                     const gpu::Stream& stream) const;
   void sum_inputs(const InputSumArgs& args, const gpu::Stream& stream) const;
+  /// Adds the same sum of one tensor: `args.q`.
+  void sum_tensor(const InputSumArgs& args, const gpu::Stream& stream) const;
   void hold(const GateArgs& args, const gpu::Stream& stream) const;
 
  private:

@@ -41,6 +41,7 @@ Outcome Measurer::measure(const Candidate& candidate) {
     return *std::move(failure);
   }
   retire(kMeasuredAlone);
+  admission.verification.deterministic = samples.deterministic;
   return Measured{fixed_count_timing(samples, policy_), std::move(admission.verification)};
 }
 

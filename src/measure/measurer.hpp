@@ -42,7 +42,9 @@ struct Samples {
   std::vector<double> samples_us;  ///< all that were asked for, or those before the failure
   std::vector<std::optional<GpuReading>> readings;  ///< one for each sample
   bool gate_in_use = false;                         ///< the device gate held during all of them
-  /// Crashed, TimedOut or Implausible; the candidate is retired with it.
+  bool deterministic = true;  ///< of the candidate so far: no right output differed from another
+                              ///< one of the same inputs
+  /// WrongResult, Implausible, Crashed or TimedOut; the candidate is retired with it.
   std::optional<Outcome> failure;
 };
 
@@ -86,8 +88,12 @@ class Measurer {
   /// twice on the probe problem, then once, as a sample, on the problem itself (verification.hpp).
   /// Precondition of all of these: begin_problem() has returned, and not context_lost().
   [[nodiscard]] virtual Admission admit(CandidateId id, const Candidate& candidate) = 0;
-  /// Takes `count` timed samples, on normal inputs, of an admitted candidate.
-  [[nodiscard]] virtual Samples sample(CandidateId id, int count) = 0;
+  /// Takes `count` timed samples, on normal inputs, of an admitted candidate. Samples take turns on
+  /// several sets of inputs, and the first one is on that of `round` (0, 1, ...), so that those of
+  /// one round are of the same inputs. Each is checked (watched_sampler.hpp).
+  [[nodiscard]] virtual Samples sample_in_round(CandidateId id, int count, int round) = 0;
+  /// The same from the first round on.
+  [[nodiscard]] Samples sample(CandidateId id, int count) { return sample_in_round(id, count, 0); }
   /// Verifies the output of a run on normal inputs once more, of the last sample if that was this
   /// candidate's: a race may spare one run of many. Nothing: it is right; else it is retired.
   [[nodiscard]] virtual std::optional<Outcome> recheck(CandidateId id) = 0;

@@ -49,11 +49,11 @@ std::int64_t guard_band_bytes(const Problem& problem) {
 }  // namespace
 
 std::int64_t MemoryPlan::tensors_bytes() const {
-  return whole.tensors_bytes() + std::ssize(kProbeKinds) * probe.tensors_bytes();
+  return kInputSets * whole.tensors_bytes() + std::ssize(kProbeKinds) * probe.tensors_bytes();
 }
 
 std::int64_t MemoryPlan::reference_bytes() const {
-  return whole.reference_bytes + std::ssize(kProbeKinds) * probe.reference_bytes;
+  return kInputSets * whole.reference_bytes + std::ssize(kProbeKinds) * probe.reference_bytes;
 }
 
 StagePlan plan_stage(const Problem& problem) {
@@ -85,10 +85,11 @@ void check_fits(const Problem& problem, const MeasurePolicy& policy, const Devic
   }
   throw Error(
       ExitCode::too_large,
-      fmt::format("{} needs {:.2f} GiB of GPU memory (tensors {:.2f}, references {:.2f}, L2 flush "
-                  "{:.2f}), but {} has {:.2f} GiB free, {:.2f} of it kept for the driver",
+      fmt::format("{} needs {:.2f} GiB of GPU memory (tensors {:.2f}, for {} sets of inputs; "
+                  "references {:.2f}, L2 flush {:.2f}), but {} has {:.2f} GiB free, {:.2f} of it "
+                  "kept for the driver",
                   describe(problem), as_gib(plan.total_bytes()), as_gib(plan.tensors_bytes()),
-                  as_gib(plan.reference_bytes()), as_gib(plan.flush_bytes), limits.name,
+                  kInputSets, as_gib(plan.reference_bytes()), as_gib(plan.flush_bytes), limits.name,
                   as_gib(limits.free_memory_bytes), as_gib(kReserveBytes)),
       {}, "use a smaller batch, sequence length or number of heads, or free memory on the GPU");
 }

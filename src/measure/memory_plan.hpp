@@ -18,9 +18,12 @@ struct StagePlan {
   [[nodiscard]] std::int64_t total_bytes() const { return tensors_bytes() + reference_bytes; }
 };
 
+/// Samples take turns on so many sets of normal inputs: to remember inputs does not pay.
+inline constexpr int kInputSets = 3;
+
 /// Device memory that measuring a problem takes, by purpose.
 struct MemoryPlan {
-  StagePlan whole;               ///< normal inputs on the problem itself
+  StagePlan whole;               ///< one set of normal inputs on the problem itself
   StagePlan probe;               ///< one kind of the others on the probe problem
   std::int64_t flush_bytes = 0;  ///< written before a cold sample: twice the L2; 0 without flush
 

@@ -360,16 +360,19 @@ std::optional<Outcome> RemoteMeasurer::readmit_if_gone(CandidateId id) {
 void RemoteMeasurer::add(const OneSample& one, bool counts, Samples& samples) {
   deadlines_.saw_sample(one.sample_us);
   samples.gate_in_use = samples.gate_in_use && one.gate_in_use;
+  samples.deterministic = samples.deterministic && one.deterministic;
   if (counts) {
     samples.samples_us.push_back(one.sample_us);
     samples.readings.push_back(one.reading);
   }
 }
 
-std::optional<Outcome> RemoteMeasurer::take_samples(CandidateId id, int discarded, int count,
+// Of the samples of `request`, the first `discarded` do not count.
+std::optional<Outcome> RemoteMeasurer::take_samples(CandidateId id, int discarded,
+                                                    const SampleRequest& request,
                                                     Samples& samples) {
   const AddedSeconds busy(busy_s_);
-  Reply reply = ask(sample_message(id, discarded + count), deadlines_.runs(1));
+  Reply reply = ask(sample_message(id, request), deadlines_.runs(1));
   for (int taken = 1;; ++taken) {
     if (auto* death = std::get_if<Death>(&reply)) {
       return std::move(death->outcome);
@@ -383,14 +386,14 @@ std::optional<Outcome> RemoteMeasurer::take_samples(CandidateId id, int discarde
     } catch (const ProtocolError& error) {
       return nonsense(error.what());
     }
-    if (taken == discarded + count) {
+    if (taken == request.count) {
       return std::nullopt;
     }
     reply = await(deadlines_.runs(1));
   }
 }
 
-void RemoteMeasurer::sample_once(CandidateId id, int count, Samples& samples) {
+void RemoteMeasurer::sample_once(CandidateId id, const SampleRequest& request, Samples& samples) {
   const bool anew = held_.at(id).worker != workers_started_ || worker_ == nullptr;
   samples.failure = anew ? readmit(id) : std::nullopt;
   if (samples.failure) {
@@ -398,15 +401,17 @@ void RemoteMeasurer::sample_once(CandidateId id, int count, Samples& samples) {
   }
   const bool alone = admissions_here_ == 1;
   const int discarded = anew ? std::max(0, policy().warmup) : 0;
-  samples.failure = take_samples(id, discarded, count, samples);
+  samples.failure =
+      take_samples(id, discarded, {request.count + discarded, request.round}, samples);
   note(alone, samples.failure);
 }
 
-Samples RemoteMeasurer::sample(CandidateId id, int count) {
+Samples RemoteMeasurer::sample_in_round(CandidateId id, int count, int round) {
   Samples samples;
   samples.gate_in_use = policy().device_gate;
   std::optional<Outcome> failure = judged(id, label_of(id), [&] {
-    sample_once(id, count - static_cast<int>(samples.samples_us.size()), samples);
+    const auto taken = static_cast<int>(samples.samples_us.size());
+    sample_once(id, {count - taken, round + taken}, samples);
     return samples.failure;
   });
   samples.failure = std::move(failure);

@@ -49,7 +49,7 @@ class RemoteMeasurer : public Measurer {
 
   void begin_problem(const Problem& problem, const Artifact& kernels) override;
   [[nodiscard]] Admission admit(CandidateId id, const Candidate& candidate) override;
-  [[nodiscard]] Samples sample(CandidateId id, int count) override;
+  [[nodiscard]] Samples sample_in_round(CandidateId id, int count, int round) override;
   [[nodiscard]] std::optional<Outcome> recheck(CandidateId id) override;
   [[nodiscard]] Counted count(CandidateId id, const CountRequest& request) override;
   void retire(CandidateId id) override;
@@ -95,9 +95,9 @@ class RemoteMeasurer : public Measurer {
   void forget(CandidateId id);
 
   [[nodiscard]] Admission admit_once(CandidateId id, const Candidate& candidate);
-  void sample_once(CandidateId id, int count, Samples& samples);
-  [[nodiscard]] std::optional<Outcome> take_samples(CandidateId id, int discarded, int count,
-                                                    Samples& samples);
+  void sample_once(CandidateId id, const SampleRequest& request, Samples& samples);
+  [[nodiscard]] std::optional<Outcome> take_samples(CandidateId id, int discarded,
+                                                    const SampleRequest& request, Samples& samples);
   [[nodiscard]] std::optional<Outcome> recheck_once(CandidateId id);
   [[nodiscard]] Counted count_once(CandidateId id, const CountRequest& request);
   [[nodiscard]] Counted counted_of(Reply reply);

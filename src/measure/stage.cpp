@@ -18,12 +18,12 @@ Stage::Stage(const Problem& problem, InputKind kind, std::uint64_t seed,
   input_sum_ = sum_inputs();
 }
 
-void Stage::restore() const {
+void Stage::fill(std::uint64_t seed) const {
   tensors_.poison(stream_);
   const AttentionForwardArgs tensors = tensors_.attention_args();
   kernels_.fill_inputs(
       {const_cast<void*>(tensors.q), const_cast<void*>(tensors.k), const_cast<void*>(tensors.v),
-       static_cast<unsigned long long>(tensor_elements(problem_)), seed_, tensors.seq_len,
+       static_cast<unsigned long long>(tensor_elements(problem_)), seed, tensors.seq_len,
        tensors.heads, static_cast<int>(kind_)},
       stream_);
 }
@@ -45,6 +45,13 @@ InputSum Stage::sum_inputs() const {
   gpu::copy_to_host_async(on_host.host(), on_device.address(), kBytes, stream_);
   stream_.synchronize();
   return *on_host.host_as<const InputSum>();
+}
+
+void Stage::queue_fingerprint(InputSum* sum) const {
+  const void* const output = tensors_.attention_args().o;
+  kernels_.sum_tensor(
+      {output, output, output, static_cast<unsigned long long>(tensor_elements(problem_)), sum},
+      stream_);
 }
 
 CompareArgs Stage::compare_args(CheckCounts* counts) const {

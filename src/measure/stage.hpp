@@ -32,7 +32,12 @@ class Stage {
   /// Fills the output with poison. Does not wait.
   void poison_output() const { tensors_.poison_output(stream_); }
   /// Makes poison, guard bands and inputs anew. Does not wait.
-  void restore() const;
+  void restore() const { fill(seed_); }
+  /// The same with inputs of other values, for each `trial` others, until restore(): references are
+  /// not theirs. Does not wait.
+  void fill_afresh(int trial) const { fill(~seed_ - static_cast<std::uint64_t>(trial)); }
+  /// Adds the fingerprint of the output as it stands to `sum`, in device memory.
+  void queue_fingerprint(InputSum* sum) const;
 
   /// Queues the checks of the output, of the guard bands and of the inputs as they stand, which
   /// add to `counts`, in device memory.
@@ -46,6 +51,7 @@ class Stage {
   [[nodiscard]] bool inputs_changed(const CheckCounts& counts) const;
 
  private:
+  void fill(std::uint64_t seed) const;
   void compute_references() const;
   [[nodiscard]] InputSum sum_inputs() const;
   [[nodiscard]] CompareArgs compare_args(CheckCounts* counts) const;

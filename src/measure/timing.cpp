@@ -50,10 +50,14 @@ SampleTimer::SampleTimer(const MeasurePolicy& policy, std::int64_t flush_bytes,
       gate_in_use_(policy.device_gate),
       warm_(!policy.flush_l2) {}
 
-void SampleTimer::prepare_l2(const KernelLaunch& kernel) {
+// Of a warm sample, `before` follows the untimed run, whose output it is to replace: the lines that
+// it writes are those that the run has left in the L2.
+void SampleTimer::prepare(const KernelLaunch& kernel, const AroundRun& around) {
   if (warm_) {
     kernel.queue(stream_);
-  } else {
+  }
+  around.before();
+  if (!warm_) {
     queue_flush();
   }
 }
@@ -64,8 +68,8 @@ void SampleTimer::queue_flush() {
   }
 }
 
-double SampleTimer::time_once(const KernelLaunch& kernel) {
-  prepare_l2(kernel);
+double SampleTimer::time_once(const KernelLaunch& kernel, const AroundRun& around) {
+  prepare(kernel, around);
   kernel.queue_preparation(stream_);
   {
     const HeldStream held(*this);
@@ -73,7 +77,9 @@ double SampleTimer::time_once(const KernelLaunch& kernel) {
     kernel.queue_timed(stream_);
     stop_.record(stream_);
   }
-  stop_.synchronize();
+  around.after();
+  done_.record(stream_);
+  done_.synchronize();
   return 1e3 * gpu::elapsed_ms(start_, stop_);
 }
 
@@ -89,13 +95,13 @@ void SampleTimer::give_up_gate() {
       expired_in_a_row_);
 }
 
-double SampleTimer::take_sample(const KernelLaunch& kernel) {
-  double sample_us = time_once(kernel);
+double SampleTimer::take_sample(const KernelLaunch& kernel, const AroundRun& around) {
+  double sample_us = time_once(kernel, around);
   while (gate_expired()) {
     if (++expired_in_a_row_ == kMaxExpiredInARow) {
       give_up_gate();
     }
-    sample_us = time_once(kernel);
+    sample_us = time_once(kernel, around);
   }
   expired_in_a_row_ = 0;
   return sample_us;

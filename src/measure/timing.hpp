@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 
 #include "core/measure_policy.hpp"
 #include "core/outcome.hpp"
@@ -11,13 +12,20 @@
 
 namespace fatune {
 
+/// What is queued around a timed run, outside its events. Neither waits.
+struct AroundRun {
+  std::function<void()> before = [] {};
+  std::function<void()> after = [] {};
+};
+
 /// Takes timed samples of kernels, one at a time, so that a caller may interleave candidates.
 ///
-/// A sample: write the flush buffer (at least twice the L2, so that nothing of the last run is
-/// found there) or, where samples are to be warm, run the kernel untimed (so that not another
-/// candidate's leavings are found there); hold the stream at the device gate, queue event, kernel,
-/// event, open the gate. Held back, the device finds all three queued and no launch cost falls
-/// between the events.
+/// A sample: what is to be queued before it; write the flush buffer (at least twice the L2, so that
+/// nothing of the last run is found there); hold the stream at the device gate, queue event,
+/// kernel, event, open the gate; what is to be queued after it; wait. Held back, the device finds
+/// all three queued and no launch cost falls between the events. Where samples are to be warm, an
+/// untimed run of the kernel comes first, in place of the flush (so that not another candidate's
+/// leavings are found in the L2).
 class SampleTimer {
  public:
   /// `flush_bytes`: of the flush buffer; none when samples are warm (policy). All but `policy` must
@@ -25,11 +33,11 @@ class SampleTimer {
   SampleTimer(const MeasurePolicy& policy, std::int64_t flush_bytes,
               const MeasurementModule& kernels, const gpu::Stream& stream);
 
-  /// Device time of one run, in microseconds. A sample whose gate opened by itself (the host was
-  /// held up) is retaken; when that repeats, launches evidently wait for the device (a debugger, a
-  /// sanitizer, CUDA_LAUNCH_BLOCKING), and the timer goes on without the gate, with a warning.
-  /// Throws gpu::DriverError.
-  [[nodiscard]] double take_sample(const KernelLaunch& kernel);
+  /// Device time of one run, in microseconds; waits for it and for what `around` queues. A sample
+  /// whose gate opened by itself (the host was held up) is retaken; when that repeats, launches
+  /// evidently wait for the device (a debugger, a sanitizer, CUDA_LAUNCH_BLOCKING), and the timer
+  /// goes on without the gate, with a warning. Throws gpu::DriverError.
+  [[nodiscard]] double take_sample(const KernelLaunch& kernel, const AroundRun& around = {});
 
   /// Queues what makes the L2 as cold as samples find it: writes the flush buffer, if there is one.
   /// Does not wait.
@@ -41,8 +49,8 @@ class SampleTimer {
  private:
   class HeldStream;
 
-  void prepare_l2(const KernelLaunch& kernel);
-  [[nodiscard]] double time_once(const KernelLaunch& kernel);
+  void prepare(const KernelLaunch& kernel, const AroundRun& around);
+  [[nodiscard]] double time_once(const KernelLaunch& kernel, const AroundRun& around);
   [[nodiscard]] bool gate_expired();
   void give_up_gate();
 
@@ -52,6 +60,7 @@ class SampleTimer {
   gpu::PinnedBuffer gate_words_;  // [0]: the gate's flag, [1]: last ticket that expired
   gpu::Event start_;
   gpu::Event stop_;
+  gpu::Event done_;
   std::uint32_t ticket_ = 0;
   int expired_in_a_row_ = 0;
   bool gate_in_use_;

@@ -2,20 +2,27 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <stdexcept>
 
 #include "attention/error_rule.hpp"
 #include "attention/probe_problem.hpp"
 #include "attention/row_sample.hpp"
+#include "measure/memory_plan.hpp"
 #include "measure/row_counts.hpp"
 
 namespace fatune {
 namespace {
 
-constexpr auto kCountsBytes = static_cast<std::int64_t>(sizeof(CheckCounts) * kInputKinds.size());
+constexpr auto kCountsBytes = static_cast<std::int64_t>(sizeof(CheckCounts) * kProbeKinds.size());
 
-std::size_t index_of(InputKind kind) { return static_cast<std::size_t>(kind); }
+// Of the first set, `seed` itself.
+std::uint64_t seed_of_set(std::uint64_t seed, int set) {
+  constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15U;
+  return seed + kGoldenRatio * static_cast<std::uint64_t>(set);
+}
 
 double from_bits(unsigned bits) { return static_cast<double>(std::bit_cast<float>(bits)); }
 
@@ -74,15 +81,22 @@ Verifier::Verifier(const Problem& problem, std::uint64_t seed, const Measurement
     : seed_(seed),
       count_rows_(count_rows),
       stream_(stream),
-      stages_{Stage(problem, InputKind::normal, seed, kernels, stream),
-              Stage(probe_problem(problem), InputKind::large_logits, seed, kernels, stream),
-              Stage(probe_problem(problem), InputKind::dominating_key, seed, kernels, stream)},
       device_counts_(kCountsBytes),
-      host_counts_(kCountsBytes) {}
+      host_counts_(kCountsBytes) {
+  whole_.reserve(kInputSets);
+  for (int set = 0; set < kInputSets; ++set) {
+    whole_.emplace_back(problem, InputKind::normal, seed_of_set(seed, set), kernels, stream);
+  }
+  probes_.reserve(kProbeKinds.size());
+  for (const InputKind kind : kProbeKinds) {
+    probes_.emplace_back(probe_problem(problem), kind, seed, kernels, stream);
+  }
+}
 
-const Stage& Verifier::stage(InputKind kind) const { return stages_.at(index_of(kind)); }
-
-const Tensors& Verifier::tensors(InputKind kind) const { return stage(kind).tensors(); }
+const Stage& Verifier::probe(InputKind kind) const {
+  return *std::find_if(probes_.begin(), probes_.end(),
+                       [kind](const Stage& stage) { return stage.kind() == kind; });
+}
 
 const CheckCounts* Verifier::fetch_counts() const {
   gpu::copy_to_host_async(host_counts_.host(), device_counts_.address(), kCountsBytes, stream_);
@@ -91,7 +105,7 @@ const CheckCounts* Verifier::fetch_counts() const {
 }
 
 std::string Verifier::method() const {
-  const Problem& whole = stage(InputKind::normal).problem();
+  const Problem& whole = whole_.front().problem();
   const Problem probe = probe_problem(whole);
   std::string text = "gpu references, " + describe_rows(whole);
   if (probe != whole) {
@@ -102,33 +116,46 @@ std::string Verifier::method() const {
   return text;
 }
 
-void Verifier::judge(InputKind kind, const CheckCounts& counts, Verdict& verdict) const {
-  const Stage& checked = stage(kind);
+void Verifier::judge(const Stage& stage, const CheckCounts& counts, Verdict& verdict) const {
   Verification& verification = verdict.verification;
-  const ErrorStats& stats = verification.inputs.emplace_back(stats_of(checked, counts));
+  const ErrorStats& stats = verification.inputs.emplace_back(stats_of(stage, counts));
   if (!verdict.finding) {
-    verdict.finding = find_any_fault(checked, counts, stats);
+    verdict.finding = find_any_fault(stage, counts, stats);
   }
   if (count_rows_) {
-    verification.rows.push_back(count_rows(checked, stats, stream_));
+    verification.rows.push_back(count_rows(stage, stats, stream_));
   }
-  if (counts.guard_bytes_changed > 0 || checked.inputs_changed(counts)) {
+  if (counts.guard_bytes_changed > 0 || stage.inputs_changed(counts)) {
     verdict.damaged = true;
-    checked.restore();
+    stage.restore();
   }
 }
 
-Verdict Verifier::check(std::span<const InputKind> kinds) const {
+Verdict Verifier::check(std::span<const Stage* const> stages) const {
   gpu::fill_words_async(device_counts_.address(), 0, kCountsBytes / 4, stream_);
-  for (const InputKind kind : kinds) {
-    stage(kind).queue_check(device_counts_.as<CheckCounts>() + index_of(kind));
+  CheckCounts* on_device = device_counts_.as<CheckCounts>();
+  for (const Stage* const stage : stages) {
+    stage->queue_check(on_device++);
   }
-  const CheckCounts* const counts = fetch_counts();
+  const CheckCounts* counts = fetch_counts();
   Verdict verdict{{method(), seed_, {}}, std::nullopt, false};
-  for (const InputKind kind : kinds) {
-    judge(kind, counts[index_of(kind)], verdict);
+  for (const Stage* const stage : stages) {
+    judge(*stage, *counts++, verdict);
   }
   return verdict;
+}
+
+Verdict Verifier::check(const Stage& stage) const {
+  const std::array one{&stage};
+  return check(std::span<const Stage* const>(one));
+}
+
+Verdict Verifier::check_probes() const {
+  std::vector<const Stage*> all;
+  for (const Stage& stage : probes_) {
+    all.push_back(&stage);
+  }
+  return check(std::span<const Stage* const>(all));
 }
 
 }  // namespace fatune

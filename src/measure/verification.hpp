@@ -1,10 +1,10 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "attention/input_kind.hpp"
 #include "attention/problem.hpp"
@@ -28,7 +28,9 @@ struct Verdict {
 /// poison, NaN and infinity, guard bands and inputs for writes, and the selected rows are compared
 /// with an fp32 and a 16-bit reference (error_rule.hpp). All throw gpu::DriverError.
 ///
-/// For each kind: prepare(), the caller's run of the kernel, check().
+/// Of normal inputs on the problem there are kInputSets, made from seeds of their own.
+///
+/// For each stage: its poison_output(), the caller's run of the kernel, check().
 class Verifier {
  public:
   /// Inputs and references are those of `seed`. `kernels` and `stream` must outlive the verifier.
@@ -36,25 +38,30 @@ class Verifier {
   Verifier(const Problem& problem, std::uint64_t seed, const MeasurementModule& kernels,
            const gpu::Stream& stream, bool count_rows);
 
-  /// What the kernel is to be run on.
-  [[nodiscard]] const Tensors& tensors(InputKind kind) const;
+  /// Normal inputs on the problem itself, the first of `set` 0. Precondition: set < kInputSets.
+  [[nodiscard]] const Stage& whole(int set) const {
+    return whole_.at(static_cast<std::size_t>(set));
+  }
+  /// One of kProbeKinds on the probe problem.
+  [[nodiscard]] const Stage& probe(InputKind kind) const;
 
-  /// Fills the output with poison. Does not wait.
-  void prepare(InputKind kind) const { stage(kind).poison_output(); }
-  /// Checks the outputs as they stand. Waits for the device once.
-  [[nodiscard]] Verdict check(std::span<const InputKind> kinds) const;
+  /// Checks the outputs as they stand. Waits for the device once. What has damaged inputs or guard
+  /// bands has them made anew.
+  [[nodiscard]] Verdict check(const Stage& stage) const;
+  [[nodiscard]] Verdict check_probes() const;
 
  private:
-  [[nodiscard]] const Stage& stage(InputKind kind) const;
+  [[nodiscard]] Verdict check(std::span<const Stage* const> stages) const;
   [[nodiscard]] const CheckCounts* fetch_counts() const;
   [[nodiscard]] std::string method() const;
-  void judge(InputKind kind, const CheckCounts& counts, Verdict& verdict) const;
+  void judge(const Stage& stage, const CheckCounts& counts, Verdict& verdict) const;
 
   std::uint64_t seed_;
   bool count_rows_;
   const gpu::Stream& stream_;
-  std::array<Stage, kInputKinds.size()> stages_;
-  gpu::DeviceBuffer device_counts_;  // CheckCounts of every input kind
+  std::vector<Stage> whole_;
+  std::vector<Stage> probes_;
+  gpu::DeviceBuffer device_counts_;  // CheckCounts of each stage of a check
   gpu::PinnedBuffer host_counts_;
 };
 

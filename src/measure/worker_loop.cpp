@@ -62,13 +62,15 @@ class Worker {
   // Sample by sample, so that a worker that dies has told of all but the one in flight.
   void sample(const Message& request) {
     const CandidateId id = read_id(request);
-    for (int left = read_count(request); left > 0 && !gone_; --left) {
-      const Samples one = measurer().sample(id, 1);
+    const SampleRequest asked = read_sample(request);
+    for (int taken = 0; taken < asked.count && !gone_; ++taken) {
+      const Samples one = measurer().sample_in_round(id, 1, asked.round + taken);
       if (one.failure) {
         send(rejected_message(*one.failure, measurer().context_lost()));
         return;
       }
-      send(sampled_message({one.samples_us.at(0), one.readings.at(0), one.gate_in_use}));
+      send(sampled_message(
+          {one.samples_us.at(0), one.readings.at(0), one.gate_in_use, one.deterministic}));
     }
   }
 

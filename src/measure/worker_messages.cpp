@@ -127,11 +127,13 @@ Candidate read_candidate(const Message& message) {
           plain_member<std::string>(message, "family")};
 }
 
-Message sample_message(CandidateId id, int count) {
-  return {{{"type", "sample"}, {"id", id}, {"count", count}}, {}};
+Message sample_message(CandidateId id, const SampleRequest& request) {
+  return {{{"type", "sample"}, {"id", id}, {"count", request.count}, {"round", request.round}}, {}};
 }
 
-int read_count(const Message& message) { return plain_member<int>(message, "count"); }
+SampleRequest read_sample(const Message& message) {
+  return {plain_member<int>(message, "count"), plain_member<int>(message, "round")};
+}
 
 Message count_message(CandidateId id, const CountRequest& request) {
   return {{{"type", "count"}, {"id", id}, {"runs", request.runs}, {"metrics", request.metrics}},
@@ -165,6 +167,7 @@ Message sampled_message(const OneSample& one) {
   return {{{"type", "sampled"},
            {"us", one.sample_us},
            {"gate", one.gate_in_use},
+           {"deterministic", one.deterministic},
            {"reading", reading_json(one.reading)}},
           {}};
 }
@@ -172,7 +175,7 @@ Message sampled_message(const OneSample& one) {
 OneSample read_sampled(const Message& message) {
   return {plain_member<double>(message, "us"),
           read_reading(message_member(message, "reading"), message),
-          plain_member<bool>(message, "gate")};
+          plain_member<bool>(message, "gate"), plain_member<bool>(message, "deterministic")};
 }
 
 Message counted_message(const Counted& counted) {

@@ -35,8 +35,13 @@ struct ProblemStart {
 
 [[nodiscard]] Message admit_message(CandidateId id, const Candidate& candidate);
 [[nodiscard]] Candidate read_candidate(const Message& message);
-[[nodiscard]] Message sample_message(CandidateId id, int count);
-[[nodiscard]] int read_count(const Message& message);
+/// Measurer::sample_in_round()
+struct SampleRequest {
+  int count = 1;
+  int round = 0;
+};
+[[nodiscard]] Message sample_message(CandidateId id, const SampleRequest& request);
+[[nodiscard]] SampleRequest read_sample(const Message& message);
 [[nodiscard]] Message count_message(CandidateId id, const CountRequest& request);
 [[nodiscard]] CountRequest read_count_request(const Message& message);
 /// "recheck" and "retire".
@@ -50,6 +55,7 @@ struct OneSample {
   double sample_us = 0.0;
   std::optional<GpuReading> reading;
   bool gate_in_use = false;
+  bool deterministic = true;
 };
 [[nodiscard]] Message sampled_message(const OneSample& one);
 [[nodiscard]] OneSample read_sampled(const Message& message);

@@ -51,9 +51,9 @@ Step Race::next(double elapsed_s) {
     begin_round();
   }
   if (round_) {
-    return {Step::Kind::sample, round_->next().value()};
+    return {Step::Kind::sample, round_->next().value(), rounds_ + final_rounds_};
   }
-  return phase_ == Phase::done ? Step{} : Step{Step::Kind::wait, 0};
+  return phase_ == Phase::done ? Step{} : Step{Step::Kind::wait};
 }
 
 bool Race::in_round() const { return round_ && samples_taken_ > samples_before_round_; }

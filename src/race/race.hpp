@@ -23,6 +23,7 @@ struct Step {
   };
   Kind kind = Kind::finished;
   RunnerId candidate = 0;
+  int round = 0;  ///< of a sample: how many rounds were accepted before this one
 };
 
 /// Decides, for one problem, whose sample is taken next, who cannot win any more, and when it is

@@ -49,11 +49,12 @@ void visit_members(Self& self, Visit&& visit) {
 
 template <Is<Verification> Self, typename Visit>
 void visit_members(Self& self, Visit&& visit) {
-  auto& [method, seed, inputs, rows] = self;
+  auto& [method, seed, inputs, rows, deterministic] = self;
   visit("method", method);
   visit("seed", seed);
   visit("inputs", inputs);
   visit("rows", rows, kLater);
+  visit("deterministic", deterministic, kLater);
 }
 
 template <Is<Timing> Self, typename Visit>

@@ -49,7 +49,8 @@ void with_columns(std::int64_t seq, const JournalEvent& event, Use use) {
       only_if(sample, event.throttled), event.elapsed_s, only_if(reading.has_value(), read.sm_mhz),
       only_if(reading.has_value(), read.power_w), only_if(reading.has_value(), read.temperature_c),
       only_if(reading.has_value(), read.clock_limits),
-      only_if(admitted, record_text(record_json(event.verification))),
+      event.verification ? std::optional(record_text(record_json(*event.verification)))
+                         : std::nullopt,
       event.outcome ? std::optional(record_text(record_json(*event.outcome))) : std::nullopt);
 }
 
@@ -83,7 +84,9 @@ JournalEvent read_event(const Statement& row) {
     event.reading = GpuReading{row.real(9), row.real(10), row.real(11),
                                static_cast<std::uint32_t>(row.integer(12))};
   }
-  read_column(row, 13, event.verification);
+  if (!row.is_null(13)) {
+    read_column(row, 13, event.verification.emplace());
+  }
   if (!row.is_null(14)) {
     read_column(row, 14, event.outcome.emplace());
   }

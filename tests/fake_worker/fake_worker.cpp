@@ -194,14 +194,15 @@ class ScriptedMeasurer : public Measurer {
     return {{"scripted", 1, {}}, first_us(candidate.label), std::nullopt};
   }
 
-  Samples sample(CandidateId id, int) override {
+  Samples sample_in_round(CandidateId id, int, int) override {
     const std::string& label = labels_.at(id);
     if (auto failure = failure_of(fault("sample", label, taken_[id]++))) {
-      return {{}, {}, true, std::move(failure)};
+      return {{}, {}, true, true, std::move(failure)};
     }
     const double us = clock_.sample_us(label);
     log_.add(fmt::format("sampled {} {}", us, label));
-    return {{us}, {clock_.reading()}, true, std::nullopt};
+    const bool deterministic = !by_label(script_.value("differs", Json::object()), label, false);
+    return {{us}, {clock_.reading()}, true, deterministic, std::nullopt};
   }
 
   std::optional<Outcome> recheck(CandidateId id) override {

@@ -158,6 +158,30 @@ TEST(ProblemRace, RanksTheFastestFirst) {
   EXPECT_FALSE(evaluation.conditions);
 }
 
+// So that pairs are of the same inputs.
+TEST(ProblemRace, SamplesOfOneRoundAreAskedForAsSuch) {
+  OneRace run;
+  const Evaluation evaluation = run.whole();
+  const std::vector<int>& rounds = run.measurer.rounds;
+  EXPECT_TRUE(std::is_sorted(rounds.begin(), rounds.end()));
+  EXPECT_EQ(rounds.front(), 0);
+  EXPECT_EQ(rounds.back(), evaluation.summary->rounds + evaluation.summary->final_rounds - 1);
+  EXPECT_GT(std::count(rounds.begin(), rounds.end(), 0), 1);
+}
+
+TEST(ProblemRace, SaysWhoseOutputsDiffer) {
+  OneRace run;
+  run.measurer.parts_["b"].differs_from_sample = 2;
+  const Evaluation evaluation = run.whole();
+  EXPECT_TRUE(std::get<Measured>(result_of(evaluation, 0).outcome).verification.deterministic);
+  EXPECT_FALSE(std::get<Measured>(result_of(evaluation, 1).outcome).verification.deterministic);
+  const auto told =
+      std::count_if(run.log.events.begin(), run.log.events.end(), [](const JournalEvent& event) {
+        return event.kind == Kind::sample && event.verification.has_value();
+      });
+  EXPECT_EQ(told, 1) << "for the run that goes on with this one";
+}
+
 TEST(ProblemRace, TheOneFarBehindIsOutAtItsAdmission) {
   OneRace run;
   const Evaluation evaluation = run.whole();
@@ -177,7 +201,7 @@ TEST(ProblemRace, TheJournalHasWhatTheRaceWasToldInItsOrder) {
       EXPECT_EQ(event.artifact_key, "key of " + event.config);
       EXPECT_EQ(event.launch.grid[0], 7);
       EXPECT_EQ(event.us, run.measurer.parts_.at(event.config).us);
-      EXPECT_EQ(event.verification.method, "scripted " + event.config);
+      EXPECT_EQ(event.verification.value().method, "scripted " + event.config);
     } else if (event.kind == Kind::sample) {
       told.push_back("sample " + event.config);
       EXPECT_GE(event.elapsed_s, elapsed_s);

@@ -28,17 +28,20 @@ Admission ScriptedMeasurer::admit(CandidateId id, const Candidate& candidate) {
   return {{"scripted " + label, 1, {}}, parts_[label].us, std::nullopt};
 }
 
-Samples ScriptedMeasurer::sample(CandidateId id, int count) {
+Samples ScriptedMeasurer::sample_in_round(CandidateId id, int count, int round) {
   const std::string& label = labels_.at(id);
   const Part& part = parts_.at(label);
   Samples samples;
   samples.gate_in_use = gate;
   for (int i = 0; i < count; ++i) {
     calls.push_back("sample " + label);
+    rounds.push_back(round + i);
     if (taken_[label]++ == part.samples_until_crash) {
       samples.failure = Crashed{"scripted"};
       return samples;
     }
+    samples.deterministic =
+        part.differs_from_sample < 0 || taken_[label] <= part.differs_from_sample;
     const int number = next_sample++;
     const bool slow = throttled.count(number) > 0;
     samples.samples_us.push_back(part.us * (slow ? 2.0 : 1.0) * (1.0 + noise * normal(number)));

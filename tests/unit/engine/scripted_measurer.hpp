@@ -19,6 +19,7 @@ class ScriptedMeasurer : public Measurer {
     std::optional<Outcome> refusal;  ///< at its admission
     int samples_until_crash = -1;    ///< negative: it never crashes
     bool wrong_at_recheck = false;
+    int differs_from_sample = -1;  ///< negative: it is deterministic
   };
 
   ScriptedMeasurer(const MeasurePolicy& policy, std::map<std::string, Part> parts)
@@ -26,7 +27,7 @@ class ScriptedMeasurer : public Measurer {
 
   void begin_problem(const Problem&, const Artifact&) override {}
   [[nodiscard]] Admission admit(CandidateId id, const Candidate& candidate) override;
-  [[nodiscard]] Samples sample(CandidateId id, int count) override;
+  [[nodiscard]] Samples sample_in_round(CandidateId id, int count, int round) override;
   [[nodiscard]] std::optional<Outcome> recheck(CandidateId id) override;
   [[nodiscard]] Counted count(CandidateId id, const CountRequest& request) override;
   void retire(CandidateId id) override { labels_.erase(id); }
@@ -37,6 +38,7 @@ class ScriptedMeasurer : public Measurer {
 
   std::map<std::string, Part> parts_;
   std::vector<std::string> calls;  ///< "admit A", "sample A", "recheck A"
+  std::vector<int> rounds;         ///< of the samples, as they were asked for
   int next_sample = 1;
   double noise = 0.003;     ///< standard deviation, over the time
   std::set<int> throttled;  ///< numbers of samples that take twice as long, and say so

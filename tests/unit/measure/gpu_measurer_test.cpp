@@ -8,9 +8,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdlib>
+#include <set>
 
 #include "attention/cpu_reference.hpp"
 #include "core/error.hpp"
+#include "measure/memory_plan.hpp"
 #include "unit/gpu/fake_driver.hpp"
 #include "unit/measure/host_gpu.hpp"
 
@@ -224,19 +227,18 @@ TEST_F(GpuMeasurerTest, VerificationSaysWhatWasCompared) {
   }
 }
 
-TEST_F(GpuMeasurerTest, EverySampleStartsWithTheGate) {
+TEST_F(GpuMeasurerTest, EverySampleStartsWithTheGateAndEndsWithAFingerprint) {
   static_cast<void>(measure());
-  std::vector<std::string> timed = gpu_.launched;
-  timed.erase(std::remove(timed.begin(), timed.end(), "fatune_compare_output"), timed.end());
-  const auto first_gate = std::find(timed.begin(), timed.end(), "fatune_device_gate");
-  const auto last = std::find(timed.rbegin(), timed.rend(), "candidate").base();
-  ASSERT_EQ(timed.end() - last, 3) << "checks at the end";
-  for (auto at = first_gate; at < last; at += 2) {
-    EXPECT_EQ(*at, "fatune_device_gate");
-    EXPECT_EQ(*(at + 1), "candidate");
-    at += at == first_gate ? 3 : 0;  // the checks of the first
+  const std::vector<std::string>& launched = gpu_.launched;
+  int samples = 0;
+  for (std::size_t i = 0; i + 2 < launched.size(); ++i) {
+    if (launched[i] == "fatune_device_gate") {
+      EXPECT_EQ(launched[i + 1], "candidate");
+      EXPECT_EQ(launched[i + 2], "fatune_sum_inputs");
+      ++samples;
+    }
   }
-  EXPECT_EQ(last - first_gate, 2 * kTimed + 3);
+  EXPECT_EQ(samples, kTimed);
 }
 
 TEST_F(GpuMeasurerTest, WithoutGateNoneIsLaunched) {
@@ -384,7 +386,114 @@ TEST_F(GpuMeasurerTest, ARunThatGoesWrongDuringTimingIsFound) {
   };
   const Outcome outcome = measure();
   ASSERT_TRUE(std::holds_alternative<WrongResult>(outcome)) << outcome_name(outcome);
-  EXPECT_THAT(outcome_summary(outcome), HasSubstr("after timing"));
+  EXPECT_THAT(outcome_summary(outcome),
+              HasSubstr("sample 11: its output differs from the verified one of the same inputs: "
+                        "input normal: greatest error"));
+}
+
+// Its output tensor holds the right answer of the sample before.
+TEST_F(GpuMeasurerTest, ASampleThatDoesNothingIsAWrongResult) {
+  int launches = 0;
+  gpu_.candidate = [this, &launches](const AttentionForwardArgs& args) {
+    if (++launches <= kProbes + 5) {
+      gpu_.compute_attention(args);
+    }
+  };
+  EXPECT_THAT(outcome_summary(measure()),
+              HasSubstr("sample 5: its output differs from the verified one of the same inputs: "
+                        "input normal: 2560 output values are NaN, infinite or were never"));
+}
+
+TEST_F(GpuMeasurerTest, SamplesTakeTurnsOnSetsOfInputs) {
+  std::vector<const void*> queries;
+  gpu_.candidate = [this, &queries](const AttentionForwardArgs& args) {
+    queries.push_back(args.q);
+    gpu_.compute_attention(args);
+  };
+  const gpu::Context context(0);
+  GpuMeasurer measurer(context, HostGpu::limits(), policy_);
+  measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
+  ASSERT_FALSE(measurer.admit(1, candidate_).failure);
+  const void* const first = queries.back();
+  queries.clear();
+  EXPECT_FALSE(measurer.sample(1, 4).failure);
+  EXPECT_FALSE(measurer.sample_in_round(1, 1, 7).failure);
+  ASSERT_THAT(queries, SizeIs(5));
+  EXPECT_EQ(queries[0], first);
+  EXPECT_EQ(queries[3], first);
+  EXPECT_EQ(queries[4], queries[1]);
+  EXPECT_EQ((std::set<const void*>(queries.begin(), queries.end()).size()), 3U);
+}
+
+TEST_F(GpuMeasurerTest, TheAnswerToOtherInputsIsAWrongResult) {
+  std::vector<std::uint16_t> answer;
+  int launches = 0;
+  gpu_.candidate = [&](const AttentionForwardArgs& args) {
+    auto* const output = static_cast<std::uint16_t*>(args.o);
+    if (++launches <= kProbes + 1) {
+      gpu_.compute_attention(args);
+      answer.assign(output, output + tensor_elements(kMeasuredProblem));
+    }
+    std::copy(answer.begin(), answer.end(), output);
+  };
+  EXPECT_THAT(outcome_summary(measure()),
+              HasSubstr("sample 2, its first on these inputs: input normal: greatest error"));
+}
+
+TEST_F(GpuMeasurerTest, AnOutputIsCheckedOnceForEachSetOfInputs) {
+  EXPECT_TRUE(std::holds_alternative<Measured>(measure()));
+  const long at_the_end = 1;
+  EXPECT_EQ(gpu_.count("fatune_compare_output"), kProbes + kInputSets + at_the_end);
+}
+
+TEST_F(GpuMeasurerTest, RightOutputsThatDifferAreCheckedEachTime) {
+  int launches = 0;
+  spoil([&launches](std::uint16_t* output) {
+    output[9] = static_cast<std::uint16_t>(output[9] ^ ++launches % 2);
+  });
+  const Outcome outcome = measure();
+  ASSERT_TRUE(std::holds_alternative<Measured>(outcome)) << outcome_summary(outcome);
+  EXPECT_FALSE(std::get<Measured>(outcome).verification.deterministic);
+  EXPECT_GT(gpu_.count("fatune_compare_output"), kProbes + kInputSets + 1);
+  gpu_.candidate = [this](const AttentionForwardArgs& args) { gpu_.compute_attention(args); };
+  EXPECT_TRUE(std::get<Measured>(measure()).verification.deterministic);
+}
+
+// 200 us on inputs that it has not seen, 20 on others. After the admission and samples on the
+// first set, the second, the third, the first and the second, inputs are made afresh.
+class Remembering : public GpuMeasurerTest {
+ protected:
+  // Times of the runs one after the other; of all later ones 20.
+  Samples sample_with(std::vector<const char*> times_us, int count) {
+    std::size_t run = 0;
+    gpu_.gate = [&](const GateArgs&) {
+      ::setenv("FATUNE_FAKE_KERNEL_US", run < times_us.size() ? times_us[run] : "20", 1);
+      ++run;
+    };
+    const gpu::ScopedVariable duration("FATUNE_FAKE_KERNEL_US", "20");
+    const gpu::Context context(0);
+    GpuMeasurer measurer(context, HostGpu::limits(), policy_);
+    measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
+    EXPECT_FALSE(measurer.admit(1, candidate_).failure);
+    return measurer.sample(1, count);
+  }
+};
+
+TEST_F(Remembering, AKernelThatIsSlowOnNewInputsAloneIsImplausible) {
+  const Samples samples =
+      sample_with({"200", "20", "200", "200", "20", "20", "200", "20", "200", "20"}, 8);
+  ASSERT_TRUE(samples.failure);
+  ASSERT_TRUE(std::holds_alternative<Implausible>(*samples.failure));
+  EXPECT_EQ(outcome_summary(*samples.failure),
+            "20 us cannot be believed: it takes 200 us on inputs that it has not seen: it "
+            "remembers its answers");
+}
+
+TEST_F(Remembering, OneThatWasSlowAtFirstIsBelieved) {
+  const Samples samples = sample_with({"200", "20", "200", "200"}, 12);
+  EXPECT_FALSE(samples.failure) << outcome_summary(*samples.failure);
+  EXPECT_THAT(samples.samples_us, SizeIs(12));
+  EXPECT_TRUE(samples.deterministic) << "the inputs are the old ones again";
 }
 
 TEST_F(GpuMeasurerTest, OneCandidatesDamageDoesNotReachTheNext) {
@@ -424,13 +533,13 @@ TEST_F(GpuMeasurerTest, DamageByASampleIsNotHeldAgainstTheNextCandidate) {
   EXPECT_FALSE(measurer.recheck(1)) << "it is right again on inputs that are made anew";
 }
 
-TEST_F(GpuMeasurerTest, NorAgainstTheOneThatIsRechecked) {
+TEST_F(GpuMeasurerTest, NorAgainstTheNextSampleOfAnother) {
   bool stray = false;
   gpu_.candidate = [this, &stray](const AttentionForwardArgs& args) {
+    gpu_.compute_attention(args);
     if (std::exchange(stray, false)) {
       static_cast<std::uint16_t*>(const_cast<void*>(args.k))[7] ^= 0x4000U;
     }
-    gpu_.compute_attention(args);
   };
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_);
@@ -439,8 +548,9 @@ TEST_F(GpuMeasurerTest, NorAgainstTheOneThatIsRechecked) {
   ASSERT_FALSE(measurer.admit(2, candidate_).failure);
   stray = true;
   EXPECT_FALSE(measurer.sample(1, 1).failure);
-  EXPECT_FALSE(measurer.sample(2, 1).failure);
-  EXPECT_FALSE(measurer.recheck(2)) << "wrong on inputs that the other spoilt, right on new ones";
+  EXPECT_FALSE(measurer.sample(2, 1).failure)
+      << "wrong on inputs that the other spoilt, right on new ones";
+  EXPECT_FALSE(measurer.recheck(2));
   stray = true;
   EXPECT_FALSE(measurer.sample(1, 1).failure);
   EXPECT_TRUE(measurer.recheck(1)) << "nobody else ran";

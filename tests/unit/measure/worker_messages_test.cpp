@@ -109,15 +109,22 @@ TEST(DebugMessages, ImpossibleExtentsAreNonsense) {
 
 TEST(WorkerMessages, ASampleTravelsWithItsReading) {
   const OneSample read =
-      read_sampled(sampled_message({12.5, GpuReading{1755, 612.5, 71, 0x80000024U}, true}));
+      read_sampled(sampled_message({12.5, GpuReading{1755, 612.5, 71, 0x80000024U}, true, false}));
   EXPECT_EQ(read.sample_us, 12.5);
   EXPECT_TRUE(read.gate_in_use);
+  EXPECT_FALSE(read.deterministic);
   ASSERT_TRUE(read.reading);
   EXPECT_EQ(read.reading->sm_mhz, 1755.0);
   EXPECT_EQ(read.reading->power_w, 612.5);
   EXPECT_EQ(read.reading->temperature_c, 71.0);
   EXPECT_EQ(read.reading->clock_limits, 0x80000024U);
   EXPECT_FALSE(read_sampled(sampled_message({12.5, std::nullopt, false})).reading);
+}
+
+TEST(WorkerMessages, ARequestForSamplesSaysTheRound) {
+  const SampleRequest read = read_sample(sample_message(3, {5, 17}));
+  EXPECT_EQ(read.count, 5);
+  EXPECT_EQ(read.round, 17);
 }
 
 TEST(WorkerMessages, AReadingThatIsNoneIsNonsense) {

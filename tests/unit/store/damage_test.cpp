@@ -60,7 +60,7 @@ std::string text_of(const RunSummary& run) {
 
 std::string text_of(const JournalEvent& event) {
   return event.config + event.artifact_key + record_text(record_json(event.launch)) +
-         record_text(record_json(event.verification)) +
+         record_text(record_json(event.verification.value_or(Verification{}))) +
          testing::PrintToString(
              std::tuple(static_cast<int>(event.kind), event.us, event.throttled, event.elapsed_s));
 }

@@ -81,7 +81,10 @@ void expect_same(const JournalEvent& after, const JournalEvent& before) {
   EXPECT_EQ(after.throttled, before.throttled);
   EXPECT_EQ(after.elapsed_s, before.elapsed_s);
   EXPECT_EQ(text_of(after.reading), text_of(before.reading));
-  EXPECT_EQ(record_json(after.verification), record_json(before.verification));
+  ASSERT_EQ(after.verification.has_value(), before.verification.has_value());
+  if (before.verification) {
+    EXPECT_EQ(record_json(*after.verification), record_json(*before.verification));
+  }
   ASSERT_EQ(after.outcome.has_value(), before.outcome.has_value());
   if (before.outcome) {
     EXPECT_EQ(record_json(*after.outcome), record_json(*before.outcome));

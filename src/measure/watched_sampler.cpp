@@ -1,0 +1,179 @@
+#include "measure/watched_sampler.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+
+namespace fatune {
+namespace {
+
+constexpr auto kSumBytes = static_cast<std::int64_t>(sizeof(InputSum));
+
+bool same(const InputSum& a, const InputSum& b) { return a.plain == b.plain && a.mixed == b.mixed; }
+
+std::size_t slot(int set) { return static_cast<std::size_t>(set); }
+
+std::string name_sample(const SampledKernel& kernel, int set) {
+  return fmt::format("sample {}{}", kernel.samples + 1,
+                     kernel.right.at(slot(set))
+                         ? ": its output differs from the verified one of the same inputs"
+                         : ", its first on these inputs");
+}
+
+}  // namespace
+
+WatchedSampler::WatchedSampler(const Verifier& verifier, SampleTimer& timer, LeastTime least,
+                               const gpu::Stream& stream)
+    : verifier_(verifier),
+      timer_(timer),
+      least_(std::move(least)),
+      stream_(stream),
+      device_sum_(kSumBytes),
+      host_sum_(kSumBytes) {}
+
+bool WatchedSampler::others_ran_unchecked(CandidateId id, int set) const {
+  const std::set<CandidateId>& ran = unchecked_.at(slot(set));
+  return ran.size() > ran.count(id);
+}
+
+const KernelLaunch& WatchedSampler::about_to_run(SampledKernel& kernel, int set) {
+  last_run_ = {kernel.id, set};
+  for (std::set<CandidateId>& ran : unchecked_) {
+    ran.insert(kernel.id);
+  }
+  std::optional<KernelLaunch>& launch = kernel.launches.at(slot(set));
+  if (!launch) {
+    launch.emplace(kernel.make_launch(verifier_.whole(set)));
+  }
+  return *launch;
+}
+
+const KernelLaunch& WatchedSampler::about_to_run(SampledKernel& kernel) {
+  return about_to_run(kernel, 0);
+}
+
+void WatchedSampler::queue_fingerprint(const Stage& stage) {
+  gpu::fill_words_async(device_sum_.address(), 0, kSumBytes / 4, stream_);
+  stage.queue_fingerprint(device_sum_.as<InputSum>());
+  gpu::copy_to_host_async(host_sum_.host(), device_sum_.address(), kSumBytes, stream_);
+}
+
+double WatchedSampler::run(SampledKernel& kernel, int set) {
+  const Stage& stage = verifier_.whole(set);
+  return timer_.take_sample(
+      about_to_run(kernel, set),
+      {[&stage] { stage.poison_output(); }, [this, &stage] { queue_fingerprint(stage); }});
+}
+
+Verdict WatchedSampler::check(int set) {
+  unchecked_.at(slot(set)).clear();
+  Verdict verdict = verifier_.check(verifier_.whole(set));
+  if (verdict.damaged) {
+    last_run_.reset();
+  }
+  return verdict;
+}
+
+Verdict WatchedSampler::first_sample(SampledKernel& kernel, double& sample_us) {
+  sample_us = run(kernel, 0);
+  kernel.right[0] = *host_sum_.host_as<const InputSum>();
+  kernel.sights.add(0, sample_us);
+  return check(0);
+}
+
+// Of the run whose fingerprint is the last. `again`: it is wrong because of what others may have
+// done, and that has been mended.
+std::optional<WrongResult> WatchedSampler::judge(SampledKernel& kernel, int set, bool& again) {
+  const InputSum output = *host_sum_.host_as<const InputSum>();
+  std::optional<InputSum>& right = kernel.right.at(slot(set));
+  again = false;
+  if (right && same(*right, output)) {
+    return std::nullopt;
+  }
+  const bool others_ran = others_ran_unchecked(kernel.id, set);
+  Verdict verdict = check(set);
+  if (!verdict.finding) {
+    kernel.deterministic = kernel.deterministic && !right;
+    right = right.value_or(output);
+    return std::nullopt;
+  }
+  again = verdict.damaged && others_ran;
+  return WrongResult{std::move(verdict.verification),
+                     fmt::format("{}: {}", name_sample(kernel, set), *verdict.finding)};
+}
+
+std::optional<Outcome> WatchedSampler::sample(SampledKernel& kernel, int set, double& sample_us) {
+  for (bool again = true; again;) {
+    sample_us = run(kernel, set);
+    std::optional<WrongResult> wrong = judge(kernel, set, again);
+    if (wrong && !again) {
+      return *std::move(wrong);
+    }
+  }
+  ++kernel.samples;
+  return judge_time(kernel, set, sample_us);
+}
+
+std::optional<Outcome> WatchedSampler::judge_time(SampledKernel& kernel, int set,
+                                                  double sample_us) {
+  if (std::optional<Implausible> implausible = find_implausible(sample_us, least_)) {
+    return *std::move(implausible);
+  }
+  kernel.sights.add(set, sample_us);
+  if (kernel.sights.suspicious()) {
+    if (std::optional<Implausible> remembers = find_memory(kernel, set)) {
+      return *std::move(remembers);
+    }
+    kernel.sights.clear();
+  }
+  return std::nullopt;
+}
+
+// Runs it on inputs that it cannot have seen, and on the same again. The outputs are not checked:
+// there are no references to them.
+std::optional<Implausible> WatchedSampler::find_memory(SampledKernel& kernel, int set) {
+  constexpr int kTrials = 2;
+  const Stage& stage = verifier_.whole(set);
+  std::optional<Implausible> found;
+  for (int trial = 1; trial <= kTrials && (found || trial == 1); ++trial) {
+    stage.fill_afresh(trial);
+    const double fresh_us = run(kernel, set);
+    const double again_us = run(kernel, set);
+    found.reset();
+    if (fresh_us > kRememberingRatio * again_us) {
+      found = Implausible{again_us, fresh_us,
+                          fmt::format("it takes {:.3g} us on inputs that it has not seen: it "
+                                      "remembers its answers",
+                                      fresh_us)};
+    }
+  }
+  stage.restore();
+  last_run_.reset();
+  return found;
+}
+
+std::optional<Outcome> WatchedSampler::recheck(SampledKernel& kernel) {
+  for (;;) {
+    if (!last_run_ || last_run_->first != kernel.id) {
+      verifier_.whole(0).poison_output();
+      about_to_run(kernel).queue(stream_);
+    }
+    const int set = last_run_->second;
+    const bool others_ran = others_ran_unchecked(kernel.id, set);
+    Verdict last = check(set);
+    if (!last.finding) {
+      return std::nullopt;
+    }
+    if (!last.damaged || !others_ran) {
+      return WrongResult{std::move(last.verification), "after timing: " + *last.finding};
+    }
+  }
+}
+
+void WatchedSampler::forget(CandidateId id) {
+  if (last_run_ && last_run_->first == id) {
+    last_run_.reset();
+  }
+}
+
+}  // namespace fatune

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "core/outcome.hpp"
+#include "gpu/context.hpp"
+#include "gpu/memory.hpp"
+#include "measure/first_sights.hpp"
+#include "measure/loaded_kernel.hpp"
+#include "measure/measurer.hpp"
+#include "measure/plausibility.hpp"
+#include "measure/timing.hpp"
+#include "measure/verification.hpp"
+
+namespace fatune {
+
+/// A candidate on the problem itself, and what its runs so far have shown.
+struct SampledKernel {
+  CandidateId id = 0;
+  std::function<KernelLaunch(const Stage&)> make_launch;
+  std::array<std::optional<KernelLaunch>, kInputSets> launches{};  ///< made when they are needed
+  /// Fingerprints of outputs that were found right, one for each set of inputs.
+  std::array<std::optional<InputSum>, kInputSets> right{};
+  FirstSights sights{};
+  int samples = 0;            ///< the one at its admission not counted
+  bool deterministic = true;  ///< no right output differed from another one of the same inputs
+};
+
+/// Takes samples that count only when their output is right: it is poisoned before each run, so
+/// that it is this run's, and after each its fingerprint (two sums of all its words, weighted by
+/// their positions) is compared with that of an earlier run of the same candidate on the same
+/// inputs whose output was checked against the references. An output that is new, or differs, is
+/// checked at once itself. So each sample is one that was checked, or equal to one that was. All
+/// throw gpu::DriverError.
+class WatchedSampler {
+ public:
+  /// All but `least` must outlive the sampler.
+  WatchedSampler(const Verifier& verifier, SampleTimer& timer, LeastTime least,
+                 const gpu::Stream& stream);
+
+  /// A sample on the first set of inputs, checked: what a candidate is admitted by.
+  [[nodiscard]] Verdict first_sample(SampledKernel& kernel, double& sample_us);
+  /// A sample on `set` in `sample_us`, or what is wrong with it: WrongResult or Implausible.
+  [[nodiscard]] std::optional<Outcome> sample(SampledKernel& kernel, int set, double& sample_us);
+  /// Checks the candidate's output once more, with guard bands and inputs: of its last sample if
+  /// nobody has run since, else of another run. WrongResult, or nothing.
+  [[nodiscard]] std::optional<Outcome> recheck(SampledKernel& kernel);
+  /// The candidate is about to run otherwise on the first set of inputs.
+  const KernelLaunch& about_to_run(SampledKernel& kernel);
+  /// The next candidate may have its name.
+  void forget(CandidateId id);
+
+  /// Others have run since the inputs of `set` were last checked: damage that a check finds may be
+  /// theirs, and it takes another run to tell.
+  [[nodiscard]] bool others_ran_unchecked(CandidateId id, int set) const;
+
+ private:
+  const KernelLaunch& about_to_run(SampledKernel& kernel, int set);
+  [[nodiscard]] double run(SampledKernel& kernel, int set);
+  void queue_fingerprint(const Stage& stage);
+  [[nodiscard]] Verdict check(int set);
+  [[nodiscard]] std::optional<WrongResult> judge(SampledKernel& kernel, int set, bool& again);
+  [[nodiscard]] std::optional<Outcome> judge_time(SampledKernel& kernel, int set, double sample_us);
+  [[nodiscard]] std::optional<Implausible> find_memory(SampledKernel& kernel, int set);
+
+  const Verifier& verifier_;
+  SampleTimer& timer_;
+  LeastTime least_;
+  const gpu::Stream& stream_;
+  gpu::DeviceBuffer device_sum_;
+  gpu::PinnedBuffer host_sum_;
+  /// Whose output a set's output tensor holds, and which set's was the last.
+  std::optional<std::pair<CandidateId, int>> last_run_;
+  std::array<std::set<CandidateId>, kInputSets> unchecked_;  // have run since the set's last check
+};
+
+}  // namespace fatune
