@@ -60,7 +60,7 @@ void add_schedule_options(CLI::App& sub, EmulateOptions& options) {
   add_text_option(
       sub, "--check", "LIST",
       "what counts as a mistake besides wrong numbers: mem, init, race, sync, deadlock, "
-      "trap, schedules, several, or all (the default)",
+      "trap, schedules, launches, several, or all (the default)",
       [&options](const std::string& text) { options.checks = parse_emulation_checks(text); });
   sub.add_flag_callback(
          "--no-checks",

@@ -163,8 +163,9 @@ const std::vector<Field<EmulatedFinding>>& emulated_finding_fields() {
   using Row = EmulatedFinding;
   static const std::vector<Field<Row>> fields{
       {"check", "check",
-       "mem, init, race, sync, deadlock, trap, or schedules: the output depends on the schedule", 0,
-       kEverywhere, [](const Row& r) { return FieldValue{r.check}; }},
+       "mem, init, race, sync, deadlock, trap, schedules: the output depends on the schedule, or "
+       "launches: on those before",
+       0, kEverywhere, [](const Row& r) { return FieldValue{r.check}; }},
       {"kind", "kind", "what sort of mistake", 0, kEverywhere,
        [](const Row& r) { return FieldValue{r.kind}; }},
       {"ptx_line", "PTX line", "line of the PTX", 0, kEverywhere,

@@ -1,7 +1,6 @@
 #include "emulate/launch.hpp"
 
-#include <utility>
-
+#include "emulate/module_state.hpp"
 #include "emulate/resident_clusters.hpp"
 
 namespace fatune::emulate {
@@ -9,13 +8,7 @@ namespace fatune::emulate {
 LaunchResult run_kernel(const Program& program, GlobalMemory& memory, const LaunchSetup& setup) {
   LaunchResult result;
   result.counts.resize(program.instructions.size());
-  for (const ModuleVariable& variable : program.variables) {
-    Allocation allocation;
-    allocation.name = variable.name;
-    allocation.address = variable.address;
-    allocation.bytes = variable.bytes;
-    memory.place(std::move(allocation));
-  }
+  put_state(program, loaded_state(program), memory);
   result.finished = ResidentClusters(program, memory, setup, result).run();
   return result;
 }

@@ -73,8 +73,9 @@ struct LaunchResult {
   bool finished = false;
 };
 
-/// Runs a kernel. Whatever the kernel does wrong is a finding; only a bug in
-/// this program throws (std::logic_error), or memory that runs out.
+/// Runs a kernel. Variables of the module that are in `memory` keep what they hold. Whatever the
+/// kernel does wrong is a finding; only a bug in this program throws (std::logic_error), or memory
+/// that runs out.
 [[nodiscard]] LaunchResult run_kernel(const Program& program, GlobalMemory& memory,
                                       const LaunchSetup& setup);
 

@@ -15,8 +15,8 @@
 namespace fatune {
 
 /// The checks that findings belong to.
-inline constexpr std::array<std::string_view, 7> kEmulationChecks{
-    "mem", "init", "race", "sync", "deadlock", "trap", "schedules"};
+inline constexpr std::array<std::string_view, 8> kEmulationChecks{
+    "mem", "init", "race", "sync", "deadlock", "trap", "schedules", "launches"};
 
 /// "race,mem", "all": without duplicates, in the order of kEmulationChecks. Error(usage) for
 /// anything else.
@@ -37,7 +37,7 @@ struct EmulatedAccess {
 struct EmulatedFinding {
   static constexpr std::int64_t kNobody = -1;
 
-  std::string check;          ///< "mem", "init", "race", "sync", "deadlock", "trap", "schedules"
+  std::string check;          ///< one of kEmulationChecks
   std::string kind;           ///< "in_flight"
   std::int64_t ptx_line = 0;  ///< 0: of no instruction
   std::string ptx;

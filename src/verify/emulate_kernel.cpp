@@ -20,6 +20,9 @@
 namespace fatune {
 namespace {
 
+// Of each run, on one state of the module, when the kernel changes that.
+constexpr int kLaunches = 3;
+
 double share_of_limit(const ErrorStats& stats) {
   const double greatest = std::max(stats.max_abs_error, stats.max_abs_difference);
   return stats.not_finite > 0 ? HUGE_VAL : greatest / stats.limit;
@@ -71,11 +74,7 @@ class Runs {
     if (settings_.count_work && row_.runs == 1) {
       row_.work = count_work(output.result.counts, kernel_.program, *kernel_.function);
     }
-    for (const emulate::Finding& finding : output.result.findings.all()) {
-      if (!output.result.finished || is_wanted(emulate::check_of(finding.kind))) {
-        add(of_run(located(kernel_, finding), input, schedule));
-      }
-    }
+    add_all(output.result, input, schedule);
     if (row_.runs == 1 && checks_.init) {
       add_undefined_reads(output.result.counts, input, schedule);
     }
@@ -83,11 +82,50 @@ class Runs {
       blocks_fit_ = false;
       return false;
     }
-    if (output.result.finished) {
-      compare(input, output);
+    bool finished = output.result.finished;
+    if (finished) {
+      const bool right = compare(input, output);
+      if (output.state != emulate::loaded_state(kernel_.program)) {
+        finished = launch_again(input, schedule, output.state, right);
+      }
       compare_schedules(input, schedule, std::move(output.output));
     }
-    return output.result.finished;
+    return finished;
+  }
+
+  /// A kernel that has changed variables of its module finds them so in its next launches: those
+  /// have to do the same. Without checks, which the first one was run with. `state`: that the first
+  /// has left; `right`: what it wrote is. False when a launch does not end.
+  bool launch_again(const EmulatedInput& input, const NamedSchedule& schedule,
+                    emulate::ModuleState state, bool right) {
+    for (int launch = 2; launch <= kLaunches; ++launch) {
+      EmulatedOutput output = run_emulated(
+          kernel_.program, of_.launch, input.tensors,
+          {schedule.schedule, {false, false}, settings_.stopped, std::nullopt, std::move(state)});
+      if (!output.result.finished) {
+        add_all(output.result, input, schedule);
+        return false;
+      }
+      if (compare(input, output) != right && is_wanted("launches")) {
+        add(of_outputs(
+            "launches", "launch_dependent", input, schedule,
+            fmt::format("the output is {} in the first launch, {} in launch {}: the kernel keeps "
+                        "state between launches",
+                        right ? "right" : "wrong", right ? "wrong" : "right", launch)));
+        return true;
+      }
+      state = std::move(output.state);
+    }
+    return true;
+  }
+
+  void add_all(const emulate::LaunchResult& result, const EmulatedInput& input,
+               const NamedSchedule& schedule) {
+    for (const emulate::Finding& finding : result.findings.all()) {
+      if (!result.finished || is_wanted(emulate::check_of(finding.kind))) {
+        add(of_run(located(kernel_, finding), input, schedule));
+      }
+    }
   }
 
   [[nodiscard]] bool is_wanted(std::string_view check) const {
@@ -140,10 +178,12 @@ class Runs {
     }
   }
 
-  void compare(const EmulatedInput& input, const EmulatedOutput& output) {
+  /// Whether it is right; the worst of the input is kept.
+  bool compare(const EmulatedInput& input, const EmulatedOutput& output) {
     const Problem part = compared_part(of_.launch.on);
     ErrorStats stats =
         compare_outputs(input.name, part.dtype, output.output, input.exact, input.rounded);
+    const bool right = !find_fault(stats) && !output.inputs_changed;
     if (is_worse(stats, worst_)) {
       worst_ = std::move(stats);
       worst_rows_ = settings_.count_rows
@@ -153,6 +193,7 @@ class Runs {
     if (output.inputs_changed) {
       changed_inputs_ = fmt::format("input {}: Q, K or V was written", input.name);
     }
+    return right;
   }
 
   void take_worst_of_input() {
@@ -179,16 +220,22 @@ class Runs {
       different += output[i] != (*first_output_)[i] ? 1 : 0;
     }
     if (different > 0 && is_wanted("schedules")) {
-      EmulatedFinding finding;
-      finding.check = "schedules";
-      finding.kind = "schedule_dependent";
-      finding.schedule = schedule.name;
-      finding.input = input.name;
-      finding.text = fmt::format("{} of {} output values are others than with schedule {}",
-                                 different, output.size(), settings_.schedules.front().name);
-      finding.count = 1;
-      add(std::move(finding));
+      add(of_outputs("schedules", "schedule_dependent", input, schedule,
+                     fmt::format("{} of {} output values are others than with schedule {}",
+                                 different, output.size(), settings_.schedules.front().name)));
     }
+  }
+
+  /// A finding that outputs show: of no instruction.
+  [[nodiscard]] EmulatedFinding of_outputs(const char* check, const char* kind,
+                                           const EmulatedInput& input,
+                                           const NamedSchedule& schedule, std::string text) const {
+    EmulatedFinding finding;
+    finding.check = check;
+    finding.kind = kind;
+    finding.text = std::move(text);
+    finding.count = 1;
+    return of_run(std::move(finding), input, schedule);
   }
 
   void judge() {

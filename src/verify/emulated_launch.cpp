@@ -231,7 +231,9 @@ EmulatedOutput run_emulated(const emulate::Program& program, const EmulatedLaunc
   };
   choose_blocks(launch, setup);
   EmulatedOutput output;
+  put_state(program, run.state.empty() ? loaded_state(program) : run.state, tensors.memory());
   output.result = run_kernel(program, tensors.memory(), setup);
+  output.state = state_in(program, tensors.memory());
   const std::vector<std::uint16_t> whole = tensors.output();
   output.output = compared_elements(launch.on, whole);
   output.blocks_fit = !launch.on.only_head || wrote_that_head(launch.on, whole);

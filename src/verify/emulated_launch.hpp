@@ -8,6 +8,7 @@
 
 #include "attention/debug_request.hpp"
 #include "emulate/launch.hpp"
+#include "emulate/module_state.hpp"
 #include "emulate/program.hpp"
 #include "verify/emulated_inputs.hpp"
 #include "verify/emulated_problem.hpp"
@@ -20,6 +21,7 @@ struct EmulatedRun {
   emulate::Checks checks;
   std::function<bool()> stopped;                   ///< may be empty: LaunchSetup::stopped
   std::optional<DumpExtents> dump = std::nullopt;  ///< the kernel shows its intermediates
+  emulate::ModuleState state = {};                 ///< empty: as the module is loaded
 };
 
 struct EmulatedOutput {
@@ -30,7 +32,8 @@ struct EmulatedOutput {
   /// False: the blocks that were run are not those of the one head that is compared. They wrote
   /// rows of other heads, or left out rows of this one.
   bool blocks_fit = true;
-  std::vector<float> dump;  ///< S, P, M, L, O one after the other; NaN where it did not write
+  emulate::ModuleState state;  ///< that it has left
+  std::vector<float> dump;     ///< S, P, M, L, O one after the other; NaN where it did not write
 };
 
 /// Runs an attention kernel once. shape: inputs (batch, seq_len, heads, d_head). Precondition: it
