@@ -5,6 +5,7 @@
 
 #include <gmock/gmock.h>
 
+#include "attention/forward_arguments.hpp"
 #include "compile/compiler.hpp"
 #include "verify/emulate_kernel.hpp"
 
@@ -62,6 +63,7 @@ EmulatedConfig emulated(const std::string& before) {
   EmulatedLaunch launch;
   launch.on.problem = {1, 32, 1, 64, DType::fp16, false};
   launch.geometry.block = {256, 1, 1};
+  launch.geometry.arguments = attention_forward_arguments(launch.on.problem);
   EmulationSettings settings;
   settings.schedules = {{"late", {}}, random_schedule(2)};
   EmulatedInputs inputs(1);
