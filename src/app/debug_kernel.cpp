@@ -10,6 +10,7 @@
 #include "app/session.hpp"
 #include "attention/forward_arguments.hpp"
 #include "compile/compiler.hpp"
+#include "compile/kernel_parameters.hpp"
 #include "core/error.hpp"
 #include "engine/device_lock.hpp"
 #include "measure/protocol.hpp"

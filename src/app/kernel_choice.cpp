@@ -51,7 +51,8 @@ KernelChoice choose_kernels(const KernelOptions& options) {
   for (const auto& dir : options.kernel_dirs) {
     tree.overlay_kernels(dir);
   }
-  Family family = load_family(tree, choose_family_name(tree, options));
+  Family family =
+      load_family(tree, choose_family_name(tree, options), IncludePaths(options.include_dirs));
   return {std::move(tree), std::move(family)};
 }
 

@@ -24,8 +24,9 @@ namespace fatune {
 struct KernelOptions {
   std::string family;                              ///< empty: the only one of kernel_dir, else ours
   std::vector<std::filesystem::path> kernel_dirs;  ///< laid over the built-in families, in order
-  std::optional<std::string> space;                ///< key or file
-  std::optional<std::string> kernels_variable;     ///< the environment's KERNELS
+  std::vector<std::filesystem::path> include_dirs;  ///< where kernels' #include looks further
+  std::optional<std::string> space;                 ///< key or file
+  std::optional<std::string> kernels_variable;      ///< the environment's KERNELS
 };
 
 /// Which problems. Empty lists: sequence lengths as documented, the rest as the configurations say.
@@ -154,7 +155,7 @@ struct EmulateOptions {
   std::vector<std::string> checks = all_emulation_checks();  ///< whose findings count
   bool profile = false;
   bool strict = false;
-  std::optional<Arch> arch;  ///< absent: sm_80
+  std::optional<Arch> arch;  ///< absent: the oldest that runs the family
   CompileSettings compile;
   OutputOptions output;
 };

@@ -79,7 +79,6 @@ void add_emulate_command(CLI::App& app, const CommandDefaults& defaults, Command
   auto options = std::make_shared<EmulateOptions>();
   options->output = defaults.output;
   options->kernels.kernels_variable = defaults.kernels_variable;
-  options->arch = parse_arch("sm_80");
   CLI::App* sub =
       app.add_subcommand("emulate", "Run kernels' PTX on the CPU: results, races, bank conflicts");
   add_problem_of_emulate(*sub, options->problems);
@@ -95,7 +94,7 @@ void add_emulate_command(CLI::App& app, const CommandDefaults& defaults, Command
   add_cache_options(*sub, options->compile);
   add_output_options(*sub, options->output);
   sub->footer(
-      R"(Nothing is timed. The architecture is sm_80 unless --arch says otherwise.
+      R"(Nothing is timed. Without --arch, the architecture is the oldest that runs the kernels.
 Exit code 6: something is wrong or flagged. 5: nothing could be emulated.
 
 Examples:

@@ -50,15 +50,16 @@ void read_best(const std::string& text, MeasureOptions& options) {
   }
 }
 
-void add_kernel_folders(CLI::App& app, KernelOptions& kernels) {
+void add_folders(CLI::App& app, const std::string& name, const std::string& doc,
+                 std::vector<std::filesystem::path>& folders) {
   app.add_option_function<std::vector<std::string>>(
-         "--kernel-dir",
-         [&](const std::vector<std::string>& texts) {
+         name,
+         [name, &folders](const std::vector<std::string>& texts) {
            for (const std::string& text : texts) {
-             kernels.kernel_dirs.push_back(read_path(text, "--kernel-dir"));
+             folders.push_back(read_path(text, name));
            }
          },
-         "folder of a kernel family, or of several; repeatable")
+         doc)
       ->type_name("DIR")
       ->allow_extra_args(false);
 }
@@ -69,7 +70,10 @@ void add_kernel_options(CLI::App& app, KernelOptions& kernels, SpaceOption space
   app.add_option("--family", kernels.family,
                  "kernel family (default: flash_sm80, or the one that --kernel-dir holds)")
       ->type_name("NAME");
-  add_kernel_folders(app, kernels);
+  add_folders(app, "--kernel-dir", "folder of a kernel family, or of several; repeatable",
+              kernels.kernel_dirs);
+  add_folders(app, "--include", "folder in which kernels' #include finds headers; repeatable",
+              kernels.include_dirs);
   if (space == SpaceOption::yes) {
     add_text_option(app, "--space", "KEY|FILE",
                     "search space: tune, prog, progall, all, B_r,B_c (as 64,32) or a file "

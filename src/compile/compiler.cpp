@@ -89,7 +89,19 @@ std::string key_of(const CompileRequest& request, Output output) {
   for (const SourceFile& header : request.sources->headers) {
     add_file(hash, header);
   }
+  for (const SourceFile& file : request.sources->included) {
+    add_file(hash, file);
+  }
   return hash.finish_hex();
+}
+
+/// Where headers are is not part of the key: what is in them is.
+std::vector<std::string> all_options_of(const CompileRequest& request, Output output) {
+  std::vector<std::string> options = options_of(request, output);
+  for (const std::string& folder : request.sources->include_folders) {
+    options.push_back("--include-path=" + folder);
+  }
+  return options;
 }
 
 CompileResult compile_now(const CompileRequest& request, Output output) {
@@ -98,7 +110,7 @@ CompileResult compile_now(const CompileRequest& request, Output output) {
   if (request.entry_is_template) {
     program.add_name_expression(request.entry_point);
   }
-  if (!program.compile(options_of(request, output))) {
+  if (!program.compile(all_options_of(request, output))) {
     return CompileFailed{program.log()};
   }
   Artifact artifact = make_artifact(program, request, output);
@@ -150,7 +162,7 @@ CompileRequest with_line_info(CompileRequest request) {
 }
 
 std::vector<std::string> nvrtc_options(const CompileRequest& request) {
-  return options_of(request, Output::cubin);
+  return all_options_of(request, Output::cubin);
 }
 
 std::string artifact_key(const CompileRequest& request) { return key_of(request, Output::cubin); }

@@ -23,6 +23,10 @@ struct SourceFile {
 struct SourceBundle {
   SourceFile main;
   std::vector<SourceFile> headers;
+  /// Folders in which the compiler finds further headers, and what it may read there, sorted by
+  /// path; none: it needs no more than `headers`.
+  std::vector<std::string> include_folders = {};
+  std::vector<SourceFile> included = {};
 };
 
 /// Everything that decides the machine code of one configuration.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "engine/interrupt.hpp"
+#include "plan/short_form.hpp"
 #include "verify/finding_groups.hpp"
 #include "verify/small_problem.hpp"
 
@@ -26,9 +27,10 @@ EmulatingVerifier::EmulatingVerifier(const Family& family, DeviceLimits limits,
 std::string EmulatingVerifier::begin(const Config& config, const Problem& problem,
                                      std::shared_ptr<const Artifact> artifact) {
   const Problem small = small_problem(problem);
-  // Of a longer one more is counted.
-  std::string key = fmt::format("{} {}{}", artifact->key, describe(small),
-                                small.seq_len < problem.seq_len ? ", and longer" : "");
+  // Of a longer one more is counted. Arguments of the family's own may differ with the same code.
+  std::string key = fmt::format("{} {}{}{}", artifact->key, describe(small),
+                                small.seq_len < problem.seq_len ? ", and longer" : "",
+                                family_.arguments.standard ? "" : short_form(family_, config));
   const std::lock_guard lock(mutex_);
   const auto [verdict, is_new] = verdicts_.try_emplace(key);
   if (is_new) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "compile/kernel_parameters.hpp"
+
 #include "plan/config_text.hpp"
 #include "plan/kernel_name.hpp"
 #include "plan/planner.hpp"
@@ -41,6 +43,10 @@ std::optional<Unlaunchable> add_artifact(const Artifact& artifact, const LaunchG
   entry.compile_ms = artifact.compile_ms;
   entry.from_cache = artifact.from_cache;
   entry.artifact_key = artifact.key;
+  if (auto mismatch = argument_mismatch(artifact, geometry.arguments)) {
+    entry.blocks_per_sm = 0;
+    return Unlaunchable{*std::move(mismatch)};
+  }
   if (entry.blocks_per_sm > 0) {
     return std::nullopt;
   }

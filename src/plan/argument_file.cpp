@@ -256,6 +256,10 @@ ArgumentRules read_argument_rules(const JsonNode& root, const SymbolTable& symbo
     root.fail(own ? "has both 'abi' and 'arguments'" : "has neither 'abi' nor 'arguments'",
               "\"abi\": \"attention_forward\" says what the kernel takes, or \"arguments\" does");
   }
+  if (!own && !rules.buffers.empty()) {
+    root.fail("has a workspace or outputs that the kernel is not passed",
+              "list \"arguments\" that name them");
+  }
   rules.standard = !own;
   if (own) {
     rules.list = Reader(symbols, names).list(*own);

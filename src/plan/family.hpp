@@ -12,6 +12,7 @@
 #include "core/arch.hpp"
 #include "core/kernel_code.hpp"
 #include "data/file_tree.hpp"
+#include "data/include_paths.hpp"
 #include "plan/argument_rules.hpp"
 #include "plan/choice.hpp"
 #include "plan/expression.hpp"
@@ -132,7 +133,8 @@ struct Family {
 /// them: relative to kernels/ ("common/attention_args.h", "flash_sm80/mask.cuh"); every header of
 /// the family's own folder and of kernels/common is there. Error(usage) for a name that
 /// is not there (lists those that are), Error(bad_file) for a file that is wrong.
-[[nodiscard]] Family load_family(const FileTree& tree, std::string_view name);
+[[nodiscard]] Family load_family(const FileTree& tree, std::string_view name,
+                                 const IncludePaths& paths = IncludePaths());
 
 /// Names of the families in the tree, sorted.
 [[nodiscard]] std::vector<std::string> family_names(const FileTree& tree);

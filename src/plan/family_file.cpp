@@ -195,8 +195,10 @@ bool is_reserved(std::string_view option) {
 std::string read_option(const JsonNode& node) {
   std::string option = node.text();
   if (!option.starts_with('-') || is_reserved(option) || option.find('\0') != std::string::npos) {
-    node.fail(fmt::format("'{}' cannot be a family's compiler option", option),
-              "options begin with '-'; architecture, include paths and defines are set by fatune");
+    node.fail(
+        fmt::format("'{}' cannot be a family's compiler option", option),
+        "options begin with '-'; architecture and defines are set by fatune, include paths by "
+        "--include");
   }
   return option;
 }
@@ -225,7 +227,8 @@ Arch read_min_arch(const JsonNode& node) {
   }
 }
 
-Family read_family(const FileTree& tree, const std::string& name, const JsonNode& root) {
+Family read_family(const FileTree& tree, const std::string& name, const JsonNode& root,
+                   const IncludePaths& paths) {
   if (identifier(root.at("name")) != name) {
     root.at("name").fail(
         fmt::format("'{}' is not the folder's name '{}'", root.at("name").text(), name));
@@ -248,7 +251,7 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
                            [&](const JsonNode& node) { return read_entry(root, node); });
   auto options = read_options(root.at("options"), symbols);
   auto sources = read_choice(root.at("source"), symbols, [&](const JsonNode& source) {
-    return load_sources(tree, name, root, source);
+    return load_sources(tree, name, root, source, paths);
   });
   return {.name = name,
           .file = {},
@@ -273,14 +276,14 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
 
 }  // namespace
 
-Family load_family(const FileTree& tree, std::string_view name) {
+Family load_family(const FileTree& tree, std::string_view name, const IncludePaths& paths) {
   const std::vector<std::string> names = family_names(tree);
   if (std::find(names.begin(), names.end(), name) == names.end()) {
     throw Error(ExitCode::usage, fmt::format("there is no kernel family '{}'", name), {},
                 fmt::format("families: {}; --kernel-dir adds others", fmt::join(names, ", ")));
   }
   const JsonFile file = load_json(tree, fmt::format("kernels/{}/family.json", name), "family");
-  Family family = read_family(tree, std::string(name), file.root());
+  Family family = read_family(tree, std::string(name), file.root(), paths);
   family.file = file.origin();
   return family;
 }

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "plan/included_files.hpp"
+
 namespace fatune {
 namespace {
 
@@ -52,7 +54,8 @@ void add_included(const FileTree& tree, const JsonNode& family, std::vector<Sour
 }  // namespace
 
 std::shared_ptr<const SourceBundle> load_sources(const FileTree& tree, const std::string& family,
-                                                 const JsonNode& root, const JsonNode& source) {
+                                                 const JsonNode& root, const JsonNode& source,
+                                                 const IncludePaths& paths) {
   const std::string folder = folder_of(family);
   const std::string main_path = find_main(tree, folder, source);
   SourceBundle bundle{read_source(tree, main_path), {}};
@@ -68,6 +71,7 @@ std::shared_ptr<const SourceBundle> load_sources(const FileTree& tree, const std
       add_included(tree, other, bundle.headers);
     }
   }
+  add_included_files(tree, family + "/", paths, bundle);
   return std::make_shared<const SourceBundle>(std::move(bundle));
 }
 

@@ -5,16 +5,19 @@
 
 #include "core/kernel_code.hpp"
 #include "data/file_tree.hpp"
+#include "data/include_paths.hpp"
 #include "data/json_file.hpp"
 
 namespace fatune {
 
 /// The translation unit that `source` (a path within the family's folder) names, every header of
 /// that folder and of kernels/common, and all code of the families that "includes" of `root` names,
-/// each under its path below kernels/. Error(bad_file) when there is no such file or family.
+/// each under its path below kernels/, and what they include beside (included_files.hpp).
+/// Error(bad_file) when there is no such file or family.
 [[nodiscard]] std::shared_ptr<const SourceBundle> load_sources(const FileTree& tree,
                                                                const std::string& family,
                                                                const JsonNode& root,
-                                                               const JsonNode& source);
+                                                               const JsonNode& source,
+                                                               const IncludePaths& paths);
 
 }  // namespace fatune

@@ -56,7 +56,9 @@ emulate::TensorMap emulated_map(const TensorMapPiece& piece, std::uint64_t addre
     map.strides.at(i) =
         i == 0 ? map.element_bytes : static_cast<std::uint64_t>(piece.strides_bytes.at(i - 1));
     map.box.at(i) = static_cast<std::uint32_t>(piece.box.at(i));
+    map.steps.at(i) = static_cast<std::uint32_t>(piece.element_strides.at(i));
   }
+  map.fills_nan = piece.oob_fill != "none";
   map.swizzle = static_cast<emulate::Swizzle>(index_of_name(kTensorMapSwizzles, piece.swizzle));
   return map;
 }
@@ -68,11 +70,8 @@ emulate::TensorMap emulated_map(const TensorMapPiece& piece, std::uint64_t addre
 
 TensorMapBytes encode(const TensorMapPiece& piece, std::uint64_t address) {
   constexpr std::size_t kSwizzles = 4;
-  const auto& strides = piece.element_strides;
-  if (piece.interleave != "none" || piece.oob_fill != "none" ||
-      index_of_name(kTensorMapSwizzles, piece.swizzle) >= kSwizzles ||
-      std::any_of(strides.begin(), strides.end(), [](auto stride) { return stride != 1; })) {
-    refuse(piece, "interleaving, element strides, NaN fill and this swizzle are not emulated");
+  if (piece.interleave != "none" || index_of_name(kTensorMapSwizzles, piece.swizzle) >= kSwizzles) {
+    refuse(piece, "interleaving and swizzles other than 32b, 64b and 128b are not emulated");
   }
   try {
     return emulate::encode_tensor_map(emulated_map(piece, address));

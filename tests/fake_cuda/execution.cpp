@@ -276,6 +276,36 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
   return CUDA_SUCCESS;
 }
 
+#if !defined(FAKE_CUDA_OLD) && CUDA_VERSION >= 12000
+CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** arguments,
+                          void** extra) {
+  FAKE_GATE("cuLaunchKernelEx");
+  return cuLaunchKernel(function, config->gridDimX, config->gridDimY, config->gridDimZ,
+                        config->blockDimX, config->blockDimY, config->blockDimZ,
+                        config->sharedMemBytes, config->hStream, arguments, extra);
+}
+
+CUresult cuGraphKernelNodeSetAttribute(CUgraphNode, CUkernelNodeAttrID,
+                                       const CUkernelNodeAttrValue*) {
+  FAKE_GATE("cuGraphKernelNodeSetAttribute");
+  return CUDA_SUCCESS;
+}
+
+// Keeps the address, and refuses what is not aligned.
+CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType, cuuint32_t rank,
+                                void* address, const cuuint64_t*, const cuuint64_t* strides,
+                                const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
+                                CUtensorMapSwizzle, CUtensorMapL2promotion,
+                                CUtensorMapFloatOOBfill) {
+  FAKE_GATE("cuTensorMapEncodeTiled");
+  if (std::any_of(strides, strides + rank - 1, [](cuuint64_t bytes) { return bytes % 16 != 0; })) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  std::memcpy(map, &address, sizeof address);
+  return CUDA_SUCCESS;
+}
+#endif
+
 #ifndef FAKE_CUDA_OLD
 CUresult cuGraphCreate(CUgraph* graph, unsigned) {
   FAKE_GATE("cuGraphCreate");

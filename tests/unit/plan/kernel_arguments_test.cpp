@@ -182,6 +182,9 @@ TEST(FamilyBuffers, HaveNamesThatArgumentsMayUse) {
       ElementsAre(KernelBuffer{"counter", 16, 7, "before_launch", ""},
                   KernelBuffer{"scratch", 1, 0, "never", ""},
                   KernelBuffer{"row_max", 9600, 0, "never", "row_max", "float32", {2, 4, 300}}));
+  json unused = fixtures::toy_json();
+  unused["workspace"] = family["workspace"];
+  expect_bad(unused, {"a workspace or outputs that the kernel is not passed"});
   family["workspace"][1]["name"] = "q";
   expect_bad(family, {": /workspace/1/name", "'q' is taken"});
   family["workspace"][1] = {{"name", "none"}, {"bytes", "0"}};

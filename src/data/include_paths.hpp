@@ -1,0 +1,29 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fatune {
+
+/// Folders in which #include finds headers that are not a family's: those that the user names, then
+/// the CUDA toolkit's.
+class IncludePaths {
+ public:
+  /// Error(usage) for what is no folder.
+  explicit IncludePaths(const std::vector<std::filesystem::path>& folders = {});
+
+  /// The first file of that name; nothing when there is none.
+  [[nodiscard]] std::optional<std::filesystem::path> find(const std::string& name) const;
+  [[nodiscard]] const std::vector<std::filesystem::path>& folders() const { return folders_; }
+
+ private:
+  std::vector<std::filesystem::path> folders_;
+};
+
+/// Folders with headers of the CUDA toolkit: of CUDA_HOME, else CUDA_PATH, else of the one that
+/// fatune was built with. Empty when there is none.
+[[nodiscard]] std::vector<std::filesystem::path> toolkit_include_folders();
+
+}  // namespace fatune
