@@ -87,6 +87,8 @@ void add_failure(const CompileFailed& failed, CompiledConfig& row) {
 
 void add_compiled(const Job& job, const Artifact& artifact, Prepared& prepared) {
   CompiledConfig& row = prepared.row;
+  prepared.geometry = launch_geometry(job.family, prepared.entry.config, prepared.problem,
+                                      job.limits, &artifact.facts);
   const auto unlaunchable = add_artifact(artifact, prepared.geometry, job.limits, prepared.entry);
   row.status = unlaunchable ? outcome_name(*unlaunchable) : "compiled";
   row.detail = unlaunchable ? unlaunchable->limit : std::string();

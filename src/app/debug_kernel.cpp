@@ -46,8 +46,8 @@ std::optional<DumpExtents> dump_of(const Family& family, const HeadProblem& head
 }
 
 LaunchGeometry launch_of(const Family& family, const Config& config, const HeadProblem& head,
-                         const DeviceLimits& limits) {
-  LaunchGeometry launch = launch_geometry(family, config, head.problem(), limits);
+                         const DeviceLimits& limits, const ResourceFacts* facts) {
+  LaunchGeometry launch = launch_geometry(family, config, head.problem(), limits, facts);
   if (const auto dump = dump_of(family, head)) {
     add_dump(*dump, launch.arguments);
   }
@@ -98,7 +98,7 @@ DebugResult run_kernel(const KernelChoice& kernels, const Config& config, const 
   const auto cache = open_cache(options.compile);
   request.artifact = artifact_of(
       compile(request_for(family, config, head, target.limits), cache.get()), request.label);
-  request.geometry = launch_of(family, config, head, target.limits);
+  request.geometry = launch_of(family, config, head, target.limits, &request.artifact.facts);
   request.dump = dump_of(family, head);
   request.q = inputs.q;
   request.k = inputs.k;
@@ -122,9 +122,10 @@ EmulatedDebugResult emulate_kernel_for_debug(const KernelChoice& kernels, const 
   const CompileRequest request = request_for(family, config, head, target.limits);
   const Artifact artifact =
       artifact_of(compile_to_ptx(with_line_info(request), cache.get()), label);
-  auto result = emulate_for_debug(
-      {label, artifact, *request.sources, launch_of(family, config, head, target.limits), problem,
-       dump_of(family, head), inputs, shared_tensors(family, config, problem, target.limits)});
+  auto result = emulate_for_debug({label, artifact, *request.sources,
+                                   launch_of(family, config, head, target.limits, nullptr), problem,
+                                   dump_of(family, head), inputs,
+                                   shared_tensors(family, config, problem, target.limits)});
   return std::visit([](auto&& shown) -> EmulatedDebugResult { return std::move(shown); },
                     std::move(result));
 }

@@ -78,11 +78,12 @@ bool ProblemProfile::add_case(std::size_t row, const std::shared_ptr<const Compi
   }
   const Config& config = problem_.cases[row].config;
   const Problem& problem = problem_.problem;
+  const ResourceFacts& facts = std::get<Artifact>(*result).facts;
   CountCase one;
-  one.candidate = {rows_[row].config,
-                   std::shared_ptr<const Artifact>(result, &std::get<Artifact>(*result)),
-                   launch_geometry(family_, config, problem, limits_),
-                   launch_geometry(family_, config, probe_problem(problem), limits_), family_.name};
+  one.candidate = {
+      rows_[row].config, std::shared_ptr<const Artifact>(result, &std::get<Artifact>(*result)),
+      launch_geometry(family_, config, problem, limits_, &facts),
+      launch_geometry(family_, config, probe_problem(problem), limits_, &facts), family_.name};
   Entry entry = make_entry(family_, config);
   if (auto obstacle =
           add_artifact(*one.candidate.artifact, one.candidate.geometry, limits_, entry)) {

@@ -205,6 +205,9 @@ std::optional<Outcome> ProblemRun::outcome_of(std::size_t index, const CompileRe
   if (const auto* failed = std::get_if<CompileFailed>(&result)) {
     return *failed;
   }
+  if (work_.finish_launch) {
+    work_.finish_launch(trial);
+  }
   if (auto unlaunchable =
           add_artifact(*trial.artifact, trial.geometry, parts_.limits, trial.entry)) {
     return *std::move(unlaunchable);

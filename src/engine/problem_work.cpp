@@ -46,6 +46,13 @@ class Layout {
     for (Guess& guess : guesses_) {
       work.trials.push_back(std::move(guess.trial));
     }
+    work.finish_launch = [&family = family_, &limits = limits_, &problem = plan_.problem,
+                          probe = probe_](Trial& trial) {
+      const Config& config = trial.entry.config;
+      const ResourceFacts* facts = &trial.artifact->facts;
+      trial.geometry = launch_geometry(family, config, problem, limits, facts);
+      trial.probe_geometry = launch_geometry(family, config, probe, limits, facts);
+    };
     return work;
   }
 

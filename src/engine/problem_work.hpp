@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -26,6 +27,8 @@ struct ProblemWork {
   const ProblemPlan* plan = nullptr;
   std::vector<Trial> trials;     ///< likely winners first
   std::vector<Entry> obstacles;  ///< that nothing need be compiled for: the outcome is known
+  /// Makes both launches of a trial those of its artifact; empty: they do not depend on it.
+  std::function<void(Trial&)> finish_launch = {};
 };
 
 /// What is to be compiled, for which trial, in which order.
@@ -34,7 +37,7 @@ struct CompileList {
   std::vector<TrialKey> owners;  ///< of the requests
 };
 
-/// The problem's work, its trials in the order of their guessed times. `plan` must outlive it.
+/// The problem's work, its trials in the order of their guessed times. All must outlive it.
 [[nodiscard]] ProblemWork lay_out(const Family& family, const DeviceLimits& limits,
                                   const ProblemPlan& plan);
 

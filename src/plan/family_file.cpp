@@ -239,6 +239,7 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
   std::vector<Derived> derived = read_derived(root.at("derived"), symbols);
   std::vector<Define> defines = read_defines(root.at("defines"), symbols);
   std::vector<ValidityRule> validity = read_validity(root.at("validity"), symbols);
+  add_occupancy_symbol(symbols);
   LaunchRule launch = read_launch(root.at("launch"), symbols);
   ArgumentRules arguments = read_argument_rules(root, symbols);
   std::optional<DebugRule> debug = read_debug(root, symbols);

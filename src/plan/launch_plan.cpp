@@ -1,5 +1,6 @@
 // The half of planner.hpp that turns a configuration into what is compiled and launched.
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include <fmt/format.h>
@@ -42,6 +43,17 @@ std::array<std::int64_t, 3> extent(const Family& family, const std::array<Expres
     }
   }
   return values;
+}
+
+/// At least one: what fits no SM is found elsewhere.
+int resident_blocks(const LaunchGeometry& launch, const DeviceLimits& limits,
+                    const ResourceFacts* facts) {
+  if (facts == nullptr) {
+    return 1;
+  }
+  const auto threads = static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]);
+  return std::max(1, blocks_per_sm(limits, threads, facts->registers_per_thread,
+                                   launch.dynamic_smem_bytes + facts->static_smem_bytes));
 }
 
 void add_cluster(const Family& family, const std::vector<double>& scope, LaunchGeometry& launch) {
@@ -123,16 +135,21 @@ void add_options(const Family& family, const std::vector<double>& scope, Compile
 }  // namespace
 
 LaunchGeometry launch_geometry(const Family& family, const Config& config, const Problem& problem,
-                               const DeviceLimits& limits) {
-  const std::vector<double> scope = make_scope(family, config, &problem, &limits);
+                               const DeviceLimits& limits, const ResourceFacts* facts) {
+  std::vector<double> scope = make_scope(family, config, &problem, &limits);
   LaunchGeometry launch;
-  launch.grid = extent(family, family.launch.grid, scope, "grid", kMaxGrid);
   launch.block = extent(family, family.launch.block, scope, "block", kMaxBlock);
   launch.dynamic_smem_bytes = family.launch.dynamic_smem_bytes.integer(scope);
   if (launch.dynamic_smem_bytes < 0) {
     fail_launch(family, "dynamic_smem_bytes",
                 fmt::format("gives {} bytes", launch.dynamic_smem_bytes));
   }
+  // A quantity of the family's own may have the name.
+  double& resident = scope[family.symbols.find(kResidentBlocks).value()];
+  if (std::isnan(resident)) {
+    resident = resident_blocks(launch, limits, facts);
+  }
+  launch.grid = extent(family, family.launch.grid, scope, "grid", kMaxGrid);
   add_cluster(family, scope, launch);
   launch.attributes = attributes_of(family, scope);
   launch.arguments = resolve(family.arguments, scope, problem);

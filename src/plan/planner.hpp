@@ -76,9 +76,12 @@ inline constexpr const char* kUnderstoodValues = "understood-values";
 /// Error(bad_file) when an expression gives an impossible extent.
 [[nodiscard]] std::optional<BlockTiles> block_tiles(const Family& family, const Config& config);
 
-/// Error(bad_file) when an expression of the family gives an impossible grid or block.
+/// `facts` are those of the machine code: without them one block is resident on an SM (symbol
+/// resident_blocks_per_sm). Error(bad_file) when an expression of the family gives an impossible
+/// grid, block or argument.
 [[nodiscard]] LaunchGeometry launch_geometry(const Family& family, const Config& config,
-                                             const Problem& problem, const DeviceLimits& limits);
+                                             const Problem& problem, const DeviceLimits& limits,
+                                             const ResourceFacts* facts = nullptr);
 
 /// What lies in a block's shared memory, as the family declares it; empty when it does not.
 /// Error(bad_file) when an expression gives an impossible extent.

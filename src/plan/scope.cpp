@@ -66,6 +66,12 @@ void add_environment_symbols(SymbolTable& symbols) {
   }
 }
 
+void add_occupancy_symbol(SymbolTable& symbols) {
+  if (!symbols.find(kResidentBlocks)) {
+    symbols.add(kResidentBlocks, {.problem = true, .device = true});
+  }
+}
+
 std::vector<double> make_scope(const Family& family, const Config& config, const Problem* problem,
                                const DeviceLimits* limits) {
   std::vector<double> scope(family.symbols.size(), std::numeric_limits<double>::quiet_NaN());

@@ -191,6 +191,25 @@ TEST(FamilyBuffers, HaveNamesThatArgumentsMayUse) {
   expect_bad(family, {": /workspace/1", "gives 0, outside 1"});
 }
 
+TEST(FamilyLaunch, MayDependOnTheOccupancyOfTheMachineCode) {
+  json family = with_arguments(json::parse(R"([{"int32": "resident_blocks_per_sm"}])"));
+  family["launch"]["grid"] = {"min(heads * 1000, sm_count * resident_blocks_per_sm)", "1", "1"};
+  const Family loaded = fixtures::load_changed(family);
+  const Config config{"toy_attention", {5, 128, 32, 1}};
+  EXPECT_EQ(launch_geometry(loaded, config, kCausalProblem, fixtures::h200()).grid[0], 132);
+  ResourceFacts facts;
+  facts.registers_per_thread = 64;  // of 256 threads: four blocks have the registers
+  const LaunchGeometry launch =
+      launch_geometry(loaded, config, kCausalProblem, fixtures::h200(), &facts);
+  EXPECT_EQ(launch.grid[0], 4 * 132);
+  EXPECT_EQ(launch.arguments.list.at(0).scalars.at(0).bits, 4U);
+  family["launch"]["block"] = {"256 * resident_blocks_per_sm", "1", "1"};
+  expect_bad(family, {"/launch/block/0", "not a finite number"});
+  family = fixtures::toy_json();
+  family["defines"]["X"] = "resident_blocks_per_sm";
+  expect_bad(family, {"/defines/X", "unknown name"});
+}
+
 TEST(FamilyLaunch, MayHaveClustersAndAttributes) {
   json family = fixtures::toy_json();
   family["launch"]["grid"] = {"8", "heads", "1"};
