@@ -85,23 +85,34 @@ class Runs {
     bool finished = output.result.finished;
     if (finished) {
       const bool right = compare(input, output);
-      if (output.state != emulate::loaded_state(kernel_.program)) {
-        finished = launch_again(input, schedule, output.state, right);
+      if (output.state != emulate::loaded_state(kernel_.program) || output.kept_changed) {
+        finished = launch_again(input, schedule, {output.state, output.kept}, right);
       }
       compare_schedules(input, schedule, std::move(output.output));
     }
     return finished;
   }
 
-  /// A kernel that has changed variables of its module finds them so in its next launches: those
-  /// have to do the same. Without checks, which the first one was run with. `state`: that the first
-  /// has left; `right`: what it wrote is. False when a launch does not end.
-  bool launch_again(const EmulatedInput& input, const NamedSchedule& schedule,
-                    emulate::ModuleState state, bool right) {
+  /// What launches leave to the next ones.
+  struct State {
+    emulate::ModuleState module;
+    KeptWorkspaces workspaces;
+  };
+
+  /// A kernel that has changed variables of its module, or workspaces that are never cleared, finds
+  /// them so in its next launches: those have to do the same. Without checks, which the first one
+  /// was run with. `state`: that the first has left; `right`: what it wrote is. False when a launch
+  /// does not end.
+  bool launch_again(const EmulatedInput& input, const NamedSchedule& schedule, State state,
+                    bool right) {
     for (int launch = 2; launch <= kLaunches; ++launch) {
-      EmulatedOutput output = run_emulated(
-          kernel_.program, of_.launch, input.tensors,
-          {schedule.schedule, {false, false}, settings_.stopped, std::nullopt, std::move(state)});
+      EmulatedOutput output = run_emulated(kernel_.program, of_.launch, input.tensors,
+                                           {schedule.schedule,
+                                            {false, false},
+                                            settings_.stopped,
+                                            std::nullopt,
+                                            std::move(state.module),
+                                            std::move(state.workspaces)});
       if (!output.result.finished) {
         add_all(output.result, input, schedule);
         return false;
@@ -114,7 +125,7 @@ class Runs {
                         right ? "right" : "wrong", right ? "wrong" : "right", launch)));
         return true;
       }
-      state = std::move(output.state);
+      state = {std::move(output.state), std::move(output.kept)};
     }
     return true;
   }

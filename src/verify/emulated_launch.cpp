@@ -102,7 +102,8 @@ emulate::Allocation empty_dump(const DumpExtents& extents, std::int64_t d_head) 
 class EmulatedTensors {
  public:
   EmulatedTensors(const Problem& problem, const HeadInputs& inputs,
-                  const std::optional<DumpExtents>& dump, const std::vector<KernelBuffer>& buffers)
+                  const std::optional<DumpExtents>& dump, const std::vector<KernelBuffer>& buffers,
+                  const KeptWorkspaces& kept)
       : inputs_(inputs),
         q_(memory_.allocate(tensor("Q", problem, inputs.q))),
         k_(memory_.allocate(tensor("K", problem, inputs.k))),
@@ -119,9 +120,24 @@ class EmulatedTensors {
     for (const KernelBuffer& one : buffers) {
       const auto content = one.output.empty() ? emulate::GlobalMemory::Content::given
                                               : emulate::GlobalMemory::Content::undefined;
-      addresses_[one.name] = memory_.allocate(buffer(one), content);
+      emulate::Allocation allocation = buffer(one);
+      if (one.output.empty() && one.clear == "never") {
+        allocated_[one.name] = allocation.bytes;
+        const auto left = kept.find(one.name);
+        allocation.bytes = left == kept.end() ? allocation.bytes : left->second;
+      }
+      addresses_[one.name] = memory_.allocate(std::move(allocation), content);
     }
   }
+
+  [[nodiscard]] KeptWorkspaces kept() const {
+    KeptWorkspaces kept;
+    for (const auto& [name, bytes] : allocated_) {
+      kept[name] = memory_.at(addresses_.at(name)).bytes;
+    }
+    return kept;
+  }
+  [[nodiscard]] const KeptWorkspaces& allocated() const { return allocated_; }
 
   [[nodiscard]] std::vector<std::uint8_t> parameters(const KernelArguments& arguments) const {
     return pack_arguments(arguments,
@@ -165,6 +181,7 @@ class EmulatedTensors {
   std::optional<DumpExtents> extents_;
   std::uint64_t dump_ = 0;
   std::map<std::string, std::uint64_t> addresses_;
+  KeptWorkspaces allocated_;  ///< as they are at first
 };
 
 /// Of a row of elements, whether any was written.
@@ -213,7 +230,7 @@ EmulatedOutput run_naming_ends(const emulate::Program& program, const EmulatedLa
 EmulatedOutput run_emulated(const emulate::Program& program, const EmulatedLaunch& launch,
                             const HeadInputs& inputs, const EmulatedRun& run) {
   const KernelArguments& arguments = launch.geometry.arguments;
-  EmulatedTensors tensors(launch.on.problem, inputs, run.dump, arguments.buffers);
+  EmulatedTensors tensors(launch.on.problem, inputs, run.dump, arguments.buffers, run.kept);
   const std::vector<std::uint8_t> parameters = tensors.parameters(arguments);
   emulate::LaunchSetup setup;
   setup.grid = extents(launch.geometry.grid);
@@ -233,6 +250,8 @@ EmulatedOutput run_emulated(const emulate::Program& program, const EmulatedLaunc
   put_state(program, run.state.empty() ? loaded_state(program) : run.state, tensors.memory());
   output.result = run_kernel(program, tensors.memory(), setup);
   output.state = state_in(program, tensors.memory());
+  output.kept = tensors.kept();
+  output.kept_changed = output.kept != tensors.allocated();
   const std::vector<std::uint16_t> whole = tensors.output();
   output.output = compared_elements(launch.on, whole);
   output.blocks_fit = !launch.on.only_head || wrote_that_head(launch.on, whole);

@@ -3,7 +3,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "attention/debug_request.hpp"
@@ -15,6 +17,9 @@
 
 namespace fatune {
 
+/// Bytes of the workspaces that are never cleared between launches, by name.
+using KeptWorkspaces = std::map<std::string, std::vector<std::uint8_t>>;
+
 /// How a kernel is run once.
 struct EmulatedRun {
   emulate::Schedule schedule;
@@ -22,6 +27,7 @@ struct EmulatedRun {
   std::function<bool()> stopped;                   ///< may be empty: LaunchSetup::stopped
   std::optional<DumpExtents> dump = std::nullopt;  ///< the kernel shows its intermediates
   emulate::ModuleState state = {};                 ///< empty: as the module is loaded
+  KeptWorkspaces kept = {};                        ///< empty: as they are allocated
 };
 
 struct EmulatedOutput {
@@ -33,6 +39,8 @@ struct EmulatedOutput {
   /// rows of other heads, or left out rows of this one.
   bool blocks_fit = true;
   emulate::ModuleState state;  ///< that it has left
+  KeptWorkspaces kept;         ///< as it has left them
+  bool kept_changed = false;   ///< they are not as they were allocated
   std::vector<float> dump;     ///< S, P, M, L, O one after the other; NaN where it did not write
 };
 

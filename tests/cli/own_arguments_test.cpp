@@ -40,6 +40,16 @@ TEST_F(OwnArguments, TensorMapsCountersAndOutputsAreEmulated) {
   }
 }
 
+TEST_F(OwnArguments, ACounterThatNobodyClearsIsFoundInTheSecondLaunch) {
+  const std::string folder = changed([](json& family) { family["workspace"][0].erase("clear"); });
+  const json report = emulate(folder, ExitCode::failed_outcomes);
+  for (const json& config : report["configs"]) {
+    const bool dynamic = config["config"].get<std::string>().ends_with("dynamic");
+    EXPECT_EQ(config["outcome"], dynamic ? "flagged" : "right") << config.dump(2);
+  }
+  EXPECT_THAT(report.dump(), HasSubstr("wrong in launch 2: the kernel keeps state"));
+}
+
 TEST_F(OwnArguments, ASweepWithoutAGpuVerifiesThem) {
   const json report = fatune_json(
       {"sweep", "--kernel-dir", kTmaFolder, "--seq", "100", "--dtype", "bf16", "--format", "json"});
