@@ -16,9 +16,9 @@ std::string describe(const gpu::DriverError& error) {
 // Refused before anything ran: the machine code or the launch does not suit the device.
 bool refused(const gpu::DriverError& error) {
   return !error.sticky() &&
-         (error.call() == "cuLaunchKernel" || error.call() == "cuFuncSetAttribute" ||
-          error.call() == "cuModuleLoadData" || error.call() == "cuLaunchKernelEx" ||
-          error.call() == "cuGraphKernelNodeSetAttribute" ||
+         (error.out_of_memory() || error.call() == "cuLaunchKernel" ||
+          error.call() == "cuFuncSetAttribute" || error.call() == "cuModuleLoadData" ||
+          error.call() == "cuLaunchKernelEx" || error.call() == "cuGraphKernelNodeSetAttribute" ||
           error.call().starts_with(gpu::kTensorMapCall) || error.call() == "cuGraphAddKernelNode" ||
           error.call() == "cuGraphInstantiateWithFlags" || error.call() == "cuGraphLaunch");
 }

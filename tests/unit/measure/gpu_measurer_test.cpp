@@ -110,6 +110,16 @@ TEST_F(GpuMeasurerTest, ARightCandidateIsVerifiedThenTimed) {
   EXPECT_FALSE(context_lost_);
 }
 
+TEST_F(GpuMeasurerTest, AWorkspaceThatFitsNoMemoryIsALimit) {
+  candidate_.geometry.arguments.buffers = {{"huge", std::int64_t{1} << 40, 0, "never", ""}};
+  const gpu::Context context(0);
+  GpuMeasurer measurer(context, HostGpu::limits(), policy_);
+  measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
+  const Outcome outcome = measurer.measure(candidate_);
+  EXPECT_EQ(outcome_name(outcome), "unlaunchable");
+  EXPECT_THAT(outcome_summary(outcome), HasSubstr("CUDA_ERROR_OUT_OF_MEMORY"));
+}
+
 TEST_F(GpuMeasurerTest, TheRunThatIsVerifiedIsASample) {
   const gpu::ScopedVariable duration("FATUNE_FAKE_KERNEL_US", "250");
   const gpu::Context context(0);
