@@ -74,6 +74,16 @@ void announce_estimate(const Target& target, const OutputOptions& output) {
   }
 }
 
+/// Whether the time of a launch has that of clearing its workspaces in it.
+void announce_workspaces(const Family& family, const OutputOptions& output) {
+  for (const BufferRule& buffer : family.arguments.buffers) {
+    if (buffer.clear != "never") {
+      print_note(output, fmt::format("workspace {} is filled before each launch, {} the timed part",
+                                     buffer.name, buffer.clear == "timed" ? "within" : "outside"));
+    }
+  }
+}
+
 /// A table says it in its own last line.
 void repeat_estimate(const RunReport& report, const ResultFiles& files,
                      const OutputOptions& output) {
@@ -203,6 +213,9 @@ ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run) {
   const std::vector<Target> targets =
       choose_targets(options.target, run.kernels.tree, run.kernels.family.min_arch);
   announce_estimate(targets.front(), options.output);
+  if (targets.front().measured()) {
+    announce_workspaces(run.kernels.family, options.output);
+  }
   Reports reports(options.output, targets.size());
   try {
     const ExitCode code = measure_all(options, run, targets, cache.get(), reports);

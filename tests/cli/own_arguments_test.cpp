@@ -65,6 +65,11 @@ TEST_F(OwnArguments, AGpuIsLaunchedWithThem) {
   const json report = fatune_json({"run", "--kernel-dir", kTmaFolder, "--seq", "100", "--config",
                                    "(BF16, 64, 16): dynamic", "--format", "json"});
   EXPECT_EQ(report["problems"][0]["ranking"].size(), 1U) << report["problems"][0].dump(2);
+  const ProcessResult result = fatune({"run", "--kernel-dir", kTmaFolder, "--seq", "100",
+                                       "--config", "(BF16, 64, 16): dynamic", "--no-db"});
+  expect_ok(result);
+  EXPECT_THAT(result.err, HasSubstr("workspace next_tile is filled before each launch, outside "
+                                    "the timed part"));
 }
 
 TEST_F(OwnArguments, AMapThatAGpuRefusesMakesItUnlaunchable) {
