@@ -30,14 +30,14 @@ __device__ __forceinline__ void max_over_warp(unsigned* greatest_bits, float val
   }
 }
 
-// Where in a (batch, seq_len, heads, d_head) tensor an element of the selected rows is.
+// Where in the output an element of the selected rows is.
 __device__ __forceinline__ unsigned long long selected_offset(const CompareArgs& args,
                                                               unsigned long long index) {
-  const unsigned long long selected_row = index / kHeadDim;
+  const unsigned long long selected_row = index / kHeadDimV;
   const unsigned long long batch_head = selected_row / args.selection.rows_per_head;
-  const unsigned long long position = args.selection.rows[selected_row];
-  const unsigned long long row = batch_head / args.heads * args.seq_len + position;
-  return (row * args.heads + batch_head % args.heads) * kHeadDim + index % kHeadDim;
+  return row_offset(args.output, batch_head / args.output.heads, args.selection.rows[selected_row],
+                    batch_head % args.output.heads) +
+         index % kHeadDimV;
 }
 
 // Whether an element of the selected rows is beyond the tolerances. NaN is.
@@ -51,7 +51,7 @@ __device__ __forceinline__ bool mismatches(const CompareArgs& args, float value,
 // (fatune_scan_output finds it).
 // shape:   grid (any); whole warps
 extern "C" __global__ void fatune_compare_output(const __grid_constant__ CompareArgs args) {
-  const auto* const output = static_cast<const Element*>(args.output);
+  const auto* const output = static_cast<const Element*>(args.output.data);
   const auto* const rounded = static_cast<const Element*>(args.rounded);
   float max_error = 0.0f, max_difference = 0.0f, max_reference_error = 0.0f, max_reference = 0.0f;
   unsigned mismatched = 0, bad_reference = 0, compared = 0;
@@ -115,17 +115,19 @@ __device__ __forceinline__ void add_word(InputSum& sum, unsigned word,
   sum.mixed += word * (index * kGoldenRatio | 1u);
 }
 
-// Adds up Q, K and V, of `elements` each.
+// Adds up Q, K and V.
 // shape:   grid (any, 3): y names the tensor; whole warps
 extern "C" __global__ void fatune_sum_inputs(const __grid_constant__ InputSumArgs args) {
   const auto* const tensor =
       static_cast<const uint4*>(blockIdx.y == 0 ? args.q : (blockIdx.y == 1 ? args.k : args.v));
-  const unsigned long long chunks = args.elements / 8;
+  const unsigned long long chunks = args.elements[blockIdx.y] / 8;
+  const unsigned long long chunks_before =
+      (blockIdx.y > 0 ? args.elements[0] / 8 : 0) + (blockIdx.y > 1 ? args.elements[1] / 8 : 0);
   InputSum sum{0, 0};
   const GridStride loop;
   for (unsigned long long i = loop.first; i < chunks; i += loop.step) {
     const uint4 words = tensor[i];
-    const unsigned long long position = 4 * (blockIdx.y * chunks + i);
+    const unsigned long long position = 4 * (chunks_before + i);
     add_word(sum, words.x, position);
     add_word(sum, words.y, position + 1);
     add_word(sum, words.z, position + 2);
@@ -144,15 +146,11 @@ extern "C" __global__ void fatune_sum_inputs(const __grid_constant__ InputSumArg
 // shape:   grid (any, bands); whole warps
 extern "C" __global__ void fatune_check_guards(const __grid_constant__ GuardArgs args,
                                                CheckCounts* counts) {
-  const unsigned long long band = blockIdx.y;
-  const unsigned long long padding_bytes =
-      band == 0 ? 0 : args.stride_bytes - args.guard_bytes - args.tensor_bytes;
-  const unsigned* const words = args.arena + (band * args.stride_bytes - padding_bytes) / 4;
+  const GuardBand band = args.bands[blockIdx.y];
   unsigned changed = 0;
   const GridStride loop;
-  for (unsigned long long i = loop.first; i < (args.guard_bytes + padding_bytes) / 4;
-       i += loop.step) {
-    const unsigned difference = words[i] ^ args.poison;
+  for (unsigned long long i = band.begin / 4 + loop.first; i < band.end / 4; i += loop.step) {
+    const unsigned difference = args.arena[i] ^ args.poison;
     changed += ((difference & 0xffu) != 0) + ((difference & 0xff00u) != 0) +
                ((difference & 0xff0000u) != 0) + ((difference & 0xff000000u) != 0);
   }

@@ -15,13 +15,13 @@ __device__ __forceinline__ bool is_beyond(const CountRowsArgs& args, float value
 // Counts for every selected row its elements that mismatch, and those beyond the limit.
 // shape:   grid (any); whole warps, each a row at a time
 extern "C" __global__ void fatune_count_rows(const __grid_constant__ CountRowsArgs args) {
-  const auto* const output = static_cast<const Element*>(args.compare.output);
+  const auto* const output = static_cast<const Element*>(args.compare.output.data);
   const GridStride loop;
-  for (unsigned long long row = loop.first / 32; row < args.compare.elements / kHeadDim;
+  for (unsigned long long row = loop.first / 32; row < args.compare.elements / kHeadDimV;
        row += loop.step / 32) {
     unsigned mismatched = 0, beyond_limit = 0;
-    for (int dim = static_cast<int>(threadIdx.x % 32); dim < kHeadDim; dim += 32) {
-      const unsigned long long index = row * kHeadDim + dim;
+    for (int dim = static_cast<int>(threadIdx.x % 32); dim < kHeadDimV; dim += 32) {
+      const unsigned long long index = row * kHeadDimV + dim;
       const float value = element_value(output[selected_offset(args.compare, index)]);
       mismatched += mismatches(args.compare, value, index);
       beyond_limit += is_beyond(args, value, index);

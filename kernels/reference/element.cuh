@@ -1,17 +1,19 @@
-// The problem's element type and head dimension, from the compiler's defines.
+// The problem's element type and head dimensions, from the compiler's defines.
 #ifndef FATUNE_KERNELS_REFERENCE_ELEMENT_CUH
 #define FATUNE_KERNELS_REFERENCE_ELEMENT_CUH
 
 #include "common/ptx_convert.cuh"
+#include "reference/measurement_args.h"
 
 using Element = unsigned short;
 
 inline constexpr bool kIsBf16 = FATUNE_IS_BF16;
-inline constexpr int kHeadDim = FATUNE_HEAD_DIM;
+inline constexpr int kHeadDim = FATUNE_HEAD_DIM;     // of Q and K
+inline constexpr int kHeadDimV = FATUNE_HEAD_DIM_V;  // of V and O
 // All exponent bits set: infinity or NaN.
 inline constexpr unsigned kExponentMask = kIsBf16 ? 0x7f80u : 0x7c00u;
 
-static_assert(kHeadDim % 8 == 0, "rows are read 16 bytes at a time");
+static_assert(kHeadDim % 8 == 0 && kHeadDimV % 8 == 0, "rows are read 16 bytes at a time");
 
 __device__ __forceinline__ float element_value(Element element) {
   return cvt_f32<kIsBf16>(element);
@@ -19,6 +21,12 @@ __device__ __forceinline__ float element_value(Element element) {
 __device__ __forceinline__ Element round_element(float value) { return cvt_rn<kIsBf16>(value); }
 __device__ __forceinline__ bool is_finite(Element element) {
   return (element & kExponentMask) != kExponentMask;
+}
+
+// Where a row's first element is, in elements.
+__device__ __forceinline__ long long row_offset(const TensorView& tensor, long long batch,
+                                                long long row, long long head) {
+  return batch * tensor.batch_stride + row * tensor.row_stride + head * tensor.head_stride;
 }
 
 #endif

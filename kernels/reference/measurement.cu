@@ -1,7 +1,9 @@
 // Everything that fatune runs on the GPU besides the kernels it tunes: inputs, references,
-// comparisons, and the gate of a timed sample. One translation unit for a (dtype, d_head).
+// comparisons, and the gate of a timed sample. One translation unit for a (dtype, d_head,
+// d_head_v).
 //   FATUNE_IS_BF16   true or false
-//   FATUNE_HEAD_DIM  a multiple of 8
+//   FATUNE_HEAD_DIM  of Q and K: a multiple of 8
+//   FATUNE_HEAD_DIM_V  of V and O: a multiple of 8
 #include "reference/check_output.cuh"
 #include "reference/count_rows.cuh"
 #include "reference/device_gate.cuh"

@@ -1,16 +1,27 @@
 // Arguments and results of the measurement kernels. Included by the host too; plain C++ types only,
-// no includes. Tensors are contiguous (batch, seq_len, heads, d_head), 16-bit, 16-byte aligned.
+// no includes. Tensors are contiguous, 16-bit, 16-byte aligned.
 #ifndef FATUNE_KERNELS_REFERENCE_MEASUREMENT_ARGS_H
 #define FATUNE_KERNELS_REFERENCE_MEASUREMENT_ARGS_H
 
-struct FillInputsArgs {
-  void* q;
-  void* k;
-  void* v;
-  unsigned long long elements;  // of each tensor
-  unsigned long long seed;
-  int seq_len;
+// A tensor of (batch, rows, heads, columns), wherever its elements lie. Strides in elements;
+// columns are neighbours.
+struct TensorView {
+  void* data;
+  long long batch_stride;
+  long long row_stride;
+  long long head_stride;
+  int batch;
+  int rows;
   int heads;
+  int columns;
+};
+
+// Heads of Q share those of K and V in groups of the same size.
+struct FillInputsArgs {
+  TensorView q;
+  TensorView k;
+  TensorView v;
+  unsigned long long seed;
   int kind;  // src/attention/input_kind.hpp
 };
 
@@ -20,18 +31,18 @@ struct RowSelection {
   int rows_per_head;
 };
 
-// Reference outputs are [batch * heads, rows_per_head, d_head].
+// Reference outputs are [batch * heads, rows_per_head, columns of V]. Query `row` stands at
+// position row + rows of K - rows of Q.
 struct ReferenceArgs {
-  const void* q;
-  const void* k;
-  const void* v;
+  TensorView q;
+  TensorView k;
+  TensorView v;
   RowSelection selection;
   float* exact;   // fp32 throughout
   void* rounded;  // rounded to the element type where a 16-bit framework rounds
-  int seq_len;
-  int heads;
   float softmax_scale;
-  int causal;
+  int causal;  // a query sees no keys after its position
+  int window;  // a query sees keys less than this far from its position; 0: all
 };
 
 // Checksum of Q, K and V: sums, modulo 2^32, of their 32-bit words, each times an odd number that
@@ -45,8 +56,8 @@ struct InputSumArgs {
   const void* q;
   const void* k;
   const void* v;
-  unsigned long long elements;  // of each tensor
-  InputSum* sum;                // is added to
+  unsigned long long elements[3];  // of each tensor
+  InputSum* sum;                   // is added to
 };
 
 // What comparing finds; all fields start at 0. Maxima are fp32 numbers >= 0 as bit patterns, whose
@@ -67,14 +78,12 @@ struct CheckCounts {
 
 // An output element mismatches when |output - rounded| > atol + rtol * |rounded|.
 struct CompareArgs {
-  const void* output;
+  TensorView output;
   RowSelection selection;
   const float* exact;
   const void* rounded;
   CheckCounts* counts;
   unsigned long long elements;  // of the selection
-  int seq_len;
-  int heads;
   float atol;
   float rtol;
 };
@@ -91,14 +100,18 @@ struct CountRowsArgs {
   float limit;
 };
 
-// Memory around the tensors: `bands` guard bands in turn with tensors, a band first and a band
-// last.
+// Bytes [begin, end) of an arena, multiples of 4.
+struct GuardBand {
+  unsigned long long begin;
+  unsigned long long end;
+};
+
+// Memory around the tensors: guard bands in turn with tensors, a band first and a band last. A
+// tensor's padding counts as guard.
 struct GuardArgs {
   const unsigned* arena;
-  unsigned long long guard_bytes;
-  unsigned long long tensor_bytes;  // without its padding, which counts as guard
-  unsigned long long stride_bytes;  // from band to band
-  unsigned poison;                  // what each 32-bit word holds
+  GuardBand bands[5];
+  unsigned poison;  // what each 32-bit word holds
 };
 
 struct GateArgs {

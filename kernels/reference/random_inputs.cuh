@@ -25,15 +25,15 @@ __device__ __forceinline__ uint4 random_bits(const FillInputsArgs& args, RandomS
                     args.seed);
 }
 
-// Where in the sequence the dominating key of a (batch, head) is.
+// Which key of a (batch, head of K) is the dominating one.
 __device__ __forceinline__ int dominating_position(const FillInputsArgs& args,
                                                    unsigned long long head) {
   return static_cast<int>(
-      __umulhi(random_bits(args, kPosition, head).x, static_cast<unsigned>(args.seq_len)));
+      __umulhi(random_bits(args, kPosition, head).x, static_cast<unsigned>(args.k.rows)));
 }
 
-// +1 or -1 for four neighbouring dimensions: the direction that all queries of a head share and
-// that its dominating key points in.
+// +1 or -1 for four neighbouring dimensions: the direction that all queries of a head of K
+// share and that its dominating key points in.
 __device__ __forceinline__ float4 shared_direction(const FillInputsArgs& args,
                                                    unsigned long long head, int dim) {
   const uint4 bits = random_bits(args, kDirection, (head * kHeadDim + dim) / 4);
@@ -41,52 +41,82 @@ __device__ __forceinline__ float4 shared_direction(const FillInputsArgs& args,
   return make_float4(sign(bits.x), sign(bits.y), sign(bits.z), sign(bits.w));
 }
 
-// Four neighbouring elements of one row; `group` is their index divided by four.
-__device__ __forceinline__ float4 input_values(const FillInputsArgs& args, RandomStream tensor,
-                                               unsigned long long group) {
-  const uint4 bits = random_bits(args, tensor, group);
-  const float2 low = normal_pair(bits.x, bits.y);
-  const float2 high = normal_pair(bits.z, bits.w);
-  float4 values = make_float4(low.x, low.y, high.x, high.y);
-  if (args.kind == kLargeLogits && tensor == kQuery) {
-    return make_float4(values.x * kLargeLogitsFactor, values.y * kLargeLogitsFactor,
-                       values.z * kLargeLogitsFactor, values.w * kLargeLogitsFactor);
+// An element's place: four neighbouring ones of a row of a tensor.
+struct Place {
+  unsigned long long group;  // index of the four, in the order (batch, row, head, column)
+  int batch, row, head, column;
+
+  __device__ __forceinline__ Place(const TensorView& tensor, unsigned long long index)
+      : group(index) {
+    const auto groups = static_cast<unsigned>(tensor.columns / 4);
+    const unsigned long long row_of_head = index / groups;
+    const unsigned long long position = row_of_head / tensor.heads;
+    column = static_cast<int>(index % groups) * 4;
+    head = static_cast<int>(row_of_head % tensor.heads);
+    row = static_cast<int>(position % tensor.rows);
+    batch = static_cast<int>(position / tensor.rows);
   }
-  if (args.kind != kDominatingKey || tensor == kValue) {
-    return values;
-  }
-  const unsigned long long row_of_head = group / (kHeadDim / 4);
-  const int dim = static_cast<int>(group % (kHeadDim / 4)) * 4;
-  const unsigned long long row = row_of_head / args.heads;  // batch * seq_len + position
+};
+
+__device__ __forceinline__ const TensorView& tensor_of(const FillInputsArgs& args,
+                                                       RandomStream tensor) {
+  return tensor == kQuery ? args.q : (tensor == kKey ? args.k : args.v);
+}
+
+__device__ __forceinline__ float4 scaled(float factor, float4 x) {
+  return make_float4(x.x * factor, x.y * factor, x.z * factor, x.w * factor);
+}
+
+// `normal`: what the same elements of a normal input are.
+__device__ __forceinline__ float4 dominating_values(const FillInputsArgs& args, RandomStream tensor,
+                                                    const Place& at, float4 normal) {
+  const int group_size = args.q.heads / args.k.heads;
+  const int key_head = tensor == kQuery ? at.head / group_size : at.head;
   const unsigned long long head =
-      row / args.seq_len * args.heads + row_of_head % args.heads;  // batch * heads + head
-  const float4 direction = shared_direction(args, head, dim);
+      static_cast<unsigned long long>(at.batch) * args.k.heads + key_head;
+  const float4 direction = shared_direction(args, head, at.column);
   if (tensor == kQuery) {
-    return make_float4(values.x + direction.x, values.y + direction.y, values.z + direction.z,
-                       values.w + direction.w);
-  }
-  if (static_cast<int>(row % args.seq_len) != dominating_position(args, head)) {
-    return values;
+    return make_float4(normal.x + direction.x, normal.y + direction.y, normal.z + direction.z,
+                       normal.w + direction.w);
   }
   // Queries are normal + direction, so q . direction is about d_head and the logit, with the
   // softmax scale 1 / sqrt(d_head), about length * sqrt(d_head).
-  const float length = kDominatingLogit * rsqrtf(static_cast<float>(kHeadDim));
-  return make_float4(length * direction.x, length * direction.y, length * direction.z,
-                     length * direction.w);
+  return at.row == dominating_position(args, head)
+             ? scaled(kDominatingLogit * rsqrtf(static_cast<float>(kHeadDim)), direction)
+             : normal;
+}
+
+__device__ __forceinline__ float4 input_values(const FillInputsArgs& args, RandomStream tensor,
+                                               const Place& at) {
+  const uint4 bits = random_bits(args, tensor, at.group);
+  const float2 low = normal_pair(bits.x, bits.y);
+  const float2 high = normal_pair(bits.z, bits.w);
+  const float4 values = make_float4(low.x, low.y, high.x, high.y);
+  if (args.kind == kLargeLogits && tensor == kQuery) {
+    return scaled(kLargeLogitsFactor, values);
+  }
+  return args.kind == kDominatingKey && tensor != kValue
+             ? dominating_values(args, tensor, at, values)
+             : values;
 }
 
 // Fills Q, K and V.
 // shape:   grid (any, 3): y names the tensor
 extern "C" __global__ void fatune_fill_inputs(const __grid_constant__ FillInputsArgs args) {
   const auto tensor = static_cast<RandomStream>(blockIdx.y);
-  auto* const target =
-      static_cast<ushort4*>(tensor == kQuery ? args.q : (tensor == kKey ? args.k : args.v));
+  const TensorView& view = tensor_of(args, tensor);
+  const unsigned long long groups =
+      static_cast<unsigned long long>(view.batch) * view.rows * view.heads * (view.columns / 4);
   const unsigned long long step = static_cast<unsigned long long>(gridDim.x) * blockDim.x;
   unsigned long long group = static_cast<unsigned long long>(blockIdx.x) * blockDim.x + threadIdx.x;
-  for (; group < args.elements / 4; group += step) {
-    const float4 values = input_values(args, tensor, group);
-    target[group] = make_ushort4(round_element(values.x), round_element(values.y),
-                                 round_element(values.z), round_element(values.w));
+  for (; group < groups; group += step) {
+    const Place at(view, group);
+    const float4 values = input_values(args, tensor, at);
+    Element* const target =
+        static_cast<Element*>(view.data) + row_offset(view, at.batch, at.row, at.head) + at.column;
+    *reinterpret_cast<ushort4*>(target) =
+        make_ushort4(round_element(values.x), round_element(values.y), round_element(values.z),
+                     round_element(values.w));
   }
 }
 

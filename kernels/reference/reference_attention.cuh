@@ -23,19 +23,20 @@ inline constexpr int kKeys = kReferenceKeys;
 inline constexpr int kLanesPerRow = kReferenceLanesPerRow;
 inline constexpr int kRowsPerThread = kRows * kLanesPerRow / kThreads;
 inline constexpr int kKeysPerThread = kKeys / kLanesPerRow;
-inline constexpr int kTileStride = reference_row_stride(kHeadDim);
-inline constexpr int kPaddedHeadDim = kTileStride - 4;
-inline constexpr int kDimGroups = kPaddedHeadDim / (4 * kLanesPerRow);
+inline constexpr int kQueryStride = reference_row_stride(kHeadDim);
+inline constexpr int kTileStride = reference_row_stride(reference_max(kHeadDim, kHeadDimV));
+inline constexpr int kPaddedHeadDimV = reference_row_stride(kHeadDimV) - 4;
+inline constexpr int kDimGroups = kPaddedHeadDimV / (4 * kLanesPerRow);
 inline constexpr int kProbStride = kReferenceProbStride;
 
 struct ReferenceShared {
-  float q[kRows][kTileStride];
+  float q[kRows][kQueryStride];
   float kv[kKeys][kTileStride];
   float exact[kRows][kProbStride];  // probabilities of one tile
   float rounded[kRows][kProbStride];
   int positions[kRows];
 };
-static_assert(sizeof(ReferenceShared) == reference_shared_bytes(kHeadDim));
+static_assert(sizeof(ReferenceShared) == reference_shared_bytes(kHeadDim, kHeadDimV));
 
 // Greatest score and sum of exp(score - greatest) over the keys seen so far.
 struct RowState {
@@ -70,8 +71,9 @@ struct RowState {
     }
   }
 
+  // 0 in a row that sees no key.
   __device__ __forceinline__ float probability(float score) const {
-    return expf(score - greatest) / sum;
+    return sum > 0.0f ? expf(score - greatest) / sum : 0.0f;
   }
 };
 
@@ -98,17 +100,17 @@ __device__ __forceinline__ void store_four(float* address, unsigned low, unsigne
 
 // Converts rows of 16-bit elements to fp32 in shared memory; rows that do not exist and the padding
 // of existing ones become 0.
-// shape:   row_address(row) gives the row's first element, or null
+// shape:   row_address(row) gives the row's first element of kColumns, or null
 // threads: the block; sync: none
-template <int kTileRows, typename RowAddress>
-__device__ __forceinline__ void load_rows(float (&tile)[kTileRows][kTileStride],
+template <int kColumns, int kTileRows, int kStride, typename RowAddress>
+__device__ __forceinline__ void load_rows(float (&tile)[kTileRows][kStride],
                                           RowAddress row_address) {
-  constexpr int kChunks = kPaddedHeadDim / 8;  // of 8 elements
+  constexpr int kChunks = (reference_row_stride(kColumns) - 4) / 8;  // of 8 elements
   for (int i = threadIdx.x; i < kTileRows * kChunks; i += kThreads) {
     const int row = i / kChunks;
     const int dim = i % kChunks * 8;
     const Element* const from = row_address(row);
-    const bool exists = from != nullptr && dim < kHeadDim;
+    const bool exists = from != nullptr && dim < kColumns;
     const uint4 bits =
         exists ? *reinterpret_cast<const uint4*>(from + dim) : make_uint4(0, 0, 0, 0);
     store_four(&tile[row][dim], bits.x, bits.y);
@@ -123,19 +125,17 @@ struct Reference {
   ReferenceShared& shared;
   const int lane;
   const int first_row;
-  long long head_offset;  // of this (batch, head)'s first element in a tensor
   long long batch_head;
-  int selected;  // rows of this block that exist
-  int keys;      // that any of its rows sees
+  int selected;   // rows of this block that exist
+  int first_key;  // of the first tile that any of its rows sees
+  int end_key;    // behind the last key that any of its rows sees
 
   __device__ __forceinline__ Reference(const ReferenceArgs& a, ReferenceShared& s)
       : args(a),
         shared(s),
         lane(threadIdx.x % kLanesPerRow),
         first_row(threadIdx.x / kLanesPerRow * kRowsPerThread) {
-    const long long batch = blockIdx.z;
-    head_offset = (batch * args.seq_len * args.heads + blockIdx.y) * kHeadDim;
-    batch_head = batch * args.heads + blockIdx.y;
+    batch_head = static_cast<long long>(blockIdx.z) * args.q.heads + blockIdx.y;
     selected = min(kRows, args.selection.rows_per_head - static_cast<int>(blockIdx.x) * kRows);
   }
 
@@ -144,9 +144,30 @@ struct Reference {
     return batch_head * args.selection.rows_per_head + blockIdx.x * kRows + row;
   }
 
-  __device__ __forceinline__ const Element* row_address(const void* tensor, int position) const {
-    return static_cast<const Element*>(tensor) + head_offset +
-           static_cast<long long>(position) * args.heads * kHeadDim;
+  // Of this block's head, or of the head of K and V that it shares.
+  __device__ __forceinline__ const Element* row_address(const TensorView& tensor,
+                                                        int position) const {
+    const int head = static_cast<int>(blockIdx.y) / (args.q.heads / tensor.heads);
+    return static_cast<const Element*>(tensor.data) +
+           row_offset(tensor, blockIdx.z, position, head);
+  }
+
+  // Keys [first_seen(row), end_seen(row)) are those that a query sees.
+  __device__ __forceinline__ int position_of(int row) const {
+    return row + args.k.rows - args.q.rows;
+  }
+  __device__ __forceinline__ int first_seen(int row) const {
+    return args.window > 0 ? clamped_key(position_of(row) - args.window + 1) : 0;
+  }
+  __device__ __forceinline__ int end_seen(int row) const {
+    const int position = position_of(row);
+    const int end = args.causal != 0  ? position + 1
+                    : args.window > 0 ? position + args.window
+                                      : args.k.rows;
+    return clamped_key(end);
+  }
+  __device__ __forceinline__ int clamped_key(int key) const {
+    return max(0, min(key, args.k.rows));
   }
 
   // threads: the block; sync: out: a CTA barrier
@@ -157,16 +178,19 @@ struct Reference {
       shared.positions[threadIdx.x] = args.selection.rows[selection_index(row)];
     }
     __syncthreads();
-    load_rows(shared.q, [this](int row) { return row_address(args.q, shared.positions[row]); });
-    keys = args.causal != 0 ? shared.positions[selected - 1] + 1 : args.seq_len;
+    load_rows<kHeadDim>(shared.q,
+                        [this](int row) { return row_address(args.q, shared.positions[row]); });
+    first_key = first_seen(shared.positions[0]) / kKeys * kKeys;
+    end_key = end_seen(shared.positions[selected - 1]);
     __syncthreads();
   }
 
   // threads: the block; sync: a CTA barrier before (the last tile has been read) and after
-  __device__ __forceinline__ void load_tile(const void* tensor, int first_key) {
+  template <int kColumns>
+  __device__ __forceinline__ void load_tile(const TensorView& tensor, int first) {
     __syncthreads();
-    load_rows(shared.kv, [=, this](int row) -> const Element* {
-      return first_key + row < args.seq_len ? row_address(tensor, first_key + row) : nullptr;
+    load_rows<kColumns>(shared.kv, [&](int row) -> const Element* {
+      return first + row < tensor.rows ? row_address(tensor, first + row) : nullptr;
     });
     __syncthreads();
   }
@@ -174,7 +198,7 @@ struct Reference {
   // scale * q.k of this thread's rows and keys of the tile in shared.kv; minus infinity where
   // masked or past the end.
   __device__ __forceinline__ void scores(float (&s)[kRowsPerThread][kKeysPerThread],
-                                         int first_key) const {
+                                         int first) const {
 #pragma unroll
     for (int i = 0; i < kRowsPerThread; ++i) {
 #pragma unroll
@@ -200,10 +224,12 @@ struct Reference {
     }
 #pragma unroll
     for (int i = 0; i < kRowsPerThread; ++i) {
-      const int last_key = args.causal != 0 ? shared.positions[first_row + i] : args.seq_len - 1;
+      const int row = shared.positions[first_row + i];
+      const int begin = first_seen(row), end = end_seen(row);
 #pragma unroll
       for (int j = 0; j < kKeysPerThread; ++j) {
-        const bool seen = first_key + lane + kLanesPerRow * j <= last_key;
+        const int key = first + lane + kLanesPerRow * j;
+        const bool seen = key >= begin && key < end;
         s[i][j] = seen ? s[i][j] * args.softmax_scale : negative_infinity();
       }
     }
@@ -213,10 +239,10 @@ struct Reference {
   __device__ __forceinline__ void find_states(RowState (&exact)[kRowsPerThread],
                                               RowState (&rounded)[kRowsPerThread]) {
 #pragma unroll 1
-    for (int first_key = 0; first_key < keys; first_key += kKeys) {
-      load_tile(args.k, first_key);
+    for (int first = first_key; first < end_key; first += kKeys) {
+      load_tile<kHeadDim>(args.k, first);
       float s[kRowsPerThread][kKeysPerThread];
-      scores(s, first_key);
+      scores(s, first);
 #pragma unroll
       for (int i = 0; i < kRowsPerThread; ++i) {
 #pragma unroll
@@ -236,9 +262,9 @@ struct Reference {
   // Probabilities of the tile in shared.kv, to shared memory. sync: none
   __device__ __forceinline__ void store_probabilities(const RowState (&exact)[kRowsPerThread],
                                                       const RowState (&rounded)[kRowsPerThread],
-                                                      int first_key) const {
+                                                      int first) const {
     float s[kRowsPerThread][kKeysPerThread];
-    scores(s, first_key);
+    scores(s, first);
 #pragma unroll
     for (int i = 0; i < kRowsPerThread; ++i) {
 #pragma unroll
@@ -294,8 +320,8 @@ struct ReferenceOutput {
 #pragma unroll
       for (int g = 0; g < kDimGroups; ++g) {
         const int dim = 4 * (block.lane + kLanesPerRow * g);
-        if (block.first_row + i < block.selected && dim < kHeadDim) {
-          const long long at = block.selection_index(block.first_row + i) * kHeadDim + dim;
+        if (block.first_row + i < block.selected && dim < kHeadDimV) {
+          const long long at = block.selection_index(block.first_row + i) * kHeadDimV + dim;
           const float4 o = rounded[i][g];
           *reinterpret_cast<float4*>(block.args.exact + at) = exact[i][g];
           *reinterpret_cast<ushort4*>(static_cast<Element*>(block.args.rounded) + at) =
@@ -319,10 +345,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   block.find_states(exact, rounded);
   ReferenceOutput output;
 #pragma unroll 1
-  for (int first_key = 0; first_key < block.keys; first_key += kKeys) {
-    block.load_tile(args.k, first_key);
-    block.store_probabilities(exact, rounded, first_key);
-    block.load_tile(args.v, first_key);  // its barriers also publish the probabilities
+  for (int first = block.first_key; first < block.end_key; first += kKeys) {
+    block.load_tile<kHeadDim>(args.k, first);
+    block.store_probabilities(exact, rounded, first);
+    block.load_tile<kHeadDimV>(args.v, first);  // its barriers also publish the probabilities
     output.accumulate(block);
   }
   output.store(block);

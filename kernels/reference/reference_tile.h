@@ -18,9 +18,12 @@ constexpr int reference_row_stride(int head_dim) {
 
 inline constexpr int kReferenceProbStride = kReferenceKeys + 4;
 
+constexpr int reference_max(int a, int b) { return a > b ? a : b; }
+
 // Dynamic shared memory: Q, one tile of K or V, two tiles of probabilities, the rows' positions.
-constexpr int reference_shared_bytes(int head_dim) {
-  return 4 * ((kReferenceRows + kReferenceKeys) * reference_row_stride(head_dim) +
+constexpr int reference_shared_bytes(int head_dim, int head_dim_v) {
+  return 4 * (kReferenceRows * reference_row_stride(head_dim) +
+              kReferenceKeys * reference_row_stride(reference_max(head_dim, head_dim_v)) +
               2 * kReferenceRows * kReferenceProbStride + kReferenceRows);
 }
 

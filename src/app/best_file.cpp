@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "attention/problem_details.hpp"
 #include "core/device_limits.hpp"
 #include "core/error.hpp"
 #include "data/json_file.hpp"
@@ -11,10 +12,25 @@
 namespace fatune {
 namespace {
 
+DetailValue read_detail(const JsonNode& node) {
+  const nlohmann::json json = node.raw();
+  if (json.is_boolean()) {
+    return node.boolean();
+  }
+  return json.is_number() ? DetailValue(json.get<double>()) : DetailValue(node.text());
+}
+
+/// Older files have the first six properties alone.
 Problem read_problem(const JsonNode& node) {
-  return {node.at("batch").integer(),           node.at("seq_len").integer(),
-          node.at("heads").integer(),           node.at("d_head").integer(),
-          parse_dtype(node.at("dtype").text()), node.at("causal").boolean()};
+  Problem problem{node.at("batch").integer(),           node.at("seq_len").integer(),
+                  node.at("heads").integer(),           node.at("d_head").integer(),
+                  parse_dtype(node.at("dtype").text()), node.at("causal").boolean()};
+  for (const ProblemDetail& detail : kProblemDetails) {
+    if (const auto found = node.find(std::string(detail.name))) {
+      set_detail(detail, problem, read_detail(*found));
+    }
+  }
+  return problem;
 }
 
 std::optional<double> measured_us(const JsonNode& winner) {

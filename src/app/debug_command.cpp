@@ -33,7 +33,7 @@ class Debugging {
     report_.config = short_form(kernels_.family, config_);
     report_.head = head_;
     report_.declares_steps = kernels_.family.debug.has_value();
-    report_.init = init_kind_name(options.init);
+    report_.init = input_kind_name(options.init);
     report_.seed = options.seed;
   }
 

@@ -48,8 +48,8 @@ EmulateReport describe(const EmulateOptions& options, const KernelChoice& kernel
   for (const NamedSchedule& schedule : schedules) {
     report.schedules.push_back(schedule.name);
   }
-  for (const InitKind kind : kEmulatedInputs) {
-    report.inputs.emplace_back(init_kind_name(kind));
+  for (const InputKind kind : kInputKinds) {
+    report.inputs.emplace_back(input_kind_name(kind));
   }
   return report;
 }

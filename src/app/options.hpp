@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "attention/init_kind.hpp"
-#include "attention/problem.hpp"
+#include "attention/input_kind.hpp"
+#include "attention/problem_details.hpp"
 #include "core/arch.hpp"
 #include "core/map_target.hpp"
 #include "core/output_format.hpp"
@@ -29,6 +29,12 @@ struct KernelOptions {
   std::optional<std::string> kernels_variable;      ///< the environment's KERNELS
 };
 
+/// A value for one of a problem's details.
+struct AskedDetail {
+  const ProblemDetail* detail = nullptr;
+  DetailValue value;
+};
+
 /// Which problems. Empty lists: sequence lengths as documented, the rest as the configurations say.
 struct ProblemOptions {
   std::vector<std::int64_t> seq_lens;
@@ -37,6 +43,7 @@ struct ProblemOptions {
   bool causal = false;
   std::optional<std::int64_t> batch;  ///< absent: documented_batch(seq_len)
   std::int64_t heads = kDocumentedHeads;
+  std::vector<AskedDetail> details;  ///< what is asked for beyond that
 };
 
 /// On what.
@@ -132,7 +139,7 @@ struct DebugOptions {
   std::int64_t seq_blocks = 4;          ///< sequence length in blocks of query rows
   std::optional<std::int64_t> seq_len;  ///< in place of that
   bool causal = false;
-  InitKind init = InitKind::random;
+  InputKind init = InputKind::normal;
   std::uint64_t seed = 1;
   bool emulate = true;  ///< without a GPU: run its PTX on the CPU
   TargetOptions target;

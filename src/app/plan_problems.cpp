@@ -98,12 +98,15 @@ std::vector<Group> group_configs(const Family& family, const Plan& plan,
 
 Problem make_problem(const ProblemOptions& options, DType dtype, std::int64_t d_head,
                      std::int64_t seq_len) {
-  const Problem problem{options.batch.value_or(documented_batch(seq_len)),
-                        seq_len,
-                        options.heads,
-                        d_head,
-                        dtype,
-                        options.causal};
+  Problem problem{options.batch.value_or(documented_batch(seq_len)),
+                  seq_len,
+                  options.heads,
+                  d_head,
+                  dtype,
+                  options.causal};
+  for (const auto& [detail, value] : options.details) {
+    set_detail(*detail, problem, value);
+  }
   check_problem(problem);
   return problem;
 }
@@ -176,6 +179,15 @@ std::vector<std::int64_t> seq_lens_of(const ProblemOptions& options) {
 }
 
 }  // namespace
+
+bool is_asked_for(const Problem& problem, const ProblemOptions& options) {
+  const auto has = [&](const AskedDetail& asked) {
+    return detail_value(*asked.detail, problem) == asked.value;
+  };
+  return is_among(problem.seq_len, options.seq_lens) && is_among(problem.d_head, options.d_heads) &&
+         is_among(problem.dtype, options.dtypes) && (!options.causal || problem.causal) &&
+         std::all_of(options.details.begin(), options.details.end(), has);
+}
 
 Binding binding_of(const ProblemOptions& options) { return {options.dtypes, options.d_heads}; }
 

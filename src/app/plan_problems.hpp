@@ -29,6 +29,10 @@ void choose_audited(const Family& family, const Plan& plan, const AuditOptions& 
 /// run.
 [[nodiscard]] std::int64_t first_seq_len(const ProblemOptions& options);
 
+/// Whether a problem of an earlier run is one that the options name; what they leave open may be
+/// anything.
+[[nodiscard]] bool is_asked_for(const Problem& problem, const ProblemOptions& options);
+
 /// The values that the options give to parameters bound to the problem.
 [[nodiscard]] Binding binding_of(const ProblemOptions& options);
 

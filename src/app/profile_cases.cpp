@@ -13,18 +13,6 @@
 namespace fatune {
 namespace {
 
-template <typename T>
-bool is_asked_for(const T& value, const std::vector<T>& asked_for) {
-  return asked_for.empty() ||
-         std::find(asked_for.begin(), asked_for.end(), value) != asked_for.end();
-}
-
-bool is_asked_for(const Problem& problem, const ProblemOptions& options) {
-  return is_asked_for(problem.seq_len, options.seq_lens) &&
-         is_asked_for(problem.d_head, options.d_heads) &&
-         is_asked_for(problem.dtype, options.dtypes) && (!options.causal || problem.causal);
-}
-
 bool is_listed(const Problem& problem, const std::vector<ProfileProblem>& listed) {
   return std::any_of(listed.begin(), listed.end(),
                      [&](const ProfileProblem& one) { return one.problem == problem; });

@@ -28,6 +28,11 @@ std::string problem_words(const ProfileOptions& options, const Family& family,
       "--family {} --seq {} --dhead {} --dtype {} --batch {} --heads {}", quoted(family.name),
       problem.seq_len, problem.d_head, dtype_name(problem.dtype), problem.batch, problem.heads);
   words += problem.causal ? " --causal" : "";
+  for (const ProblemDetail& detail : kProblemDetails) {
+    if (is_unusual(detail, problem)) {
+      words += fmt::format(" {} {}", detail.option, detail_text(detail, problem));
+    }
+  }
   for (const fs::path& dir : options.kernels.kernel_dirs) {
     words += " --kernel-dir " + quoted(fs::absolute(dir).string());
   }

@@ -31,22 +31,12 @@ SassCase named_case(const SassOptions& options, const std::string& text) {
   return {std::move(kernels), std::move(config), problem, target.limits, {}};
 }
 
-template <typename Value>
-bool is_asked(const std::vector<Value>& asked, const Value& value) {
-  return asked.empty() || std::find(asked.begin(), asked.end(), value) != asked.end();
-}
-
-bool fits(const ProblemOptions& asked, const Problem& problem) {
-  return is_asked(asked.seq_lens, problem.seq_len) && is_asked(asked.d_heads, problem.d_head) &&
-         is_asked(asked.dtypes, problem.dtype) && (!asked.causal || problem.causal);
-}
-
 const ProblemReport& only_problem(const RunReport& run, const ProblemOptions& asked) {
   const ProblemReport* found = nullptr;
   std::vector<std::string> names;
   for (const ProblemReport& problem : run.problems) {
     names.push_back(describe(problem.problem));
-    if (fits(asked, problem.problem)) {
+    if (is_asked_for(problem.problem, asked)) {
       if (found != nullptr && describe(found->problem) != names.back()) {
         throw Error(ExitCode::usage, "the run has several such problems", "--run",
                     "choose one with --seq, --dhead, --dtype or --causal");

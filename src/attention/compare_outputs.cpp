@@ -5,6 +5,7 @@
 
 #include "attention/cpu_reference.hpp"
 #include "attention/error_rule.hpp"
+#include "attention/tensor_shape.hpp"
 
 namespace fatune {
 namespace {
@@ -24,7 +25,7 @@ RowCount count_row(double limit, const Problem& problem, std::int64_t first,
                    std::span<const double> rounded) {
   RowCount count;
   const auto begin = static_cast<std::size_t>(first);
-  for (std::size_t i = begin; i < begin + static_cast<std::size_t>(problem.d_head); ++i) {
+  for (std::size_t i = begin; i < begin + static_cast<std::size_t>(problem.d_head_v); ++i) {
     const double value = element_value(output[i], problem.dtype);
     const double difference = std::abs(value - rounded[i]);
     const bool within = difference <= limit && std::abs(value - exact[i]) <= limit;
@@ -67,18 +68,15 @@ RowMismatches compare_rows(const ErrorStats& stats, const Problem& problem,
   RowMismatches rows;
   rows.input = stats.input;
   rows.rows_per_head = problem.seq_len;
-  const std::int64_t heads = problem.batch * problem.heads;
-  for (std::int64_t row = 0; row < heads * problem.seq_len; ++row) {
-    const std::int64_t head = row / problem.seq_len;
-    const std::int64_t position = row % problem.seq_len;
-    const std::int64_t first =
-        ((head / problem.heads * problem.seq_len + position) * problem.heads +
-         head % problem.heads) *
-        problem.d_head;
-    const RowCount count = count_row(stats.limit, problem, first, output, exact, rounded);
-    rows.row.push_back(static_cast<std::int32_t>(position));
-    rows.mismatched.push_back(count.mismatched);
-    rows.beyond_limit.push_back(count.beyond_limit);
+  const TensorShape shape = tensor_shape(problem, TensorRole::o);
+  for (std::int64_t head = 0; head < shape.batch * shape.heads; ++head) {
+    for (std::int64_t row = 0; row < shape.rows; ++row) {
+      const std::int64_t first = shape.row_offset(head / shape.heads, row, head % shape.heads);
+      const RowCount count = count_row(stats.limit, problem, first, output, exact, rounded);
+      rows.row.push_back(static_cast<std::int32_t>(row));
+      rows.mismatched.push_back(count.mismatched);
+      rows.beyond_limit.push_back(count.beyond_limit);
+    }
   }
   return rows;
 }

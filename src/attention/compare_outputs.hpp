@@ -18,7 +18,7 @@ namespace fatune {
                                          std::span<const double> rounded);
 
 /// Which rows of the same are wrong: beyond `stats.limit`, or mismatched.
-/// shape: output, exact and rounded: (batch, seq_len, heads, d_head) of the problem
+/// shape: output, exact and rounded: that of O
 [[nodiscard]] RowMismatches compare_rows(const ErrorStats& stats, const Problem& problem,
                                          std::span<const std::uint16_t> output,
                                          std::span<const double> exact,

@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
+
+#include "attention/tensor_shape.hpp"
+#include "attention/visible_keys.hpp"
 
 namespace fatune {
 namespace {
@@ -28,84 +32,123 @@ std::uint16_t to_bits(bool negative, int biased_exponent, std::int64_t fraction,
 
 enum class Rounding { none, to_elements };
 
-// One query row against the keys it sees.
-class RowAttention {
+struct RowAt {
+  std::int64_t batch;
+  std::int64_t head;
+  std::int64_t row;
+};
+
+// Scores of one query row against the keys it sees, and the softmax over them.
+class RowScores {
  public:
-  RowAttention(const Problem& problem, std::span<const double> q, std::span<const double> k,
-               std::span<const double> v, Rounding rounding)
-      : problem_(problem), q_(q), k_(k), v_(v), rounding_(rounding) {}
+  RowScores(const Problem& problem, std::span<const double> q, std::span<const double> k,
+            Rounding rounding)
+      : problem_(problem),
+        q_(q),
+        k_(k),
+        q_shape_(tensor_shape(problem, TensorRole::q)),
+        k_shape_(tensor_shape(problem, TensorRole::k)),
+        rounding_(rounding) {}
 
-  void compute(std::int64_t batch, std::int64_t head, std::int64_t row, std::span<double> out) {
-    const std::int64_t keys = problem_.causal ? row + 1 : problem_.seq_len;
-    weights_.resize(static_cast<std::size_t>(keys));
-    score(batch, head, row);
-    softmax();
-    std::fill(out.begin(), out.end(), 0.0);
-    for (std::int64_t key = 0; key < keys; ++key) {
-      const std::span<const double> value = v_.subspan(offset(batch, key, head), out.size());
-      for (std::size_t i = 0; i < out.size(); ++i) {
-        out[i] += weights_[static_cast<std::size_t>(key)] * value[i];
-      }
-    }
-    std::transform(out.begin(), out.end(), out.begin(), [this](double o) { return rounded(o); });
-  }
-
-  [[nodiscard]] std::size_t offset(std::int64_t batch, std::int64_t row, std::int64_t head) const {
-    return static_cast<std::size_t>(((batch * problem_.seq_len + row) * problem_.heads + head) *
-                                    problem_.d_head);
-  }
-
- private:
   [[nodiscard]] double rounded(double value) const {
     return rounding_ == Rounding::none
                ? value
                : element_value(round_to_element(value, problem_.dtype), problem_.dtype);
   }
 
-  void score(std::int64_t batch, std::int64_t head, std::int64_t row) {
-    const auto d = static_cast<std::size_t>(problem_.d_head);
-    const double scale = 1 / std::sqrt(static_cast<double>(problem_.d_head));
-    const std::size_t query = offset(batch, row, head);
-    for (std::size_t key = 0; key < weights_.size(); ++key) {
-      const std::size_t from = offset(batch, static_cast<std::int64_t>(key), head);
-      double dot = 0.0;
-      for (std::size_t i = 0; i < d; ++i) {
-        dot += q_[query + i] * k_[from + i];
-      }
-      weights_[key] = rounded(scale * dot);
+  // Fills scores() for the keys that are returned.
+  KeyRange compute(const RowAt& at) {
+    const KeyRange keys = visible_keys(mask_of(problem_), at.row);
+    scores_.resize(static_cast<std::size_t>(keys.size()));
+    const double* const query = q_.data() + q_shape_.row_offset(at.batch, at.row, at.head);
+    for (std::int64_t key = keys.first; key < keys.end; ++key) {
+      const double* const from =
+          k_.data() + k_shape_.row_offset(at.batch, key, at.head / group_size(problem_));
+      const double dot = std::inner_product(query, query + problem_.d_head, from, 0.0);
+      scores_[static_cast<std::size_t>(key - keys.first)] = rounded(problem_.softmax_scale * dot);
     }
+    return keys;
   }
+  [[nodiscard]] const std::vector<double>& scores() const { return scores_; }
 
-  void softmax() {
-    const double greatest = *std::max_element(weights_.begin(), weights_.end());
-    double sum = 0.0;
-    for (double& weight : weights_) {
-      weight = std::exp(weight - greatest);
-      sum += weight;
-    }
-    for (double& weight : weights_) {
-      weight = rounded(weight / sum);
-    }
-  }
-
+ private:
   const Problem& problem_;
-  std::span<const double> q_, k_, v_;
+  std::span<const double> q_, k_;
+  TensorShape q_shape_, k_shape_;
   Rounding rounding_;
-  std::vector<double> weights_;
+  std::vector<double> scores_;
 };
 
-std::vector<double> attention(const Problem& problem, RowAttention& rows) {
-  std::vector<double> out(static_cast<std::size_t>(tensor_elements(problem)));
+struct SoftmaxSum {
+  double greatest;
+  double sum;  // of exp(score - greatest)
+};
+
+SoftmaxSum softmax_sum(const std::vector<double>& scores) {
+  const double greatest = *std::max_element(scores.begin(), scores.end());
+  double sum = 0.0;
+  for (const double score : scores) {
+    sum += std::exp(score - greatest);
+  }
+  return {greatest, sum};
+}
+
+template <typename Use>
+void for_each_row(const Problem& problem, Use use) {
   for (std::int64_t batch = 0; batch < problem.batch; ++batch) {
     for (std::int64_t head = 0; head < problem.heads; ++head) {
       for (std::int64_t row = 0; row < problem.seq_len; ++row) {
-        rows.compute(batch, head, row,
-                     std::span(out).subspan(rows.offset(batch, row, head),
-                                            static_cast<std::size_t>(problem.d_head)));
+        use(RowAt{batch, head, row});
       }
     }
   }
-  return out;
+}
+
+// O += weight * V, where `v` is the row of V.
+void add_scaled(std::span<double> out, double weight, const double* v) {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] += weight * v[i];
+  }
+}
+
+std::vector<double> attention(const Problem& problem, std::span<const double> q,
+                              std::span<const double> k, std::span<const double> v,
+                              Rounding rounding) {
+  const TensorShape v_shape = tensor_shape(problem, TensorRole::v);
+  const TensorShape o_shape = tensor_shape(problem, TensorRole::o);
+  RowScores row(problem, q, k, rounding);
+  std::vector<double> all(static_cast<std::size_t>(o_shape.elements()));
+  for_each_row(problem, [&](const RowAt& at) {
+    const KeyRange keys = row.compute(at);
+    if (keys.size() == 0) {
+      return;
+    }
+    const auto [greatest, sum] = softmax_sum(row.scores());
+    const auto first = static_cast<std::size_t>(o_shape.row_offset(at.batch, at.row, at.head));
+    const std::span out = std::span(all).subspan(first, static_cast<std::size_t>(problem.d_head_v));
+    for (std::int64_t key = keys.first; key < keys.end; ++key) {
+      const double score = row.scores()[static_cast<std::size_t>(key - keys.first)];
+      add_scaled(out, row.rounded(std::exp(score - greatest) / sum),
+                 v.data() + v_shape.row_offset(at.batch, key, at.head / group_size(problem)));
+    }
+    std::transform(out.begin(), out.end(), out.begin(), [&](double o) { return row.rounded(o); });
+  });
+  return all;
+}
+
+std::vector<double> log_sum_exp(const Problem& problem, std::span<const double> q,
+                                std::span<const double> k, Rounding rounding) {
+  RowScores row(problem, q, k, rounding);
+  std::vector<double> all;
+  for_each_row(problem, [&](const RowAt& at) {
+    if (row.compute(at).size() == 0) {
+      all.push_back(-std::numeric_limits<double>::infinity());
+      return;
+    }
+    const auto [greatest, sum] = softmax_sum(row.scores());
+    all.push_back(greatest + std::log(sum));
+  });
+  return all;
 }
 
 }  // namespace
@@ -150,14 +193,22 @@ std::uint16_t round_to_element(double value, DType dtype) {
 
 std::vector<double> cpu_attention(const Problem& problem, std::span<const double> q,
                                   std::span<const double> k, std::span<const double> v) {
-  RowAttention rows(problem, q, k, v, Rounding::none);
-  return attention(problem, rows);
+  return attention(problem, q, k, v, Rounding::none);
 }
 
 std::vector<double> cpu_rounded_attention(const Problem& problem, std::span<const double> q,
                                           std::span<const double> k, std::span<const double> v) {
-  RowAttention rows(problem, q, k, v, Rounding::to_elements);
-  return attention(problem, rows);
+  return attention(problem, q, k, v, Rounding::to_elements);
+}
+
+std::vector<double> cpu_log_sum_exp(const Problem& problem, std::span<const double> q,
+                                    std::span<const double> k) {
+  return log_sum_exp(problem, q, k, Rounding::none);
+}
+
+std::vector<double> cpu_rounded_log_sum_exp(const Problem& problem, std::span<const double> q,
+                                            std::span<const double> k) {
+  return log_sum_exp(problem, q, k, Rounding::to_elements);
 }
 
 std::vector<double> element_values(std::span<const std::uint16_t> elements, DType dtype) {

@@ -14,10 +14,10 @@ namespace fatune {
 /// Nearest 16-bit element, ties to even; overflow gives infinity. What a GPU's cvt.rn does.
 [[nodiscard]] std::uint16_t round_to_element(double value, DType dtype);
 
-/// Attention forward in float64, straight from the formula: O = softmax(scale * Q K^T) V, scale =
-/// 1 / sqrt(d_head), keys after the query left out when causal.
-/// shape:  q, k, v and the result: (batch, seq_len, heads, d_head), contiguous
-/// Cost: batch * heads * seq_len^2 * d_head on one core: for tests and for debugging.
+/// Attention forward in float64, straight from the formula: O = softmax(softmax_scale * Q K^T) V,
+/// over the keys that each query sees (visible_keys.hpp). A row that sees none is 0.
+/// shape:  q, k, v and the result: as tensor_shape() says
+/// Cost: batch * heads * seq_len * seq_len_kv * d_head on one core: for tests and for debugging.
 [[nodiscard]] std::vector<double> cpu_attention(const Problem& problem, std::span<const double> q,
                                                 std::span<const double> k,
                                                 std::span<const double> v);
@@ -28,6 +28,16 @@ namespace fatune {
                                                         std::span<const double> q,
                                                         std::span<const double> k,
                                                         std::span<const double> v);
+
+/// Natural logarithm of the sum of exp(softmax_scale * q.k) over the keys that each query sees, in
+/// float64; minus infinity where there is none.
+/// shape:  result (batch, heads, seq_len)
+[[nodiscard]] std::vector<double> cpu_log_sum_exp(const Problem& problem, std::span<const double> q,
+                                                  std::span<const double> k);
+/// The same of scores rounded to the problem's element type.
+[[nodiscard]] std::vector<double> cpu_rounded_log_sum_exp(const Problem& problem,
+                                                          std::span<const double> q,
+                                                          std::span<const double> k);
 
 /// Elements as numbers.
 [[nodiscard]] std::vector<double> element_values(std::span<const std::uint16_t> elements,

@@ -1,6 +1,5 @@
 #include "attention/forward_arguments.hpp"
 
-#include <cmath>
 #include <cstddef>
 #include <cstring>
 
@@ -33,11 +32,10 @@ KernelArguments attention_forward_arguments(const Problem& problem) {
   KernelArgument argument{"/abi", sizeof(Args), kAlignment, {}, {}, {}};
   argument.addresses = {address(offsetof(Args, q), "q"), address(offsetof(Args, k), "k"),
                         address(offsetof(Args, v), "v"), address(offsetof(Args, o), "o")};
-  argument.scalars = {
-      scalar(offsetof(Args, batch), static_cast<int>(problem.batch)),
-      scalar(offsetof(Args, seq_len), static_cast<int>(problem.seq_len)),
-      scalar(offsetof(Args, heads), static_cast<int>(problem.heads)),
-      scalar(offsetof(Args, softmax_scale), 1.0F / std::sqrt(static_cast<float>(problem.d_head)))};
+  argument.scalars = {scalar(offsetof(Args, batch), static_cast<int>(problem.batch)),
+                      scalar(offsetof(Args, seq_len), static_cast<int>(problem.seq_len)),
+                      scalar(offsetof(Args, heads), static_cast<int>(problem.heads)),
+                      scalar(offsetof(Args, softmax_scale), problem.softmax_scale)};
   return {true, {std::move(argument)}, {}};
 }
 

@@ -1,7 +1,9 @@
 #include "attention/head_inputs.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
+#include <utility>
 
 #include "attention/cpu_reference.hpp"
 
@@ -16,101 +18,126 @@ constexpr double kDominatingLogit = 16.0;
 
 class Filler {
  public:
-  Filler(const HeadProblem& head, std::uint64_t seed) : head_(head), random_(seed) {}
+  Filler(const HeadProblem& head, std::int64_t group, std::uint64_t seed)
+      : head_(head), group_(group), random_(seed) {}
 
-  HeadInputs fill(InitKind kind) {
+  GroupInputs fill(InputKind kind) {
     switch (kind) {
-      case InitKind::random:
-        return {normal(1.0), normal(1.0), normal(1.0)};
-      case InitKind::large_logits:
-        return {normal(kLargeLogitFactor), normal(1.0), normal(1.0)};
-      case InitKind::range:
-        return alike([this](std::int64_t i) {
-          return 2.0 - 2.0 * static_cast<double>(i) / static_cast<double>(elements());
-        });
-      case InitKind::identity:
-        return alike([this](std::int64_t i) {
-          return i % head_.d_head == i / head_.d_head % head_.d_head ? 1.0 : 0.0;
-        });
-      case InitKind::constant:
-        return alike([](std::int64_t) { return 1.0; });
-      case InitKind::dominating_key:
+      case InputKind::normal:
+        return made(normal(), normal(), normal());
+      case InputKind::large_logits:
+        return made([this](Place) { return kLargeLogitFactor * normal_(random_); }, normal(),
+                    normal());
+      case InputKind::range:
+        return alike([](Place at) { return 2.0 - 2.0 * at.share(); });
+      case InputKind::identity:
+        return alike([](Place at) { return at.column == at.row % at.columns ? 1.0 : 0.0; });
+      case InputKind::constant:
+        return alike([](Place) { return 1.0; });
+      case InputKind::dominating_key:
         return dominating_key();
-      case InitKind::onehot:
+      case InputKind::onehot:
         break;
     }
     return onehot();
   }
 
  private:
-  [[nodiscard]] std::int64_t elements() const { return head_.seq_len * head_.d_head; }
+  // Of an element, in a tensor of `rows` and `columns`.
+  struct Place {
+    std::int64_t row, column, rows, columns;
+
+    [[nodiscard]] double share() const {
+      return static_cast<double>(row * columns + column) / static_cast<double>(rows * columns);
+    }
+  };
 
   template <typename Value>
-  Elements make(Value value) const {
+  Elements make(std::int64_t rows, std::int64_t columns, Value value) const {
     Elements bits;
-    for (std::int64_t i = 0; i < elements(); ++i) {
-      bits.push_back(round_to_element(value(i), head_.dtype));
+    for (std::int64_t row = 0; row < rows; ++row) {
+      for (std::int64_t column = 0; column < columns; ++column) {
+        bits.push_back(round_to_element(value(Place{row, column, rows, columns}), head_.dtype));
+      }
     }
     return bits;
   }
 
+  // The queries of the group's further heads come last, so that a group of one has what it always
+  // had.
+  template <typename OfQ, typename OfK, typename OfV>
+  GroupInputs made(OfQ of_q, OfK of_k, OfV of_v) const {
+    const auto queries = [&] { return make(head_.seq_len, head_.d_head, of_q); };
+    GroupInputs inputs;
+    inputs.q.push_back(queries());
+    inputs.k = make(head_.seq_len_kv, head_.d_head, of_k);
+    inputs.v = make(head_.seq_len_kv, head_.d_head_v, of_v);
+    for (std::int64_t i = 1; i < group_; ++i) {
+      inputs.q.push_back(queries());
+    }
+    return inputs;
+  }
+
   template <typename Value>
-  HeadInputs alike(Value value) const {
-    const Elements all = make(value);
-    return {all, all, all};
+  GroupInputs alike(Value value) const {
+    return made(value, value, value);
   }
 
-  Elements normal(double factor) {
-    return make([&](std::int64_t) { return factor * normal_(random_); });
-  }
+  struct Normal {
+    Filler* filler;
+    double operator()(Place) const { return filler->normal_(filler->random_); }
+  };
+  Normal normal() { return {this}; }
 
-  Elements one_at(std::int64_t row, std::int64_t column) const {
-    return make(
-        [this, at = row * head_.d_head + column](std::int64_t i) { return i == at ? 1.0 : 0.0; });
+  static auto one_at(std::int64_t row, std::int64_t column) {
+    return [=](Place at) { return at.row == row && at.column == column ? 1.0 : 0.0; };
   }
 
   // Queries are normal plus a direction of +-1, so that their product with it is about d_head, and
   // the logit, scaled by 1 / sqrt(d_head), the key's length times sqrt(d_head).
-  HeadInputs dominating_key() {
+  GroupInputs dominating_key() {
     const double length = kDominatingLogit / std::sqrt(static_cast<double>(head_.d_head));
-    const std::int64_t key = below(head_.seq_len);
+    const std::int64_t key = below(head_.seq_len_kv);
     std::vector<double> direction;
     for (std::int64_t i = 0; i < head_.d_head; ++i) {
       direction.push_back(below(2) == 0 ? 1.0 : -1.0);
     }
-    const auto along = [&](std::int64_t i) {
-      return direction[static_cast<std::size_t>(i % head_.d_head)];
-    };
-    HeadInputs inputs;
-    inputs.q = make([&](std::int64_t i) { return normal_(random_) + along(i); });
-    inputs.k = make([&](std::int64_t i) {
-      return i / head_.d_head == key ? length * along(i) : normal_(random_);
-    });
-    inputs.v = normal(1.0);
-    return inputs;
+    const auto along = [&](Place at) { return direction[static_cast<std::size_t>(at.column)]; };
+    return made([&](Place at) { return normal_(random_) + along(at); },
+                [&](Place at) { return at.row == key ? length * along(at) : normal_(random_); },
+                normal());
   }
 
   std::int64_t below(std::int64_t end) {
     return std::uniform_int_distribution<std::int64_t>(0, end - 1)(random_);
   }
 
-  // The query sees the key, also when causal.
-  HeadInputs onehot() {
-    const std::int64_t key = below(head_.seq_len);
-    const std::int64_t query = key + below(head_.seq_len - key);
+  // The query sees the key, also when causal: it stands at the key, or after it.
+  GroupInputs onehot() {
+    const std::int64_t key = below(head_.seq_len_kv);
+    const std::int64_t behind = head_.seq_len_kv - head_.seq_len;
+    const std::int64_t least = std::max<std::int64_t>(key - behind, 0);
+    const std::int64_t query = least + below(head_.seq_len - least);
     const std::int64_t column = below(head_.d_head);
-    return {one_at(query, column), one_at(key, column), one_at(key, below(head_.d_head))};
+    return made(one_at(query, column), one_at(key, column), one_at(key, below(head_.d_head_v)));
   }
 
   const HeadProblem& head_;
+  std::int64_t group_;
   std::mt19937_64 random_;
   std::normal_distribution<double> normal_;
 };
 
 }  // namespace
 
-HeadInputs make_head_inputs(const HeadProblem& head, InitKind kind, std::uint64_t seed) {
-  return Filler(head, seed).fill(kind);
+GroupInputs make_group_inputs(const HeadProblem& head, std::int64_t group, InputKind kind,
+                              std::uint64_t seed) {
+  return Filler(head, group, seed).fill(kind);
+}
+
+HeadInputs make_head_inputs(const HeadProblem& head, InputKind kind, std::uint64_t seed) {
+  GroupInputs inputs = make_group_inputs(head, 1, kind, seed);
+  return {std::move(inputs.q.front()), std::move(inputs.k), std::move(inputs.v)};
 }
 
 }  // namespace fatune

@@ -4,11 +4,12 @@
 #include <vector>
 
 #include "attention/head_problem.hpp"
-#include "attention/init_kind.hpp"
+#include "attention/input_kind.hpp"
 
 namespace fatune {
 
-/// Elements of the head's dtype. shape: each (seq_len, d_head)
+/// Elements of the head's dtype. shape: q (seq_len, d_head), k (seq_len_kv, d_head), v (seq_len_kv,
+/// d_head_v)
 struct HeadInputs {
   std::vector<std::uint16_t> q;
   std::vector<std::uint16_t> k;
@@ -17,7 +18,17 @@ struct HeadInputs {
 
 /// `seed` decides random, large_logits, dominating_key and onehot: there Q and K have their 1 in
 /// the same column, K and V in the same row, and the query sees that key.
-[[nodiscard]] HeadInputs make_head_inputs(const HeadProblem& head, InitKind kind,
+[[nodiscard]] HeadInputs make_head_inputs(const HeadProblem& head, InputKind kind,
                                           std::uint64_t seed);
+
+/// The same for the heads of queries that share a head of keys.
+struct GroupInputs {
+  std::vector<std::vector<std::uint16_t>> q;  ///< of each head of queries
+  std::vector<std::uint16_t> k;
+  std::vector<std::uint16_t> v;
+};
+/// A group of one has the inputs of make_head_inputs().
+[[nodiscard]] GroupInputs make_group_inputs(const HeadProblem& head, std::int64_t group,
+                                            InputKind kind, std::uint64_t seed);
 
 }  // namespace fatune

@@ -1,7 +1,6 @@
 #include "attention/head_problem.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numbers>
 
 namespace fatune {
@@ -25,7 +24,7 @@ std::int64_t HeadProblem::tile_of(std::int64_t q_block, std::int64_t step) const
 }
 
 double HeadProblem::scale_log2() const {
-  return std::numbers::log2e / std::sqrt(static_cast<double>(d_head));
+  return std::numbers::log2e * static_cast<double>(usual_softmax_scale(d_head));
 }
 
 }  // namespace fatune

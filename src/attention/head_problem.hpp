@@ -9,14 +9,17 @@
 namespace fatune {
 
 /// Attention of one (batch, head), and how a kernel cuts it: blocks of query rows, each of which
-/// goes through tiles of keys, a step each. Rows and keys are positions in the sequence; both are
-/// padded to whole tiles.
+/// goes through tiles of keys, a step each. Rows and keys are positions in their sequences; both
+/// are padded to whole tiles. Intermediates (src/debug) are there only where both sequences are of
+/// one length, and both head dimensions equal.
 struct HeadProblem {
   std::int64_t seq_len = 0;
   std::int64_t d_head = 0;
   DType dtype = DType::fp16;
   bool causal = false;
   BlockTiles tiles;
+  std::int64_t seq_len_kv = seq_len;
+  std::int64_t d_head_v = d_head;
 
   [[nodiscard]] std::int64_t q_blocks() const;
   [[nodiscard]] std::int64_t kv_tiles() const;
@@ -29,7 +32,7 @@ struct HeadProblem {
   [[nodiscard]] bool is_masked(std::int64_t row, std::int64_t key) const {
     return key >= seq_len || (causal && key > row);
   }
-  /// log2(e) / sqrt(d_head): a product of Q and K times this is an exponent of two.
+  /// log2(e) times the usual softmax scale: a product of Q and K times this is an exponent of two.
   [[nodiscard]] double scale_log2() const;
 
   /// The whole as a problem of batch 1 with one head.

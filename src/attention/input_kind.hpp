@@ -6,14 +6,40 @@
 
 namespace fatune {
 
-/// How Q, K and V are filled for verification (kernels/reference/random_inputs.cuh has the
-/// formulas). The values are the kernels' argument.
+/// How Q, K and V are filled: for verification on a GPU and in the emulator, and for debugging. The
+/// values of the first ones are the argument of kernels/reference/random_inputs.cuh.
 enum class InputKind : int {
-  normal = 0,          ///< all elements normal(0, 1); timing uses these too
-  large_logits = 1,    ///< queries scaled so that logits reach about +-30
-  dominating_key = 2,  ///< in each head one key, anywhere in the sequence, has logits of about 16
+  normal = 0,
+  large_logits = 1,
+  dominating_key = 2,
+  range,
+  onehot,
+  identity,
+  constant
 };
 
+struct InputKindText {
+  InputKind kind;
+  std::string_view name;
+  std::string_view doc;
+};
+
+/// All of them, in the order of their values.
+inline constexpr std::array kInputKindTexts{
+    InputKindText{InputKind::normal, "normal", "normal(0, 1)"},
+    InputKindText{InputKind::large_logits, "large_logits",
+                  "normal with queries seven times as large"},
+    InputKindText{InputKind::dominating_key, "dominating_key",
+                  "normal, but one key, which all queries lean towards, has logits of about 16"},
+    InputKindText{InputKind::range, "range",
+                  "falling from 2 to 0 over each tensor: the greatest scores are the first keys'"},
+    InputKindText{InputKind::onehot, "onehot", "one element of each tensor is 1, the others 0"},
+    InputKindText{InputKind::identity, "identity", "row i is 1 in column i mod d_head, else 0"},
+    InputKindText{InputKind::constant, "constant", "every element is 1"}};
+
+/// Those that every candidate and every emulated configuration is verified on. With large logits
+/// the greatest score of a row rises from tile to tile, which normal ones hardly make it do; with a
+/// dominating key it does once, and what came before has to vanish.
 inline constexpr std::array kInputKinds{InputKind::normal, InputKind::large_logits,
                                         InputKind::dominating_key};
 
@@ -21,9 +47,9 @@ inline constexpr std::array kInputKinds{InputKind::normal, InputKind::large_logi
 inline constexpr std::array kProbeKinds{InputKind::large_logits, InputKind::dominating_key};
 
 [[nodiscard]] constexpr std::string_view input_kind_name(InputKind kind) {
-  constexpr std::array<std::string_view, kInputKinds.size()> kNames{"normal", "large_logits",
-                                                                    "dominating_key"};
-  return kNames.at(static_cast<std::size_t>(kind));
+  return kInputKindTexts.at(static_cast<std::size_t>(kind)).name;
 }
+/// "random" is the documented name of normal. Error(usage) lists the names.
+[[nodiscard]] InputKind parse_input_kind(std::string_view text);
 
 }  // namespace fatune

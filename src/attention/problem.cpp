@@ -2,13 +2,25 @@
 
 #include <algorithm>
 #include <cctype>
-#include <limits>
+#include <cmath>
 
 #include <fmt/format.h>
 
+#include "attention/problem_details.hpp"
 #include "core/error.hpp"
 
 namespace fatune {
+namespace {
+
+void check_range(std::int64_t value, std::string_view name, std::int64_t least,
+                 std::int64_t greatest) {
+  if (value < least || value > greatest) {
+    throw Error(ExitCode::usage, fmt::format("{} is {}", name, value), {},
+                fmt::format("it must be an integer from {} to {}", least, greatest));
+  }
+}
+
+}  // namespace
 
 std::string_view dtype_name(DType dtype) { return dtype == DType::fp16 ? "FP16" : "BF16"; }
 
@@ -26,6 +38,22 @@ DType parse_dtype(std::string_view text) {
               "use fp16 or bf16 (any case)");
 }
 
+std::string_view layout_name(Layout layout) { return layout == Layout::bshd ? "bshd" : "bhsd"; }
+
+Layout parse_layout(std::string_view text) {
+  for (const Layout layout : {Layout::bshd, Layout::bhsd}) {
+    if (text == layout_name(layout)) {
+      return layout;
+    }
+  }
+  throw Error(ExitCode::usage, fmt::format("unknown layout '{}'", text), {},
+              "use bshd (batch, sequence, heads, d) or bhsd (batch, heads, sequence, d)");
+}
+
+float usual_softmax_scale(std::int64_t d_head) {
+  return 1.0F / std::sqrt(static_cast<float>(std::max<std::int64_t>(d_head, 1)));
+}
+
 std::int64_t documented_batch(std::int64_t seq_len) {
   constexpr std::int64_t kMaxTokens = 65536;
   std::int64_t batch = 16;
@@ -35,46 +63,37 @@ std::int64_t documented_batch(std::int64_t seq_len) {
   return batch;
 }
 
-std::int64_t tensor_elements(const Problem& problem) {
-  return problem.batch * problem.seq_len * problem.heads * problem.d_head;
+std::int64_t output_rows(const Problem& problem) {
+  return problem.batch * problem.heads * problem.seq_len;
 }
 
-std::int64_t tensor_bytes(const Problem& problem) {
-  return tensor_elements(problem) * element_bytes(problem.dtype);
-}
+std::int64_t group_size(const Problem& problem) { return problem.heads / problem.kv_heads; }
 
 void check_problem(const Problem& problem) {
-  const auto positive = [](std::int64_t value, const char* name, std::int64_t greatest) {
-    if (value < 1 || value > greatest) {
-      throw Error(ExitCode::usage, fmt::format("{} is {}", name, value), {},
-                  fmt::format("it must be an integer from 1 to {}", greatest));
-    }
-  };
   constexpr std::int64_t kGridYZ = 65535;  // CUDA's limit for gridDim.y and gridDim.z
-  positive(problem.seq_len, "seq_len", std::int64_t{1} << 24);
-  positive(problem.d_head, "d_head", 1024);
-  positive(problem.heads, "heads", kGridYZ);
-  positive(problem.batch, "batch", kGridYZ);
-}
-
-double attention_flop(const Problem& problem) {
-  const auto s = static_cast<double>(problem.seq_len);
-  const auto d = static_cast<double>(problem.d_head);
-  return static_cast<double>(problem.batch) * static_cast<double>(problem.heads) *
-         (4.0 * s * s * d + 6.0 * s * s);
-}
-
-double literature_flop(const Problem& problem) {
-  const auto s = static_cast<double>(problem.seq_len);
-  const auto d = static_cast<double>(problem.d_head);
-  const double full =
-      4.0 * s * s * d * static_cast<double>(problem.batch) * static_cast<double>(problem.heads);
-  return problem.causal ? full / 2.0 : full;
+  check_range(problem.seq_len, "seq_len", 1, kMostSeqLen);
+  check_range(problem.d_head, "d_head", 1, kMostHeadDim);
+  check_range(problem.heads, "heads", 1, kGridYZ);
+  check_range(problem.batch, "batch", 1, kGridYZ);
+  check_details(problem);
+  if (problem.heads % problem.kv_heads != 0) {
+    throw Error(ExitCode::usage,
+                fmt::format("{} heads of queries cannot share {} heads of keys", problem.heads,
+                            problem.kv_heads),
+                {}, "kv_heads must divide heads");
+  }
 }
 
 std::string describe(const Problem& problem) {
-  return fmt::format("b{} s{} h{} d{} {}{}", problem.batch, problem.seq_len, problem.heads,
-                     problem.d_head, dtype_name(problem.dtype), problem.causal ? " causal" : "");
+  std::string text =
+      fmt::format("b{} s{} h{} d{} {}{}", problem.batch, problem.seq_len, problem.heads,
+                  problem.d_head, dtype_name(problem.dtype), problem.causal ? " causal" : "");
+  for (const ProblemDetail& detail : kProblemDetails) {
+    if (is_unusual(detail, problem)) {
+      text += fmt::format(" {}{}", detail.label, detail_text(detail, problem));
+    }
+  }
+  return text;
 }
 
 }  // namespace fatune

@@ -14,14 +14,34 @@ enum class DType : int { fp16 = 5, bf16 = 15 };
 [[nodiscard]] DType parse_dtype(std::string_view text);  ///< any case; Error(usage)
 [[nodiscard]] constexpr std::int64_t element_bytes(DType) { return 2; }
 
-/// Attention forward on contiguous (batch, seq_len, heads, d_head) tensors.
+/// How tensors lie in memory: (batch, sequence, heads, d) or (batch, heads, sequence, d).
+enum class Layout : int { bshd = 0, bhsd = 1 };
+
+[[nodiscard]] std::string_view layout_name(Layout layout);  ///< "bshd", "bhsd"
+[[nodiscard]] Layout parse_layout(std::string_view text);   ///< Error(usage)
+
+/// 1 / sqrt(d_head): what attention usually scales scores by.
+[[nodiscard]] float usual_softmax_scale(std::int64_t d_head);
+
+/// Attention forward: O = softmax(softmax_scale * Q K^T [mask]) V for every (batch, head).
+///
+/// The first six say all that a documented problem has. What comes after them is usually as its
+/// initialiser says; problem_details.hpp lists it for whoever reads or shows it.
 struct Problem {
   std::int64_t batch = 0;
-  std::int64_t seq_len = 0;
-  std::int64_t heads = 0;
-  std::int64_t d_head = 0;
+  std::int64_t seq_len = 0;  ///< queries of a sequence
+  std::int64_t heads = 0;    ///< of queries
+  std::int64_t d_head = 0;   ///< elements of a row of Q and K
   DType dtype = DType::fp16;
-  bool causal = false;
+  bool causal = false;  ///< a query sees no keys after its own position (visible_keys.hpp)
+
+  std::int64_t seq_len_kv = seq_len;  ///< keys of a sequence
+  std::int64_t kv_heads = heads;      ///< divides heads: as many queries' heads share one
+  std::int64_t d_head_v = d_head;     ///< elements of a row of V and O
+  std::int64_t window = 0;            ///< a query sees keys less than this far away; 0: all
+  float softmax_scale = usual_softmax_scale(d_head);
+  bool lse = false;  ///< the log-sum-exp of every row is wanted too
+  Layout layout = Layout::bshd;
 
   auto operator<=>(const Problem&) const = default;
 };
@@ -31,20 +51,18 @@ struct Problem {
 
 inline constexpr std::int64_t kDocumentedHeads = 16;
 
-/// Elements of one of Q, K, V, O.
-[[nodiscard]] std::int64_t tensor_elements(const Problem& problem);
-[[nodiscard]] std::int64_t tensor_bytes(const Problem& problem);
+/// Rows of the output: batch * heads * seq_len.
+[[nodiscard]] std::int64_t output_rows(const Problem& problem);
 
-/// Throws Error(usage) unless all extents are positive and within 32-bit grid limits.
+/// How many heads of queries share a head of keys. Precondition: check_problem() passes.
+[[nodiscard]] std::int64_t group_size(const Problem& problem);
+
+/// Throws Error(usage) unless all extents are positive and within 32-bit grid limits, and the heads
+/// of keys divide those of queries.
 void check_problem(const Problem& problem);
 
-/// batch*heads*(4*s^2*d + 6*s^2): the documents' count of attention FLOP (causal is not halved).
-[[nodiscard]] double attention_flop(const Problem& problem);
-/// 4*s^2*d*batch*heads, half when causal: what published TFLOP/s figures use; ours are ranked by
-/// it.
-[[nodiscard]] double literature_flop(const Problem& problem);
-
-/// "b16 s4096 h16 d128 FP16 causal": for people; stable, used in logs and file names.
+/// "b16 s4096 h16 d128 FP16 causal", and what is unusual behind it ("kv8192 hkv4"): for people;
+/// stable, used in logs and file names.
 [[nodiscard]] std::string describe(const Problem& problem);
 
 }  // namespace fatune

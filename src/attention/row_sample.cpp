@@ -9,11 +9,11 @@
 namespace fatune {
 namespace {
 
-std::int64_t heads_of(const Problem& problem) { return problem.batch * problem.heads; }
-std::int64_t rows_of(const Problem& problem) { return heads_of(problem) * problem.seq_len; }
+std::int64_t output_heads(const Problem& problem) { return problem.batch * problem.heads; }
 
 bool affords_all_rows(const Problem& problem) {
-  return rows_of(problem) <= kAllRowsLimit && rows_of(problem) * problem.seq_len <= kAllScoresLimit;
+  return output_rows(problem) <= kAllRowsLimit &&
+         output_rows(problem) * problem.seq_len_kv <= kAllScoresLimit;
 }
 
 bool takes_all_rows(const Problem& problem) {
@@ -59,7 +59,7 @@ class HeadSampler {
 
 RowSample every_row(const Problem& problem) {
   RowSample sample{problem.seq_len, {}, true};
-  sample.rows.resize(static_cast<std::size_t>(rows_of(problem)));
+  sample.rows.resize(static_cast<std::size_t>(output_rows(problem)));
   for (std::size_t i = 0; i < sample.rows.size(); ++i) {
     sample.rows[i] = static_cast<std::int32_t>(i % static_cast<std::size_t>(problem.seq_len));
   }
@@ -73,7 +73,7 @@ std::int64_t sampled_rows_per_head(const Problem& problem) {
     return problem.seq_len;
   }
   constexpr std::int64_t kFirstAndLast = 2;
-  const std::int64_t share = kSampledRows / heads_of(problem);
+  const std::int64_t share = kSampledRows / output_heads(problem);
   return std::min(problem.seq_len, std::max(share, kFirstAndLast + 1));
 }
 
@@ -82,10 +82,10 @@ RowSample sample_rows(const Problem& problem, std::uint64_t seed) {
     return every_row(problem);
   }
   RowSample sample{sampled_rows_per_head(problem), {}, false};
-  sample.rows.reserve(static_cast<std::size_t>(sample.rows_per_head * heads_of(problem)));
+  sample.rows.reserve(static_cast<std::size_t>(sample.rows_per_head * output_heads(problem)));
   std::mt19937_64 random(seed);
   const HeadSampler sampler(problem.seq_len, sample.rows_per_head);
-  for (std::int64_t head = 0; head < heads_of(problem); ++head) {
+  for (std::int64_t head = 0; head < output_heads(problem); ++head) {
     sampler.append(sample.rows, head * (sample.rows_per_head - 2), random);
   }
   return sample;
@@ -95,8 +95,8 @@ std::string describe_rows(const Problem& problem) {
   if (takes_all_rows(problem)) {
     return "all rows";
   }
-  return fmt::format("{} of {} rows", sampled_rows_per_head(problem) * heads_of(problem),
-                     rows_of(problem));
+  return fmt::format("{} of {} rows", sampled_rows_per_head(problem) * output_heads(problem),
+                     output_rows(problem));
 }
 
 }  // namespace fatune

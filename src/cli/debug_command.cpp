@@ -18,7 +18,7 @@ constexpr std::int64_t kMostDebuggedSeqLen = 65536;
 
 std::string init_footer() {
   std::string text = "Kinds of input:\n";
-  for (const InitKindText& kind : kInitKinds) {
+  for (const InputKindText& kind : kInputKindTexts) {
     text += fmt::format("  {:<13} {}\n", kind.name, kind.doc);
   }
   return text;
@@ -33,8 +33,8 @@ void add_problem_of_debug(CLI::App& sub, DebugOptions& options) {
                   })
       ->excludes("--seq-blocks");
   sub.add_flag("--causal", options.causal, "a query sees only keys up to its own position");
-  add_text_option(sub, "--init", "KIND", "how Q, K and V are filled: see below (default: random)",
-                  [&options](const std::string& text) { options.init = parse_init_kind(text); });
+  add_text_option(sub, "--init", "KIND", "how Q, K and V are filled: see below (default: normal)",
+                  [&options](const std::string& text) { options.init = parse_input_kind(text); });
   add_integer(sub, "--seed", "of random inputs (default: 1)", 0,
               std::numeric_limits<std::int64_t>::max(), options.seed);
 }

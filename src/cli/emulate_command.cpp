@@ -46,6 +46,7 @@ void add_problem_of_emulate(CLI::App& sub, ProblemOptions& problems) {
   add_integer(sub, "--batch", "sequences (default: 1)", 1, kMostEmulatedHeads, *problems.batch);
   add_integer(sub, "--heads", "attention heads (default: 2)", 1, kMostEmulatedHeads,
               problems.heads);
+  add_detail_options(sub, problems, kMostEmulatedSeqLen);
 }
 
 void add_schedule_options(CLI::App& sub, EmulateOptions& options) {

@@ -1,5 +1,6 @@
 #include "cli/option_groups.hpp"
 
+#include <algorithm>
 #include <limits>
 #include <string>
 
@@ -10,8 +11,6 @@
 namespace fatune {
 namespace {
 
-constexpr std::int64_t kMostSweptSeqLen = std::int64_t{1} << 24;
-constexpr std::int64_t kMostHeadDim = 1024;
 constexpr std::int64_t kMostHeads = 65535;
 constexpr std::int64_t kMostJobs = 1024;
 
@@ -64,6 +63,20 @@ void add_folders(CLI::App& app, const std::string& name, const std::string& doc,
       ->allow_extra_args(false);
 }
 
+/// As the option's text gives it; Error(usage) names the option.
+DetailValue read_detail_value(const ProblemDetail& detail, const std::string& text,
+                              std::int64_t most) {
+  const std::string option(detail.option);
+  if (detail.kind == ProblemDetail::Kind::integer) {
+    return parse_integer(text, option, static_cast<std::int64_t>(detail.least),
+                         std::min(static_cast<std::int64_t>(detail.greatest), most));
+  }
+  if (detail.kind == ProblemDetail::Kind::number) {
+    return parse_number(text, option, detail.least, detail.greatest);
+  }
+  return std::string(layout_name(parse_layout(text)));
+}
+
 }  // namespace
 
 void add_kernel_options(CLI::App& app, KernelOptions& kernels, SpaceOption space) {
@@ -92,11 +105,31 @@ void add_binding_options(CLI::App& app, ProblemOptions& problems) {
       [&](const std::string& text) { problems.dtypes = parse_dtype_list(text, "--dtype"); });
 }
 
+void add_detail_options(CLI::App& app, ProblemOptions& problems, std::int64_t most_keys) {
+  using Kind = ProblemDetail::Kind;
+  for (const ProblemDetail& detail : kProblemDetails) {
+    const std::string option(detail.option);
+    const std::string doc(detail.doc);
+    const auto ask = [&problems, &detail](DetailValue value) {
+      problems.details.push_back({&detail, std::move(value)});
+    };
+    if (detail.kind == Kind::flag) {
+      app.add_flag_callback(
+          option, [ask] { ask(true); }, doc);
+      continue;
+    }
+    const char* const type = detail.kind == Kind::layout ? "NAME" : "N";
+    add_text_option(app, option, type, doc, [ask, &detail, most_keys](const std::string& text) {
+      ask(read_detail_value(detail, text, most_keys));
+    });
+  }
+}
+
 void add_problem_options(CLI::App& app, ProblemOptions& problems,
                          const std::string& default_seq_lens) {
   add_text_option(app, "--seq", "LIST", "sequence lengths (default: " + default_seq_lens + ")",
                   [&](const std::string& text) {
-                    problems.seq_lens = parse_positive_list(text, "--seq", kMostSweptSeqLen);
+                    problems.seq_lens = parse_positive_list(text, "--seq", kMostSeqLen);
                   });
   add_binding_options(app, problems);
   app.add_flag("--causal", problems.causal, "a query sees only keys up to its own position");
@@ -106,6 +139,7 @@ void add_problem_options(CLI::App& app, ProblemOptions& problems,
                     problems.batch = parse_integer(text, "--batch", 1, kMostHeads);
                   });
   add_integer(app, "--heads", "attention heads (default: 16)", 1, kMostHeads, problems.heads);
+  add_detail_options(app, problems, kMostSeqLen);
 }
 
 void add_arch_option(CLI::App& app, std::optional<Arch>& arch) {

@@ -17,6 +17,8 @@ void add_problem_options(CLI::App& app, ProblemOptions& problems,
                          const std::string& default_seq_lens = kSweptSeqLens);
 /// --dhead and --dtype alone.
 void add_binding_options(CLI::App& app, ProblemOptions& problems);
+/// An option for each of a problem's details. `most_keys`: the greatest length of keys.
+void add_detail_options(CLI::App& app, ProblemOptions& problems, std::int64_t most_keys);
 void add_target_options(CLI::App& app, TargetOptions& target);
 void add_arch_option(CLI::App& app, std::optional<Arch>& arch);
 void add_cache_options(CLI::App& app, CompileSettings& compile);

@@ -5,8 +5,10 @@
 #include <string>
 #include <utility>
 
+#include "attention/flop.hpp"
 #include "attention/problem.hpp"
 #include "core/outcome.hpp"
+#include "emit/detail_fields.hpp"
 
 namespace fatune {
 namespace {
@@ -254,17 +256,17 @@ Fields concatenated(std::initializer_list<Fields> groups) {
   return fields;
 }
 
-}  // namespace
+const Problem* problem_of(const EntryRow& row) { return &row.problem->problem; }
 
-const std::vector<Field<EntryRow>>& problem_fields() {
-  static const std::vector<Field<EntryRow>> fields{
+std::vector<Field<EntryRow>> documented_problem_fields() {
+  return {
       {"dtype", "dtype", "element type of Q, K, V and O", 0, kEverywhere,
        [](const EntryRow& r) {
          return FieldValue{std::string(dtype_name(r.problem->problem.dtype))};
        }},
       {"batch", "batch", "sequences per launch", 0, kEverywhere,
        [](const EntryRow& r) { return FieldValue{r.problem->problem.batch}; }},
-      {"seq_len", "seq", "query rows, and key/value rows, of a sequence", 0, kEverywhere,
+      {"seq_len", "seq", "queries of a sequence", 0, kEverywhere,
        [](const EntryRow& r) { return FieldValue{r.problem->problem.seq_len}; }},
       {"heads", "heads", "attention heads", 0, kEverywhere,
        [](const EntryRow& r) { return FieldValue{r.problem->problem.heads}; }},
@@ -272,10 +274,21 @@ const std::vector<Field<EntryRow>>& problem_fields() {
        [](const EntryRow& r) { return FieldValue{r.problem->problem.d_head}; }},
       {"causal", "causal", "whether a query sees only keys up to its own position", 0, kEverywhere,
        [](const EntryRow& r) { return FieldValue{r.problem->problem.causal}; }},
-      {"run", "run", "which repetition of the whole measurement, from 1", 0, kEverywhere,
-       [](const EntryRow& r) { return FieldValue{std::int64_t{r.problem->run}}; }},
   };
-  return fields;
+}
+
+}  // namespace
+
+const std::vector<Field<EntryRow>>& problem_fields() {
+  static const std::vector<Field<EntryRow>> all = [] {
+    std::vector<Field<EntryRow>> fields = documented_problem_fields();
+    add_detail_fields<EntryRow, problem_of>(fields);
+    fields.push_back({"run", "run", "which repetition of the whole measurement, from 1", 0,
+                      kEverywhere,
+                      [](const EntryRow& r) { return FieldValue{std::int64_t{r.problem->run}}; }});
+    return fields;
+  }();
+  return all;
 }
 
 const std::vector<Field<EntryRow>>& run_fields() {

@@ -1,5 +1,6 @@
 #include "emit/history_report.hpp"
 
+#include "attention/flop.hpp"
 #include "emit/print_rows.hpp"
 
 namespace fatune {

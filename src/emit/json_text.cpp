@@ -1,5 +1,7 @@
 #include "emit/json_text.hpp"
 
+#include "attention/problem_details.hpp"
+
 #include <charconv>
 #include <cmath>
 
@@ -37,9 +39,14 @@ Json json_parameters(const std::vector<NamedValue>& parameters) {
 }
 
 Json json_problem(const Problem& problem) {
-  return {
+  Json json{
       {"batch", problem.batch},   {"seq_len", problem.seq_len},         {"heads", problem.heads},
       {"d_head", problem.d_head}, {"dtype", dtype_name(problem.dtype)}, {"causal", problem.causal}};
+  for (const ProblemDetail& detail : kProblemDetails) {
+    json[detail.name] = json_value(std::visit([](const auto& value) { return FieldValue{value}; },
+                                              detail_value(detail, problem)));
+  }
+  return json;
 }
 
 Json json_toolchain(const Toolchain& toolchain) {

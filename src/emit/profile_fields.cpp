@@ -1,5 +1,8 @@
 #include "emit/profile_fields.hpp"
 
+#include "attention/flop.hpp"
+#include "emit/detail_fields.hpp"
+
 namespace fatune {
 namespace {
 
@@ -29,22 +32,29 @@ FieldValue sweep_difference(const ProfiledConfig& row) {
   return row.sweep_us && us > 0.0 ? FieldValue{100.0 * (us / *row.sweep_us - 1.0)} : FieldValue{};
 }
 
-}  // namespace
+const Problem* problem_of_profile(const ProfiledConfig& row) {
+  return row.problem ? &*row.problem : nullptr;
+}
 
-const std::vector<Field<ProfiledConfig>>& profiled_config_fields() {
-  static const std::vector<Field<ProfiledConfig>> fields{
+std::vector<Field<ProfiledConfig>> documented_problem_fields_of_profiles() {
+  return {
       {"dtype", "dtype", "element type of Q, K, V and O", 0, Shown::for_programs,
        [](const ProfiledConfig& r) {
          return r.problem ? FieldValue{std::string(dtype_name(r.problem->dtype))} : FieldValue{};
        }},
       {"d_head", "d_head", "head dimension", 0, Shown::for_programs, of_problem<&Problem::d_head>},
-      {"seq_len", "seq", "query rows, and key/value rows, of a sequence", 0, Shown::for_programs,
+      {"seq_len", "seq", "queries of a sequence", 0, Shown::for_programs,
        of_problem<&Problem::seq_len>},
       {"batch", "batch", "sequences per launch", 0, Shown::for_programs,
        of_problem<&Problem::batch>},
       {"heads", "heads", "attention heads", 0, Shown::for_programs, of_problem<&Problem::heads>},
       {"causal", "causal", "whether a query sees only keys up to its own position", 0,
        Shown::for_programs, of_problem<&Problem::causal>},
+  };
+}
+
+std::vector<Field<ProfiledConfig>> figure_fields() {
+  return {
       {"config", "config", "the configuration's short form", 0, Shown::everywhere,
        [](const ProfiledConfig& r) { return FieldValue{r.config}; }, ColumnFit{.config = true}},
       {"outcome", "outcome", "profiled, or how it ended instead: wrong_result, crashed, ...", 0,
@@ -75,7 +85,19 @@ const std::vector<Field<ProfiledConfig>>& profiled_config_fields() {
       {"detail", "detail", "what went wrong; null: nothing", 0, Shown::everywhere,
        [](const ProfiledConfig& r) { return text_or_none(r.detail); }, kWraps},
   };
-  return fields;
+}
+
+}  // namespace
+
+const std::vector<Field<ProfiledConfig>>& profiled_config_fields() {
+  static const std::vector<Field<ProfiledConfig>> all = [] {
+    std::vector<Field<ProfiledConfig>> fields = documented_problem_fields_of_profiles();
+    add_detail_fields<ProfiledConfig, problem_of_profile>(fields);
+    const std::vector<Field<ProfiledConfig>> figures = figure_fields();
+    fields.insert(fields.end(), figures.begin(), figures.end());
+    return fields;
+  }();
+  return all;
 }
 
 }  // namespace fatune

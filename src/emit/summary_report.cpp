@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "attention/flop.hpp"
 #include "emit/field_table.hpp"
 #include "emit/print_rows.hpp"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "attention/flop.hpp"
 #include "attention/problem.hpp"
 
 namespace fatune {

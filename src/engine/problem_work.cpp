@@ -18,9 +18,9 @@ struct Guess {
 };
 
 /// Takes configurations in, one by one.
-class Layout {
+class WorkLayout {
  public:
-  Layout(const Family& family, const DeviceLimits& limits, const ProblemPlan& plan)
+  WorkLayout(const Family& family, const DeviceLimits& limits, const ProblemPlan& plan)
       : family_(family), limits_(limits), plan_(plan), probe_(probe_problem(plan.problem)) {}
 
   void add(const Config& config, const std::string& pruned_by) {
@@ -68,7 +68,7 @@ class Layout {
 }  // namespace
 
 ProblemWork lay_out(const Family& family, const DeviceLimits& limits, const ProblemPlan& plan) {
-  Layout layout(family, limits, plan);
+  WorkLayout layout(family, limits, plan);
   for (const Config& config : plan.configs) {
     layout.add(config, {});
   }

@@ -12,7 +12,7 @@ VerifyingKernels::VerifyingKernels(std::shared_ptr<const SourceBundle> sources,
                                    CubinCache* cache)
     : sources_(std::move(sources)) {
   for (const Problem& problem : problems) {
-    std::shared_future<CompileResult>& result = results_[{problem.dtype, problem.d_head}];
+    std::shared_future<CompileResult>& result = results_[key_of(problem)];
     if (!result.valid()) {
       result =
           std::async(std::launch::async, [request = measurement_request(sources_, problem, arch),
@@ -24,7 +24,7 @@ VerifyingKernels::VerifyingKernels(std::shared_ptr<const SourceBundle> sources,
 }
 
 const Artifact& VerifyingKernels::of(const Problem& problem) const {
-  const CompileResult& result = results_.at({problem.dtype, problem.d_head}).get();
+  const CompileResult& result = results_.at(key_of(problem)).get();
   if (const auto* failed = std::get_if<CompileFailed>(&result)) {
     throw Error(ExitCode::gpu_failure, "the kernels that verify results do not compile",
                 "kernels/" + sources_->main.name, failed->log);

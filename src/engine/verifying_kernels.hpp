@@ -3,7 +3,7 @@
 #include <future>
 #include <map>
 #include <memory>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "attention/problem.hpp"
@@ -27,7 +27,11 @@ class VerifyingKernels {
   [[nodiscard]] const Artifact& of(const Problem& problem) const;
 
  private:
-  using Key = std::pair<DType, std::int64_t>;  ///< dtype and d_head: all that they depend on
+  /// dtype, d_head and d_head_v: all that they depend on.
+  using Key = std::tuple<DType, std::int64_t, std::int64_t>;
+  [[nodiscard]] static Key key_of(const Problem& problem) {
+    return {problem.dtype, problem.d_head, problem.d_head_v};
+  }
 
   std::shared_ptr<const SourceBundle> sources_;
   std::map<Key, std::shared_future<CompileResult>> results_;

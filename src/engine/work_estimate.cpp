@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "attention/flop.hpp"
+#include "attention/tensor_shape.hpp"
+#include "attention/visible_keys.hpp"
 #include "core/outcome.hpp"
 #include "plan/planner.hpp"
 #include "rank/estimate.hpp"
@@ -18,15 +21,16 @@ class WorkCount {
   [[nodiscard]] KernelWork of(const Entry& entry, const LaunchGeometry& geometry) const {
     const auto& grid = geometry.grid;
     const auto heads = static_cast<double>(problem_.batch * problem_.heads);
-    const auto seq_len = static_cast<double>(problem_.seq_len);
     KernelWork work;
     work.blocks = grid[0] * grid[1] * grid[2];
     work.threads_per_block = entry.threads_per_block;
     work.blocks_per_sm = entry.blocks_per_sm;
     work.tensor_flop = quantity_or(entry.config, "tensor_flop", literature_flop(problem_));
-    work.exponentials = quantity_or(entry.config, "exponentials", heads * seq_len * seq_len);
+    work.exponentials = quantity_or(entry.config, "exponentials", heads * visible_pairs(problem_));
     work.smem_traffic_bytes = quantity_or(entry.config, "smem_traffic_bytes", 0.0);
-    work.device_memory_bytes = 4.0 * static_cast<double>(tensor_bytes(problem_));
+    for (const TensorRole role : kTensorRoles) {
+      work.device_memory_bytes += static_cast<double>(tensor_bytes(problem_, role));
+    }
     work.spill_bytes = spill_bytes(entry, heads, static_cast<double>(work.blocks));
     return work;
   }

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "attention/flop.hpp"
 #include "attention/input_kind.hpp"
 #include "attention/probe_problem.hpp"
 #include "core/error.hpp"

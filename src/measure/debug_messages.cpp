@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <type_traits>
 
+#include "attention/tensor_shape.hpp"
 #include "measure/message_members.hpp"
 
 namespace fatune {
@@ -86,8 +87,10 @@ std::optional<DumpExtents> read_dump(const Message& message) {
 }
 
 void check_elements(const Message& message, const Problem& problem) {
-  if (problem.seq_len < 1 || problem.seq_len > kMaxExtent || problem.d_head < 1 ||
-      problem.d_head > kMaxExtent || problem.batch != 1 || problem.heads != 1) {
+  const auto is_extent = [](std::int64_t extent) { return extent >= 1 && extent <= kMaxExtent; };
+  if (!is_extent(problem.seq_len) || !is_extent(problem.seq_len_kv) || !is_extent(problem.d_head) ||
+      !is_extent(problem.d_head_v) || problem.batch != 1 || problem.heads != 1 ||
+      problem.kv_heads != 1) {
     throw ProtocolError(fmt::format("message '{}': not one head", type_of(message)));
   }
 }
@@ -119,9 +122,9 @@ DebugRequest read_debug(const Message& message) {
   request.artifact.lowered_name = plain_member<std::string>(message, "kernel");
   BlobReader data(message);
   request.artifact.cubin = data.take<char>(plain_member<std::int64_t>(message, "code_bytes"));
-  for (auto* tensor : {&request.q, &request.k, &request.v}) {
-    *tensor = data.take<std::uint16_t>(tensor_elements(request.problem));
-  }
+  request.q = data.take<std::uint16_t>(tensor_elements(request.problem, TensorRole::q));
+  request.k = data.take<std::uint16_t>(tensor_elements(request.problem, TensorRole::k));
+  request.v = data.take<std::uint16_t>(tensor_elements(request.problem, TensorRole::v));
   data.expect_end();
   return request;
 }
@@ -136,7 +139,7 @@ Message debugged_message(const DebugRun& run) {
 DebugRun read_debugged(const Message& message, const DebugRequest& request) {
   BlobReader data(message);
   DebugRun run;
-  run.output = data.take<std::uint16_t>(tensor_elements(request.problem));
+  run.output = data.take<std::uint16_t>(tensor_elements(request.problem, TensorRole::o));
   run.dump = data.take<float>(request.dump ? request.dump->values(request.problem.d_head) : 0);
   data.expect_end();
   return run;

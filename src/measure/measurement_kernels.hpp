@@ -15,9 +15,9 @@ namespace fatune {
 /// makes the SourceBundle; each file's name in the bundle is its path in this list.
 [[nodiscard]] std::vector<std::string> measurement_source_names();
 
-/// What to compile for Measurer::begin_problem(). Depends on the problem's dtype and d_head only,
-/// so that an artifact serves all problems that share them.
-/// Throws Error(usage) when d_head is no multiple of 8 from 8 to 256.
+/// What to compile for Measurer::begin_problem(). Depends on the problem's dtype and head
+/// dimensions only, so that an artifact serves all problems that share them. Throws Error(usage)
+/// when one of them is no multiple of 8 from 8 to 256.
 [[nodiscard]] CompileRequest measurement_request(std::shared_ptr<const SourceBundle> sources,
                                                  const Problem& problem, Arch arch);
 

@@ -31,13 +31,17 @@ MeasurementModule::MeasurementModule(const Artifact& kernels)
       sum_inputs_(module_.function("fatune_sum_inputs")),
       device_gate_(module_.function("fatune_device_gate")) {}
 
-void MeasurementModule::fill_inputs(const FillInputsArgs& args, const gpu::Stream& stream) const {
-  gpu::launch_with(fill_inputs_, strided_grid(args.elements / 4, kInputTensors), stream, args);
+void MeasurementModule::fill_inputs(const FillInputsArgs& args, std::int64_t elements,
+                                    const gpu::Stream& stream) const {
+  gpu::launch_with(fill_inputs_,
+                   strided_grid(static_cast<std::uint64_t>(elements / 4), kInputTensors), stream,
+                   args);
 }
 
 void MeasurementModule::compute_references(const ReferenceArgs& args, const Problem& problem,
                                            const gpu::Stream& stream) const {
-  const std::int64_t smem_bytes = reference_shared_bytes(static_cast<int>(problem.d_head));
+  const std::int64_t smem_bytes =
+      reference_shared_bytes(static_cast<int>(problem.d_head), static_cast<int>(problem.d_head_v));
   const std::int64_t blocks = (args.selection.rows_per_head + kReferenceRows - 1) / kReferenceRows;
   reference_attention_.allow_dynamic_smem(smem_bytes);
   gpu::launch_with(reference_attention_,
@@ -61,15 +65,17 @@ void MeasurementModule::scan_output(const void* output, std::int64_t elements, C
 
 void MeasurementModule::check_guards(const GuardArgs& args, std::int64_t bands, CheckCounts* counts,
                                      const gpu::Stream& stream) const {
-  gpu::launch_with(check_guards_, strided_grid(args.guard_bytes / 4, bands), stream, args, counts);
+  gpu::launch_with(check_guards_,
+                   strided_grid((args.bands[0].end - args.bands[0].begin) / 4, bands), stream, args,
+                   counts);
 }
 
 void MeasurementModule::sum_inputs(const InputSumArgs& args, const gpu::Stream& stream) const {
-  gpu::launch_with(sum_inputs_, strided_grid(args.elements / 8, kInputTensors), stream, args);
+  gpu::launch_with(sum_inputs_, strided_grid(args.elements[0] / 8, kInputTensors), stream, args);
 }
 
 void MeasurementModule::sum_tensor(const InputSumArgs& args, const gpu::Stream& stream) const {
-  gpu::launch_with(sum_inputs_, strided_grid(args.elements / 8), stream, args);
+  gpu::launch_with(sum_inputs_, strided_grid(args.elements[0] / 8), stream, args);
 }
 
 void MeasurementModule::hold(const GateArgs& args, const gpu::Stream& stream) const {

@@ -17,7 +17,9 @@ class MeasurementModule {
   /// `kernels` is compiled from measurement_request().
   explicit MeasurementModule(const Artifact& kernels);
 
-  void fill_inputs(const FillInputsArgs& args, const gpu::Stream& stream) const;
+  /// `elements`: about how many a tensor has.
+  void fill_inputs(const FillInputsArgs& args, std::int64_t elements,
+                   const gpu::Stream& stream) const;
   void compute_references(const ReferenceArgs& args, const Problem& problem,
                           const gpu::Stream& stream) const;
   void compare_output(const CompareArgs& args, const gpu::Stream& stream) const;

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <iterator>
+#include <numeric>
 
 #include "attention/input_kind.hpp"
 #include "attention/probe_problem.hpp"
 #include "attention/row_sample.hpp"
+#include "attention/tensor_shape.hpp"
 #include "core/error.hpp"
 
 namespace fatune {
@@ -29,24 +31,36 @@ double as_gib(std::int64_t bytes) { return static_cast<double>(bytes) / (1024.0 
 // overflow, and no GPU comes near.
 void check_no_overflow(const Problem& problem) {
   constexpr double kTooManyElements = 1e15;
-  const double elements = static_cast<double>(problem.batch) *
-                          static_cast<double>(problem.seq_len) *
-                          static_cast<double>(problem.heads) * static_cast<double>(problem.d_head);
+  const auto rows = static_cast<double>(std::max(problem.seq_len, problem.seq_len_kv));
+  const auto columns = static_cast<double>(std::max(problem.d_head, problem.d_head_v));
+  const double elements =
+      static_cast<double>(problem.batch) * rows * static_cast<double>(problem.heads) * columns;
   if (elements > kTooManyElements) {
     throw Error(ExitCode::too_large,
-                fmt::format("{}: each tensor has {:.3g} elements", describe(problem), elements), {},
+                fmt::format("{}: a tensor has {:.3g} elements", describe(problem), elements), {},
                 "use a smaller batch, sequence length or number of heads");
   }
 }
 
 // As far as the widest tile in use (256 rows) can run past a tensor's end, within reason.
 std::int64_t guard_band_bytes(const Problem& problem) {
-  const std::int64_t row_bytes = problem.heads * problem.d_head * element_bytes(problem.dtype);
+  const std::int64_t columns = std::max(problem.d_head, problem.d_head_v);
+  const std::int64_t row_bytes = problem.heads * columns * element_bytes(problem.dtype);
   return round_up(std::clamp(kTilePositions * row_bytes, kMiB / 16, 4 * kMiB),
                   kTensorAlignmentBytes);
 }
 
 }  // namespace
+
+std::int64_t StagePlan::tensor_offset(TensorRole role) const {
+  const auto* const end = tensor_bytes.begin() + static_cast<std::ptrdiff_t>(role);
+  const auto before = static_cast<std::int64_t>(role);
+  return std::accumulate(tensor_bytes.begin(), end, (before + 1) * guard_bytes);
+}
+
+std::int64_t StagePlan::tensors_bytes() const {
+  return tensor_offset(TensorRole::o) + tensor_bytes.back() + guard_bytes;
+}
 
 std::int64_t MemoryPlan::tensors_bytes() const {
   return kInputSets * whole.tensors_bytes() + std::ssize(kProbeKinds) * probe.tensors_bytes();
@@ -60,9 +74,12 @@ StagePlan plan_stage(const Problem& problem) {
   check_no_overflow(problem);
   const std::int64_t rows = sampled_rows_per_head(problem) * problem.batch * problem.heads;
   StagePlan plan;
-  plan.tensor_bytes = round_up(tensor_bytes(problem), kTensorAlignmentBytes);
+  std::transform(kTensorRoles.begin(), kTensorRoles.end(), plan.tensor_bytes.begin(),
+                 [&](TensorRole role) {
+                   return round_up(tensor_bytes(problem, role), kTensorAlignmentBytes);
+                 });
   plan.guard_bytes = guard_band_bytes(problem);
-  plan.reference_bytes = rows * (problem.d_head * kReferenceElementBytes + 4);
+  plan.reference_bytes = rows * (problem.d_head_v * kReferenceElementBytes + 4);
   return plan;
 }
 

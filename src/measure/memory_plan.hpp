@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "attention/problem.hpp"
+#include "attention/tensor_shape.hpp"
 #include "core/device_limits.hpp"
 #include "core/measure_policy.hpp"
 
@@ -10,11 +12,14 @@ namespace fatune {
 
 /// Device memory for one kind of input on one problem; all in bytes.
 struct StagePlan {
-  std::int64_t tensor_bytes = 0;     ///< one of Q, K, V, O, rounded up to kTensorAlignmentBytes
+  /// Of Q, K, V and O in turn, each rounded up to kTensorAlignmentBytes.
+  std::array<std::int64_t, kTensorRoles.size()> tensor_bytes{};
   std::int64_t guard_bytes = 0;      ///< one guard band; there is one before, between and after
   std::int64_t reference_bytes = 0;  ///< reference rows, and their row numbers
 
-  [[nodiscard]] std::int64_t tensors_bytes() const { return 4 * tensor_bytes + 5 * guard_bytes; }
+  /// Where a tensor begins: bytes from the start of the first guard band.
+  [[nodiscard]] std::int64_t tensor_offset(TensorRole role) const;
+  [[nodiscard]] std::int64_t tensors_bytes() const;
   [[nodiscard]] std::int64_t total_bytes() const { return tensors_bytes() + reference_bytes; }
 };
 

@@ -4,27 +4,29 @@
 
 #include <algorithm>
 
+#include "attention/flop.hpp"
+#include "attention/tensor_shape.hpp"
+#include "attention/visible_keys.hpp"
 #include "core/device_peaks.hpp"
 
 namespace fatune {
 namespace {
 
-double visible_pairs(const Problem& problem) {
-  const auto rows = static_cast<double>(problem.seq_len);
-  const double of_a_head = problem.causal ? rows * (rows + 1) / 2 : rows * rows;
-  return of_a_head * static_cast<double>(problem.batch * problem.heads);
-}
-
-double needed_flop(const Problem& problem) {
-  constexpr double kFlopPerPairAndDim = 4.0;  // a multiplication and an addition, in both products
-  return kFlopPerPairAndDim * visible_pairs(problem) * static_cast<double>(problem.d_head);
+/// Keys that no query sees need not be read.
+std::int64_t needed_input_bytes(const Problem& problem) {
+  const Mask mask = mask_of(problem);
+  const std::int64_t keys =
+      visible_keys(mask, problem.seq_len - 1).end - visible_keys(mask, 0).first;
+  const std::int64_t of_keys =
+      tensor_bytes(problem, TensorRole::k) + tensor_bytes(problem, TensorRole::v);
+  return tensor_bytes(problem, TensorRole::q) + of_keys / problem.seq_len_kv * keys;
 }
 
 double needed_bytes(const Problem& problem, std::int64_t l2_bytes, bool flushed) {
-  const std::int64_t tensor = tensor_bytes(problem);
-  const std::int64_t inputs = 3 * tensor;
-  const std::int64_t bytes = flushed ? inputs + std::max<std::int64_t>(0, tensor - l2_bytes)
-                                     : std::max<std::int64_t>(0, inputs + tensor - l2_bytes);
+  const std::int64_t inputs = needed_input_bytes(problem);
+  const std::int64_t output = tensor_bytes(problem, TensorRole::o);
+  const std::int64_t bytes = flushed ? inputs + std::max<std::int64_t>(0, output - l2_bytes)
+                                     : std::max<std::int64_t>(0, inputs + output - l2_bytes);
   return static_cast<double>(bytes);
 }
 

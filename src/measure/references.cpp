@@ -8,7 +8,7 @@ References::References(const Problem& problem, std::uint64_t seed, const gpu::St
   const RowSample sample = sample_rows(problem, seed);
   const auto row_count = static_cast<std::int64_t>(sample.rows.size());
   rows_per_head_ = sample.rows_per_head;
-  elements_ = row_count * problem.d_head;
+  elements_ = row_count * problem.d_head_v;
   rows_ = gpu::DeviceBuffer(row_count * static_cast<std::int64_t>(sizeof(std::int32_t)));
   exact_ = gpu::DeviceBuffer(elements_ * static_cast<std::int64_t>(sizeof(float)));
   rounded_ = gpu::DeviceBuffer(elements_ * element_bytes(problem.dtype));

@@ -20,20 +20,17 @@ Stage::Stage(const Problem& problem, InputKind kind, std::uint64_t seed,
 
 void Stage::fill(std::uint64_t seed) const {
   tensors_.poison(stream_);
-  const AttentionForwardArgs tensors = tensors_.attention_args();
-  kernels_.fill_inputs(
-      {const_cast<void*>(tensors.q), const_cast<void*>(tensors.k), const_cast<void*>(tensors.v),
-       static_cast<unsigned long long>(tensor_elements(problem_)), seed, tensors.seq_len,
-       tensors.heads, static_cast<int>(kind_)},
-      stream_);
+  kernels_.fill_inputs({tensors_.view(TensorRole::q), tensors_.view(TensorRole::k),
+                        tensors_.view(TensorRole::v), seed, static_cast<int>(kind_)},
+                       tensor_elements(problem_, TensorRole::q), stream_);
 }
 
 void Stage::compute_references() const {
-  const AttentionForwardArgs tensors = tensors_.attention_args();
-  kernels_.compute_references({tensors.q, tensors.k, tensors.v, references_.selection(),
-                               references_.exact(), references_.rounded(), tensors.seq_len,
-                               tensors.heads, tensors.softmax_scale, problem_.causal ? 1 : 0},
-                              problem_, stream_);
+  kernels_.compute_references(
+      {tensors_.view(TensorRole::q), tensors_.view(TensorRole::k), tensors_.view(TensorRole::v),
+       references_.selection(), references_.exact(), references_.rounded(), problem_.softmax_scale,
+       problem_.causal ? 1 : 0, static_cast<int>(problem_.window)},
+      problem_, stream_);
 }
 
 InputSum Stage::sum_inputs() const {
@@ -49,21 +46,17 @@ InputSum Stage::sum_inputs() const {
 
 void Stage::queue_fingerprint(InputSum* sum) const {
   const void* const output = tensors_.attention_args().o;
-  kernels_.sum_tensor(
-      {output, output, output, static_cast<unsigned long long>(tensor_elements(problem_)), sum},
-      stream_);
+  const auto elements = static_cast<unsigned long long>(tensor_elements(problem_, TensorRole::o));
+  kernels_.sum_tensor({output, output, output, {elements, elements, elements}, sum}, stream_);
 }
 
 CompareArgs Stage::compare_args(CheckCounts* counts) const {
-  const AttentionForwardArgs tensors = tensors_.attention_args();
-  return {tensors.o,
+  return {tensors_.view(TensorRole::o),
           references_.selection(),
           references_.exact(),
           references_.rounded(),
           counts,
           static_cast<unsigned long long>(references_.elements()),
-          tensors.seq_len,
-          tensors.heads,
           static_cast<float>(kMismatchAtol),
           static_cast<float>(kMismatchRtol)};
 }
@@ -74,7 +67,8 @@ void Stage::queue_row_counts(RowCounts* rows, float limit) const {
 
 void Stage::queue_check(CheckCounts* counts) const {
   kernels_.compare_output(compare_args(counts), stream_);
-  kernels_.scan_output(tensors_.attention_args().o, tensor_elements(problem_), counts, stream_);
+  kernels_.scan_output(tensors_.attention_args().o, tensor_elements(problem_, TensorRole::o),
+                       counts, stream_);
   kernels_.check_guards(tensors_.guard_args(), Tensors::kGuardBands, counts, stream_);
   kernels_.sum_inputs(tensors_.input_sum_args(&counts->inputs), stream_);
 }

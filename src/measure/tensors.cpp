@@ -1,9 +1,5 @@
 #include "measure/tensors.hpp"
 
-#include <cmath>
-
-#include "measure/memory_plan.hpp"
-
 namespace fatune {
 namespace {
 
@@ -15,23 +11,17 @@ T* as_pointer(gpu::DevicePtr address) {
 
 }  // namespace
 
-Tensors::Tensors(const Problem& problem) : Tensors(problem, plan_stage(problem)) {}
+Tensors::Tensors(const Problem& problem)
+    : problem_(problem), plan_(plan_stage(problem)), arena_(plan_.tensors_bytes()) {}
 
-Tensors::Tensors(const Problem& problem, const StagePlan& plan)
-    : problem_(problem),
-      guard_bytes_(plan.guard_bytes),
-      stride_bytes_(plan.guard_bytes + plan.tensor_bytes),
-      arena_(plan.tensors_bytes()) {}
-
-gpu::DevicePtr Tensors::tensor(std::int64_t index) const noexcept {
-  return arena_.address() + static_cast<gpu::DevicePtr>(guard_bytes_ + index * stride_bytes_);
+gpu::DevicePtr Tensors::at(TensorRole role) const noexcept {
+  return arena_.address() + static_cast<gpu::DevicePtr>(plan_.tensor_offset(role));
 }
 
 std::optional<gpu::DevicePtr> Tensors::find(std::string_view name) const {
   constexpr std::string_view kNames = "qkvo";
   const std::size_t index = name.size() == 1 ? kNames.find(name) : std::string_view::npos;
-  return index == std::string_view::npos ? std::nullopt
-                                         : std::optional(tensor(static_cast<std::int64_t>(index)));
+  return index == std::string_view::npos ? std::nullopt : std::optional(at(kTensorRoles.at(index)));
 }
 
 void Tensors::poison(const gpu::Stream& stream) const {
@@ -39,7 +29,7 @@ void Tensors::poison(const gpu::Stream& stream) const {
 }
 
 void Tensors::poison_output(const gpu::Stream& stream) const {
-  gpu::fill_words_async(o(), kPoison, tensor_bytes(problem_) / 4, stream);
+  gpu::fill_words_async(o(), kPoison, tensor_bytes(problem_, TensorRole::o) / 4, stream);
 }
 
 AttentionForwardArgs Tensors::attention_args() const {
@@ -50,18 +40,47 @@ AttentionForwardArgs Tensors::attention_args() const {
           static_cast<int>(problem_.batch),
           static_cast<int>(problem_.seq_len),
           static_cast<int>(problem_.heads),
-          1.0F / std::sqrt(static_cast<float>(problem_.d_head))};
+          problem_.softmax_scale};
+}
+
+TensorView Tensors::view(TensorRole role) const {
+  return tensor_view(problem_, role, as_pointer(at(role)));
+}
+
+TensorView tensor_view(const Problem& problem, TensorRole role, void* data) {
+  const TensorShape shape = tensor_shape(problem, role);
+  return {data,
+          shape.batch_stride,
+          shape.row_stride,
+          shape.head_stride,
+          static_cast<int>(shape.batch),
+          static_cast<int>(shape.rows),
+          static_cast<int>(shape.heads),
+          static_cast<int>(shape.columns)};
 }
 
 GuardArgs Tensors::guard_args() const {
-  return {arena_.as<const unsigned>(), static_cast<unsigned long long>(guard_bytes_),
-          static_cast<unsigned long long>(tensor_bytes(problem_)),
-          static_cast<unsigned long long>(stride_bytes_), kPoison};
+  GuardArgs args{arena_.as<const unsigned>(), {}, kPoison};
+  std::uint64_t begin = 0;
+  for (std::size_t i = 0; i < kTensorRoles.size(); ++i) {
+    const auto tensor = static_cast<std::uint64_t>(plan_.tensor_offset(kTensorRoles.at(i)));
+    args.bands[i] = {begin, tensor};
+    begin = tensor + static_cast<std::uint64_t>(tensor_bytes(problem_, kTensorRoles.at(i)));
+  }
+  args.bands[kTensorRoles.size()] = {begin, static_cast<std::uint64_t>(arena_.bytes())};
+  return args;
 }
 
 InputSumArgs Tensors::input_sum_args(InputSum* sum) const {
   const AttentionForwardArgs args = attention_args();
-  return {args.q, args.k, args.v, static_cast<unsigned long long>(tensor_elements(problem_)), sum};
+  const auto elements = [this](TensorRole role) {
+    return static_cast<unsigned long long>(tensor_elements(problem_, role));
+  };
+  return {args.q,
+          args.k,
+          args.v,
+          {elements(TensorRole::q), elements(TensorRole::k), elements(TensorRole::v)},
+          sum};
 }
 
 }  // namespace fatune

@@ -5,13 +5,16 @@
 #include <string_view>
 
 #include "attention/problem.hpp"
+#include "attention/tensor_shape.hpp"
 #include "common/attention_args.h"
 #include "gpu/memory.hpp"
+#include "measure/memory_plan.hpp"
 #include "reference/measurement_args.h"
 
 namespace fatune {
 
-struct StagePlan;
+/// How the measurement kernels find the elements of a tensor that begins at `data`.
+[[nodiscard]] TensorView tensor_view(const Problem& problem, TensorRole role, void* data);
 
 /// Q, K, V and O of a problem in one allocation, guard bands before, between and after them:
 ///
@@ -27,10 +30,11 @@ class Tensors {
 
   explicit Tensors(const Problem& problem);
 
-  [[nodiscard]] gpu::DevicePtr q() const noexcept { return tensor(0); }
-  [[nodiscard]] gpu::DevicePtr k() const noexcept { return tensor(1); }
-  [[nodiscard]] gpu::DevicePtr v() const noexcept { return tensor(2); }
-  [[nodiscard]] gpu::DevicePtr o() const noexcept { return tensor(3); }
+  [[nodiscard]] gpu::DevicePtr at(TensorRole role) const noexcept;
+  [[nodiscard]] gpu::DevicePtr q() const noexcept { return at(TensorRole::q); }
+  [[nodiscard]] gpu::DevicePtr k() const noexcept { return at(TensorRole::k); }
+  [[nodiscard]] gpu::DevicePtr v() const noexcept { return at(TensorRole::v); }
+  [[nodiscard]] gpu::DevicePtr o() const noexcept { return at(TensorRole::o); }
 
   /// "q", "k", "v", "o"; nothing for another name.
   [[nodiscard]] std::optional<gpu::DevicePtr> find(std::string_view name) const;
@@ -40,19 +44,17 @@ class Tensors {
   /// Fills O only.
   void poison_output(const gpu::Stream& stream) const;
 
-  /// A kernel's argument, with the usual scale 1 / sqrt(d_head).
+  /// A kernel's argument.
   [[nodiscard]] AttentionForwardArgs attention_args() const;
+  /// A tensor for the measurement kernels.
+  [[nodiscard]] TensorView view(TensorRole role) const;
   [[nodiscard]] GuardArgs guard_args() const;
   /// What sums up Q, K and V into `sum`.
   [[nodiscard]] InputSumArgs input_sum_args(InputSum* sum) const;
 
  private:
-  Tensors(const Problem& problem, const StagePlan& plan);
-  [[nodiscard]] gpu::DevicePtr tensor(std::int64_t index) const noexcept;
-
   Problem problem_;
-  std::int64_t guard_bytes_;
-  std::int64_t stride_bytes_;  // from guard band to guard band
+  StagePlan plan_;
   gpu::DeviceBuffer arena_;
 };
 

@@ -10,6 +10,7 @@
 #include "attention/error_rule.hpp"
 #include "attention/probe_problem.hpp"
 #include "attention/row_sample.hpp"
+#include "attention/tensor_shape.hpp"
 #include "measure/memory_plan.hpp"
 #include "measure/row_counts.hpp"
 
@@ -47,7 +48,8 @@ ErrorStats stats_of(const Stage& stage, const CheckCounts& counts) {
 // A driver that runs nothing finds no fault either.
 std::optional<std::string> find_missing_check(const Stage& stage, const CheckCounts& counts) {
   const auto to_compare = static_cast<unsigned long long>(stage.references().elements());
-  const auto to_scan = static_cast<unsigned long long>(tensor_elements(stage.problem()));
+  const auto to_scan =
+      static_cast<unsigned long long>(tensor_elements(stage.problem(), TensorRole::o));
   if (counts.compared == to_compare && counts.scanned == to_scan) {
     return std::nullopt;
   }

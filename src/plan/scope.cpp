@@ -1,8 +1,11 @@
 #include "plan/scope.hpp"
 
 #include <array>
-#include <cmath>
 #include <limits>
+#include <string>
+
+#include "attention/problem_details.hpp"
+#include "attention/tensor_shape.hpp"
 
 namespace fatune {
 namespace {
@@ -13,17 +16,35 @@ struct Property {
   double (*value)(const Source&);
 };
 
-constexpr std::array<Property<Problem>, 7> kProblemProperties{{
+constexpr std::array<Property<Problem>, 6> kProblemProperties{{
     {"batch", [](const Problem& p) { return static_cast<double>(p.batch); }},
     {"seq_len", [](const Problem& p) { return static_cast<double>(p.seq_len); }},
     {"heads", [](const Problem& p) { return static_cast<double>(p.heads); }},
     {"causal", [](const Problem& p) { return p.causal ? 1.0 : 0.0; }},
     {"dtype", [](const Problem& p) { return static_cast<double>(p.dtype); }},
     {"d_head", [](const Problem& p) { return static_cast<double>(p.d_head); }},
-    {"softmax_scale",
-     [](const Problem& p) {
-       return static_cast<double>(1.0F / std::sqrt(static_cast<float>(p.d_head)));
-     }},
+}};
+
+/// Element strides of a tensor: "q_row_stride", ...
+struct Stride {
+  const char* name;
+  TensorRole role;
+  std::int64_t TensorShape::*member;
+};
+
+constexpr std::array<Stride, 12> kStrides{{
+    {"q_row_stride", TensorRole::q, &TensorShape::row_stride},
+    {"q_head_stride", TensorRole::q, &TensorShape::head_stride},
+    {"q_batch_stride", TensorRole::q, &TensorShape::batch_stride},
+    {"k_row_stride", TensorRole::k, &TensorShape::row_stride},
+    {"k_head_stride", TensorRole::k, &TensorShape::head_stride},
+    {"k_batch_stride", TensorRole::k, &TensorShape::batch_stride},
+    {"v_row_stride", TensorRole::v, &TensorShape::row_stride},
+    {"v_head_stride", TensorRole::v, &TensorShape::head_stride},
+    {"v_batch_stride", TensorRole::v, &TensorShape::batch_stride},
+    {"o_row_stride", TensorRole::o, &TensorShape::row_stride},
+    {"o_head_stride", TensorRole::o, &TensorShape::head_stride},
+    {"o_batch_stride", TensorRole::o, &TensorShape::batch_stride},
 }};
 
 constexpr std::array<Property<DeviceLimits>, 6> kDeviceProperties{{
@@ -39,28 +60,42 @@ constexpr std::array<Property<DeviceLimits>, 6> kDeviceProperties{{
      [](const DeviceLimits& d) { return static_cast<double>(d.max_threads_per_sm); }},
 }};
 
-/// dtype and d_head may be parameters, and are then the configuration's.
-bool may_be_parameter(std::string_view name) { return name == "dtype" || name == "d_head"; }
+/// dtype and head dimensions may be parameters, and are then the configuration's.
+bool may_be_parameter(std::string_view name) {
+  return name == "dtype" || name == "d_head" || name == "d_head_v";
+}
 
-template <class Properties, class Source>
-void fill(std::vector<double>& scope, const Family& family, const Properties& properties,
-          const Source& source) {
-  for (const auto& property : properties) {
-    const std::size_t symbol = family.symbols.find(property.name).value();
-    if (symbol >= family.parameters.size()) {
-      scope[symbol] = property.value(source);
-    }
+/// Calls use(name, value) for everything that a problem gives.
+template <typename Use>
+void for_each_problem_symbol(const Problem& problem, Use use) {
+  for (const auto& property : kProblemProperties) {
+    use(std::string(property.name), property.value(problem));
+  }
+  for (const ProblemDetail& detail : kProblemDetails) {
+    use(std::string(detail.symbol), detail.get(problem));
+  }
+  for (const Stride& stride : kStrides) {
+    const TensorShape shape = tensor_shape(problem, stride.role);
+    use(std::string(stride.name), static_cast<double>(shape.*stride.member));
+  }
+}
+
+/// A parameter of the same name keeps the configuration's value.
+void fill(std::vector<double>& scope, const Family& family, const std::string& name, double value) {
+  const std::size_t symbol = family.symbols.find(name).value();
+  if (symbol >= family.parameters.size()) {
+    scope[symbol] = value;
   }
 }
 
 }  // namespace
 
 void add_environment_symbols(SymbolTable& symbols) {
-  for (const auto& property : kProblemProperties) {
-    if (!may_be_parameter(property.name) || !symbols.find(property.name)) {
-      symbols.add(property.name, {.problem = true});
+  for_each_problem_symbol({1, 1, 1, 1}, [&](const std::string& name, double) {
+    if (!may_be_parameter(name) || !symbols.find(name)) {
+      symbols.add(name, {.problem = true});
     }
-  }
+  });
   for (const auto& property : kDeviceProperties) {
     symbols.add(property.name, {.device = true});
   }
@@ -79,10 +114,13 @@ std::vector<double> make_scope(const Family& family, const Config& config, const
     scope[i] = static_cast<double>(config.values.at(i));
   }
   if (problem != nullptr) {
-    fill(scope, family, kProblemProperties, *problem);
+    for_each_problem_symbol(
+        *problem, [&](const std::string& name, double value) { fill(scope, family, name, value); });
   }
   if (limits != nullptr) {
-    fill(scope, family, kDeviceProperties, *limits);
+    for (const auto& property : kDeviceProperties) {
+      fill(scope, family, property.name, property.value(*limits));
+    }
   }
   const Needs known{.problem = problem != nullptr, .device = limits != nullptr};
   for (const Derived& derived : family.derived) {

@@ -3,7 +3,7 @@
 #include <concepts>
 #include <type_traits>
 
-#include "attention/problem.hpp"
+#include "attention/problem_details.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
@@ -154,15 +154,26 @@ void visit_members(Self& self, Visit&& visit) {
   visit("counters", counters, kLater);
 }
 
+/// What a problem has besides the members below, by attention/problem_details.hpp. Records have
+/// those that are unusual.
+template <typename Self>
+struct ProblemDetails {
+  Self& problem;
+};
+
 template <Is<Problem> Self, typename Visit>
 void visit_members(Self& self, Visit&& visit) {
-  auto& [batch, seq_len, heads, d_head, dtype, causal] = self;
-  visit("batch", batch);
-  visit("seq_len", seq_len);
-  visit("heads", heads);
-  visit("d_head", d_head);
-  visit("dtype", dtype);
-  visit("causal", causal);
+  visit("batch", self.batch);
+  visit("seq_len", self.seq_len);
+  visit("heads", self.heads);
+  visit("d_head", self.d_head);
+  visit("dtype", self.dtype);
+  visit("causal", self.causal);
+  if constexpr (!std::is_const_v<Self>) {
+    self = usual_problem(self);  // of what has just been read
+  }
+  ProblemDetails<Self> details{self};
+  visit("details", details, kLater);
 }
 
 template <Is<Config> Self, typename Visit>

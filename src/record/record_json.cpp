@@ -48,6 +48,17 @@ Json to_record(double value) {
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
+Json to_record(const record::ProblemDetails<const Problem>& details) {
+  Json object = Json::object();
+  for (const ProblemDetail& detail : kProblemDetails) {
+    if (is_unusual(detail, details.problem)) {
+      std::visit([&](const auto& value) { object[detail.name] = value; },
+                 detail_value(detail, details.problem));
+    }
+  }
+  return object;
+}
+
 template <HasMembers Struct>
 Json to_record(const Struct& value);
 
@@ -140,6 +151,36 @@ void read_by(const Json& json, Parsed& value, Parse parse) {
 void read(const Json& json, DType& value) { read_by(json, value, parse_dtype); }
 void read(const Json& json, Arch& value) { read_by(json, value, parse_arch); }
 void read(const Json& json, Strategy& value) { read_by(json, value, parse_strategy); }
+
+DetailValue read_detail(const Json& json) {
+  if (json.is_boolean()) {
+    return json.get<bool>();
+  }
+  if (json.is_string()) {
+    return json.get<std::string>();
+  }
+  if (json.is_number_integer() && !json.is_number_unsigned()) {
+    return json.get<std::int64_t>();
+  }
+  if (!json.is_number()) {
+    refuse("neither a number nor a text");
+  }
+  return json.get<double>();
+}
+
+void read(const Json& json, record::ProblemDetails<Problem>& details) {
+  for (const ProblemDetail& detail : kProblemDetails) {
+    const auto found = json.find(detail.name);
+    if (found == json.end()) {
+      continue;
+    }
+    try {
+      set_detail(detail, details.problem, read_detail(*found));
+    } catch (const Error& error) {
+      refuse(error.what_was_wrong());
+    }
+  }
+}
 
 template <HasMembers Struct>
 void read(const Json& json, Struct& value);

@@ -4,6 +4,7 @@
 
 #include "attention/problem.hpp"
 #include "store/database.hpp"
+#include "store/problem_columns.hpp"
 #include "store/run_writer.hpp"
 
 // What the queries after earlier runs have in common.
@@ -20,13 +21,13 @@ inline constexpr const char* kUnfinishedRuns =
 /// repetition. Parameters: those that bind_problem() binds.
 inline constexpr const char* kOfProblem =
     "rp.repetition = ? AND p.batch = ? AND p.seq_len = ? AND p.heads = ? AND p.d_head = ? "
-    "AND p.dtype = ? AND p.causal = ?";
+    "AND p.dtype = ? AND p.causal = ? AND rp.problem_details = ?";
 
 /// Binds kOfProblem's parameters, which come first, and then `more`.
 template <typename... More>
 void bind_problem(Statement& statement, const Problem& p, int repetition, const More&... more) {
   statement.bind(repetition, p.batch, p.seq_len, p.heads, p.d_head, static_cast<int>(p.dtype),
-                 p.causal, more...);
+                 p.causal, details_text(p), more...);
 }
 
 /// Whether a row of run_problems is of that problem and repetition, and of a run under these

@@ -109,10 +109,10 @@ std::optional<JournalEvent> readable(const Statement& row, std::int64_t seq, Dig
 
 /// Of what the events are about, so that no damage makes them another problem's.
 Digest problem_digest(Database& database, std::int64_t run_problem) {
-  Statement row = database.prepare(
-      "SELECT p.batch, p.seq_len, p.heads, p.d_head, p.dtype, p.causal, rp.repetition, "
-      "r.conditions, r.plan FROM run_problems rp JOIN problems p ON p.id = rp.problem "
-      "JOIN runs r ON r.id = rp.run WHERE rp.id = ?");
+  Statement row = database.prepare(std::string("SELECT ") + kDigestedProblem +
+                                   ", rp.repetition, r.conditions, r.plan FROM run_problems rp "
+                                   "JOIN problems p ON p.id = rp.problem "
+                                   "JOIN runs r ON r.id = rp.run WHERE rp.id = ?");
   row.bind(run_problem);
   Digest digest;
   while (row.step()) {

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include "attention/flop.hpp"
 #include "core/error.hpp"
 #include "record/record_json.hpp"
+#include "store/problem_columns.hpp"
 #include "store/problem_details.hpp"
 #include "store/seal.hpp"
 #include "store/stored_outcome.hpp"
@@ -17,17 +19,6 @@ Value read_column(const Statement& row, int column) {
 }
 
 /// Columns from `first` on: batch, seq_len, heads, d_head, dtype, causal.
-Problem read_problem(const Statement& row, int first) {
-  return {row.integer(first),
-          row.integer(first + 1),
-          row.integer(first + 2),
-          row.integer(first + 3),
-          static_cast<DType>(row.integer(first + 4)),
-          row.flag(first + 5)};
-}
-
-const char* const kProblemColumns = "p.batch, p.seq_len, p.heads, p.d_head, p.dtype, p.causal";
-
 std::optional<StoredRun> load_header(Database& database, std::int64_t run_id) {
   Statement row = database.prepare(
       "SELECT r.command_line, r.started_at, r.wall_s, r.complete, r.space, r.family, r.baseline, "
@@ -139,8 +130,9 @@ std::optional<RunBest> best_of(Database& database, std::int64_t run_id) {
   rows.bind(run_id);
   std::optional<RunBest> best;
   while (rows.step()) {
-    check_outcome_seal(database, rows.integer(8));
-    RunBest candidate{read_problem(rows, 0), rows.text(6), rows.real(7)};
+    check_outcome_seal(database, rows.integer(kProblemColumnCount + 2));
+    RunBest candidate{read_problem(rows, 0), rows.text(kProblemColumnCount),
+                      rows.real(kProblemColumnCount + 1)};
     if (!best || flop_per_us(candidate) > flop_per_us(*best)) {
       best = std::move(candidate);
     }
@@ -233,12 +225,12 @@ StoredProblem load_problem(Database& database, std::int64_t run_problem) {
   }
   problem.id = run_problem;
   problem.report.problem = read_problem(row, 0);
-  problem.report.run = row.small_integer(6);
-  problem.report.pruned = row.integer(7);
-  problem.report.invalid = row.integer(8);
-  problem.ranked = row.flag(9);
-  if (!row.is_null(10)) {
-    read_details(row.text(10), problem.report);
+  problem.report.run = row.small_integer(kProblemColumnCount);
+  problem.report.pruned = row.integer(kProblemColumnCount + 1);
+  problem.report.invalid = row.integer(kProblemColumnCount + 2);
+  problem.ranked = row.flag(kProblemColumnCount + 3);
+  if (!row.is_null(kProblemColumnCount + 4)) {
+    read_details(row.text(kProblemColumnCount + 4), problem.report);
   }
   load_entries(database, problem);
   return problem;

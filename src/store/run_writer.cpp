@@ -2,6 +2,7 @@
 
 #include "core/error.hpp"
 #include "record/record_json.hpp"
+#include "store/problem_columns.hpp"
 #include "store/problem_details.hpp"
 #include "store/seal.hpp"
 #include "store/stored_outcome.hpp"
@@ -77,10 +78,10 @@ void RunWriter::begin_problem(const ProblemReport& problem) {
   Transaction transaction(database_);
   database_
       .prepare(
-          "INSERT INTO run_problems (run, problem, repetition, pruned, invalid) "
-          "VALUES (?, ?, ?, ?, ?)")
+          "INSERT INTO run_problems (run, problem, repetition, pruned, invalid, problem_details) "
+          "VALUES (?, ?, ?, ?, ?, ?)")
       .bind(run_id_, problem_id(database_, problem.problem), problem.run, problem.pruned,
-            problem.invalid)
+            problem.invalid, details_text(problem.problem))
       .run();
   problem_id_ = database_.last_id();
   seal_problem(database_, problem_id_);

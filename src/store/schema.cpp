@@ -147,7 +147,12 @@ CREATE TABLE journal (
 ) WITHOUT ROWID;
 )sql";
 
-constexpr std::array kSteps{kVersion1, kVersion2};
+/// What a problem has besides its row of problems: the same row may serve several.
+constexpr std::string_view kVersion3 = R"sql(
+ALTER TABLE run_problems ADD COLUMN problem_details TEXT NOT NULL DEFAULT '';
+)sql";
+
+constexpr std::array kSteps{kVersion1, kVersion2, kVersion3};
 
 constexpr std::int64_t kApplicationId = 0x46415455;  // "FATU"; PRAGMA application_id
 

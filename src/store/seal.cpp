@@ -2,15 +2,19 @@
 
 #include <string>
 
+#include <fmt/format.h>
+
 #include "core/error.hpp"
 #include "store/digest.hpp"
+#include "store/problem_columns.hpp"
 
 namespace fatune {
 namespace {
 
 struct Sealed {
   const char* table;
-  const char* rows;  ///< SQL of what is sealed; its parameter is the id
+  const char*
+      rows;  ///< SQL of what is sealed; its parameter is the id. {problem}: kDigestedProblem
 };
 
 constexpr Sealed kRun{
@@ -25,7 +29,7 @@ constexpr Sealed kRun{
 constexpr Sealed kProblem{
     "run_problems",
     "SELECT rp.id, rp.run, rp.repetition, rp.pruned, rp.invalid, rp.ranked, rp.finished, "
-    "rp.details, p.batch, p.seq_len, p.heads, p.d_head, p.dtype, p.causal, r.conditions, "
+    "rp.details, {problem}, r.conditions, "
     "o.id, o.time_us, o.rank, o.tie_group, o.relative_percent, o.place "
     "FROM run_problems rp JOIN runs r ON r.id = rp.run JOIN problems p ON p.id = rp.problem "
     "LEFT JOIN outcomes o ON o.run_problem = rp.id AND rp.ranked <> 0 WHERE rp.id = ? "
@@ -37,13 +41,14 @@ constexpr Sealed kOutcome{
     "o.dynamic_smem_bytes, o.threads_per_block, o.blocks_per_sm, o.compile_ms, o.from_cache, "
     "o.total_flop, o.same_code_as, o.pruned_by, c.family, c.short_form, c.source_hash, "
     "c.kernel_name, c.config, c.parameters, a.key, a.code_hash, a.facts, rp.repetition, "
-    "p.batch, p.seq_len, p.heads, p.d_head, p.dtype, p.causal, r.conditions, r.plan "
+    "{problem}, r.conditions, r.plan "
     "FROM outcomes o JOIN configurations c ON c.id = o.configuration "
     "LEFT JOIN artifacts a ON a.id = o.artifact JOIN run_problems rp ON rp.id = o.run_problem "
     "JOIN runs r ON r.id = rp.run JOIN problems p ON p.id = rp.problem WHERE o.id = ?"};
 
 std::string present_seal(Database& database, const Sealed& sealed, std::int64_t id) {
-  Statement rows = database.prepare(sealed.rows);
+  Statement rows = database.prepare(
+      fmt::format(fmt::runtime(sealed.rows), fmt::arg("problem", kDigestedProblem)));
   rows.bind(id);
   Digest digest;
   while (rows.step()) {

@@ -10,50 +10,68 @@ namespace {
 // From head to head, so that a run's next seed is no neighbour's.
 constexpr std::uint64_t kSeedStride = 1'000'003;
 
-/// Puts a head's elements where they stand in a tensor (batch, seq_len, heads, d_head).
-/// `number`: batch * heads + head
-void put_head(const Problem& problem, std::int64_t number, const std::vector<std::uint16_t>& head,
-              std::vector<std::uint16_t>& tensor) {
-  const std::int64_t first =
-      number / problem.heads * problem.seq_len * problem.heads + number % problem.heads;
-  for (std::int64_t position = 0; position < problem.seq_len; ++position) {
-    const auto row = head.begin() + position * problem.d_head;
-    std::copy(row, row + problem.d_head,
-              tensor.begin() + (first + position * problem.heads) * problem.d_head);
+/// Puts a head's rows where they stand in a tensor.
+void put_head(const TensorShape& shape, std::int64_t batch, std::int64_t head,
+              const std::vector<std::uint16_t>& rows, std::vector<std::uint16_t>& tensor) {
+  for (std::int64_t row = 0; row < shape.rows; ++row) {
+    const auto from = rows.begin() + row * shape.columns;
+    std::copy(from, from + shape.columns, tensor.begin() + shape.row_offset(batch, row, head));
   }
 }
 
-/// Each head has a seed of its own.
-HeadInputs make_tensors(const Problem& problem, InitKind kind, std::uint64_t seed) {
+/// One after the other, whatever the layout.
+std::vector<std::uint16_t> take_head(const TensorShape& shape, std::int64_t batch,
+                                     std::int64_t head, const std::vector<std::uint16_t>& tensor) {
+  std::vector<std::uint16_t> rows;
+  for (std::int64_t row = 0; row < shape.rows; ++row) {
+    const auto from = tensor.begin() + shape.row_offset(batch, row, head);
+    rows.insert(rows.end(), from, from + shape.columns);
+  }
+  return rows;
+}
+
+HeadProblem head_of(const Problem& problem) {
   HeadProblem head;
   head.seq_len = problem.seq_len;
   head.d_head = problem.d_head;
   head.dtype = problem.dtype;
-  const auto elements = static_cast<std::size_t>(tensor_elements(problem));
-  HeadInputs all;
-  for (auto* tensor : {&all.q, &all.k, &all.v}) {
-    tensor->resize(elements);
-  }
-  for (std::int64_t number = 0; number < problem.batch * problem.heads; ++number) {
-    const HeadInputs one =
-        make_head_inputs(head, kind, seed + static_cast<std::uint64_t>(number) * kSeedStride);
-    put_head(problem, number, one.q, all.q);
-    put_head(problem, number, one.k, all.k);
-    put_head(problem, number, one.v, all.v);
+  head.seq_len_kv = problem.seq_len_kv;
+  head.d_head_v = problem.d_head_v;
+  return head;
+}
+
+/// Each head of keys has a seed of its own, with the heads of queries that share it.
+HeadInputs make_tensors(const Problem& problem, InputKind kind, std::uint64_t seed) {
+  const auto empty = [&](TensorRole role) {
+    return std::vector<std::uint16_t>(static_cast<std::size_t>(tensor_elements(problem, role)));
+  };
+  HeadInputs all{empty(TensorRole::q), empty(TensorRole::k), empty(TensorRole::v)};
+  const std::int64_t group = group_size(problem);
+  for (std::int64_t number = 0; number < problem.batch * problem.kv_heads; ++number) {
+    const std::int64_t batch = number / problem.kv_heads;
+    const std::int64_t head = number % problem.kv_heads;
+    const GroupInputs one = make_group_inputs(
+        head_of(problem), group, kind, seed + static_cast<std::uint64_t>(number) * kSeedStride);
+    for (std::int64_t i = 0; i < group; ++i) {
+      put_head(tensor_shape(problem, TensorRole::q), batch, head * group + i,
+               one.q[static_cast<std::size_t>(i)], all.q);
+    }
+    put_head(tensor_shape(problem, TensorRole::k), batch, head, one.k, all.k);
+    put_head(tensor_shape(problem, TensorRole::v), batch, head, one.v, all.v);
   }
   return all;
 }
 
-EmulatedInput make_input(const EmulatedProblem& on, InitKind kind, std::uint64_t seed) {
+EmulatedInput make_input(const EmulatedProblem& on, InputKind kind, std::uint64_t seed) {
   EmulatedInput input;
-  input.name = init_kind_name(kind);
+  input.name = input_kind_name(kind);
   input.tensors = make_tensors(on.problem, kind, seed);
-  const auto values = [&](const std::vector<std::uint16_t>& elements) {
-    return element_values(compared_elements(on, elements), on.problem.dtype);
+  const auto values = [&](TensorRole role, const std::vector<std::uint16_t>& elements) {
+    return element_values(compared_elements(on, role, elements), on.problem.dtype);
   };
-  const std::vector<double> q = values(input.tensors.q);
-  const std::vector<double> k = values(input.tensors.k);
-  const std::vector<double> v = values(input.tensors.v);
+  const std::vector<double> q = values(TensorRole::q, input.tensors.q);
+  const std::vector<double> k = values(TensorRole::k, input.tensors.k);
+  const std::vector<double> v = values(TensorRole::v, input.tensors.v);
   const Problem part = compared_part(on);
   input.exact = cpu_attention(part, q, k, v);
   input.rounded = cpu_rounded_attention(part, q, k, v);
@@ -62,25 +80,21 @@ EmulatedInput make_input(const EmulatedProblem& on, InitKind kind, std::uint64_t
 
 }  // namespace
 
-std::vector<std::uint16_t> compared_elements(const EmulatedProblem& of,
+std::vector<std::uint16_t> compared_elements(const EmulatedProblem& of, TensorRole role,
                                              const std::vector<std::uint16_t>& elements) {
   if (!of.only_head) {
     return elements;
   }
-  const std::int64_t row = of.problem.d_head;
-  std::vector<std::uint16_t> head;
-  for (std::int64_t position = 0; position < of.problem.seq_len; ++position) {
-    const auto first = elements.begin() + (position * of.problem.heads + *of.only_head) * row;
-    head.insert(head.end(), first, first + row);
-  }
-  return head;
+  const bool of_keys = role == TensorRole::k || role == TensorRole::v;
+  return take_head(tensor_shape(of.problem, role), 0,
+                   of_keys ? *of.only_head / group_size(of.problem) : *of.only_head, elements);
 }
 
 const std::vector<EmulatedInput>& EmulatedInputs::of(const EmulatedProblem& problem) {
   const std::lock_guard lock(mutex_);
   std::vector<EmulatedInput>& inputs = inputs_[problem];
   if (inputs.empty()) {
-    for (const InitKind kind : kEmulatedInputs) {
+    for (const InputKind kind : kInputKinds) {
       inputs.push_back(make_input(problem, kind, seed_));
     }
   }
@@ -91,7 +105,7 @@ const HeadInputs& EmulatedInputs::random_tensors(const Problem& problem) {
   const std::lock_guard lock(mutex_);
   const auto [tensors, is_new] = tensors_.try_emplace(problem);
   if (is_new) {
-    tensors->second = make_tensors(problem, kEmulatedInputs.front(), seed_);
+    tensors->second = make_tensors(problem, kInputKinds.front(), seed_);
   }
   return tensors->second;
 }

@@ -8,29 +8,24 @@
 #include <vector>
 
 #include "attention/head_inputs.hpp"
-#include "attention/init_kind.hpp"
+#include "attention/input_kind.hpp"
+#include "attention/tensor_shape.hpp"
 #include "verify/emulated_problem.hpp"
 
 namespace fatune {
 
-/// What every configuration is emulated on. With large logits the greatest score of a row rises
-/// from tile to tile, which normal ones hardly make it do; with a dominating key it does once, and
-/// what came before has to vanish.
-inline constexpr std::array kEmulatedInputs{InitKind::random, InitKind::large_logits,
-                                            InitKind::dominating_key};
-
 /// One kind of input of a problem, and what should come out.
 struct EmulatedInput {
   std::string name;
-  HeadInputs tensors;           ///< shape: each (batch, seq_len, heads, d_head)
+  HeadInputs tensors;           ///< shape: as tensor_shape() says
   std::vector<double> exact;    ///< float64; of the part that is compared, as `rounded`
   std::vector<double> rounded;  ///< the 16-bit reference
 };
 
-/// Elements of the part that is compared.
-/// shape: elements (batch, seq_len, heads, d_head); result: that of compared_part()
+/// Elements of the part that is compared, of one of its tensors.
+/// shape: as tensor_shape() says of the problem; result: of compared_part()
 [[nodiscard]] std::vector<std::uint16_t> compared_elements(
-    const EmulatedProblem& of, const std::vector<std::uint16_t>& elements);
+    const EmulatedProblem& of, TensorRole role, const std::vector<std::uint16_t>& elements);
 
 /// Inputs and references of problems, each made once however many configurations share it. Safe to
 /// use from several threads.
@@ -38,9 +33,9 @@ class EmulatedInputs {
  public:
   explicit EmulatedInputs(std::uint64_t seed) : seed_(seed) {}
 
-  /// One for each of kEmulatedInputs. What is returned lives as long as this.
+  /// One for each of kInputKinds. What is returned lives as long as this.
   [[nodiscard]] const std::vector<EmulatedInput>& of(const EmulatedProblem& problem);
-  /// The first of them alone, without references. shape: each (batch, seq_len, heads, d_head)
+  /// The first of them alone, without references. shape: as tensor_shape() says
   [[nodiscard]] const HeadInputs& random_tensors(const Problem& problem);
   [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
 

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "attention/forward_arguments.hpp"
+#include "attention/tensor_shape.hpp"
 #include "core/error.hpp"
 #include "core/tensor_map_names.hpp"
 #include "emulate/tensor_map.hpp"
@@ -30,12 +31,20 @@ std::vector<std::uint8_t> bytes_of(const std::vector<std::uint16_t>& elements) {
   return bytes;
 }
 
-emulate::Allocation tensor(const char* name, const Problem& problem,
+/// Findings name an element by its indices in the order of memory.
+std::vector<std::int64_t> shape_in_memory(const Problem& problem, TensorRole role) {
+  const TensorShape of = tensor_shape(problem, role);
+  return problem.layout == Layout::bshd
+             ? std::vector<std::int64_t>{of.batch, of.rows, of.heads, of.columns}
+             : std::vector<std::int64_t>{of.batch, of.heads, of.rows, of.columns};
+}
+
+emulate::Allocation tensor(TensorRole role, const Problem& problem,
                            const std::vector<std::uint16_t>& elements) {
   emulate::Allocation allocation;
-  allocation.name = name;
+  allocation.name = tensor_name(role);
   allocation.bytes = bytes_of(elements);
-  allocation.shape = {problem.batch, problem.seq_len, problem.heads, problem.d_head};
+  allocation.shape = shape_in_memory(problem, role);
   allocation.element_bytes = element_bytes(problem.dtype);
   return allocation;
 }
@@ -90,6 +99,11 @@ emulate::Allocation buffer(const KernelBuffer& of) {
   return allocation;
 }
 
+std::vector<std::uint16_t> empty_output(const Problem& problem) {
+  return std::vector<std::uint16_t>(
+      static_cast<std::size_t>(tensor_elements(problem, TensorRole::o)), kPoison);
+}
+
 emulate::Allocation empty_dump(const DumpExtents& extents, std::int64_t d_head) {
   emulate::Allocation allocation;
   allocation.name = "dump";
@@ -105,12 +119,11 @@ class EmulatedTensors {
                   const std::optional<DumpExtents>& dump, const std::vector<KernelBuffer>& buffers,
                   const KeptWorkspaces& kept)
       : inputs_(inputs),
-        q_(memory_.allocate(tensor("Q", problem, inputs.q))),
-        k_(memory_.allocate(tensor("K", problem, inputs.k))),
-        v_(memory_.allocate(tensor("V", problem, inputs.v))),
-        o_(memory_.allocate(
-            tensor("O", problem, std::vector<std::uint16_t>(inputs.q.size(), kPoison)),
-            emulate::GlobalMemory::Content::undefined)),
+        q_(memory_.allocate(tensor(TensorRole::q, problem, inputs.q))),
+        k_(memory_.allocate(tensor(TensorRole::k, problem, inputs.k))),
+        v_(memory_.allocate(tensor(TensorRole::v, problem, inputs.v))),
+        o_(memory_.allocate(tensor(TensorRole::o, problem, empty_output(problem)),
+                            emulate::GlobalMemory::Content::undefined)),
         extents_(dump) {
     if (dump) {
       dump_ = memory_.allocate(empty_dump(*dump, problem.d_head),
@@ -192,13 +205,15 @@ bool is_written(std::span<const std::uint16_t> row) {
 
 /// Whether the blocks of one head wrote into each of its rows and into no other head's.
 bool wrote_that_head(const EmulatedProblem& on, std::span<const std::uint16_t> output) {
-  const auto row = static_cast<std::size_t>(on.problem.d_head);
-  std::int64_t head = 0;
-  for (std::size_t first = 0; first < output.size(); first += row) {
-    if (is_written(output.subspan(first, row)) != (head == *on.only_head)) {
-      return false;
+  const TensorShape shape = tensor_shape(on.problem, TensorRole::o);
+  for (std::int64_t head = 0; head < shape.heads; ++head) {
+    for (std::int64_t row = 0; row < shape.rows; ++row) {
+      const auto first = static_cast<std::size_t>(shape.row_offset(0, row, head));
+      const auto columns = static_cast<std::size_t>(shape.columns);
+      if (is_written(output.subspan(first, columns)) != (head == *on.only_head)) {
+        return false;
+      }
     }
-    head = (head + 1) % on.problem.heads;
   }
   return true;
 }
@@ -253,7 +268,7 @@ EmulatedOutput run_emulated(const emulate::Program& program, const EmulatedLaunc
   output.kept = tensors.kept();
   output.kept_changed = output.kept != tensors.allocated();
   const std::vector<std::uint16_t> whole = tensors.output();
-  output.output = compared_elements(launch.on, whole);
+  output.output = compared_elements(launch.on, TensorRole::o, whole);
   output.blocks_fit = !launch.on.only_head || wrote_that_head(launch.on, whole);
   output.inputs_changed = tensors.inputs_changed();
   output.dump = tensors.dump();

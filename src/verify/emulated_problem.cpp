@@ -6,7 +6,9 @@ namespace fatune {
 
 Problem compared_part(const EmulatedProblem& of) {
   Problem part = of.problem;
-  part.heads = of.only_head ? 1 : part.heads;
+  if (of.only_head) {
+    part.heads = part.kv_heads = 1;
+  }
   return part;
 }
 

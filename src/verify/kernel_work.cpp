@@ -5,6 +5,8 @@
 #include <charconv>
 #include <string_view>
 
+#include "attention/visible_keys.hpp"
+
 namespace fatune {
 namespace {
 
@@ -110,9 +112,14 @@ double blocks_of(const EmulatedLaunch& launch) {
 
 /// How many keys a block's queries see on average, when `blocks` share the problem's heads.
 double keys_per_block(const Problem& problem, double blocks) {
+  const auto keys = static_cast<double>(problem.seq_len_kv);
+  if (!problem.causal && problem.window == 0) {
+    return keys;
+  }
   const auto seq_len = static_cast<double>(problem.seq_len);
-  const double of_head = blocks / static_cast<double>(problem.batch * problem.heads);
-  return problem.causal ? seq_len * (1.0 + 1.0 / of_head) / 2.0 : seq_len;
+  const double rows = seq_len * static_cast<double>(problem.batch * problem.heads) / blocks;
+  // What its first query sees on average, and half a key more for each of the others.
+  return std::min(keys, visible_pairs(problem) / seq_len + (rows - 1.0) / 2.0);
 }
 
 double keys_per_block(const EmulatedLaunch& launch) {

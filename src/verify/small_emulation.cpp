@@ -70,7 +70,8 @@ class Emulator {
                                                       const SmallLaunch& small,
                                                       const CountedWork& work) {
     CountedSamples samples{{work, small.launch}, std::nullopt};
-    if (of_.problem.seq_len == small.launch.on.problem.seq_len) {
+    if (of_.problem.seq_len == small.launch.on.problem.seq_len &&
+        of_.problem.seq_len_kv == small.launch.on.problem.seq_len_kv) {
       return samples;
     }
     const auto longer = longer_launch(of_.family, of_.config, of_.problem, of_.limits, small);

@@ -17,6 +17,15 @@ constexpr std::int64_t kShortLength = 256;
 // More than one, so that the stride from row to row is not the row itself.
 constexpr std::int64_t kFewHeads = 2;
 
+/// As many heads of queries, in groups of the same size where that is possible.
+Problem with_heads(const Problem& problem, std::int64_t heads) {
+  const std::int64_t group = std::min(group_size(problem), heads);
+  Problem fewer = problem;
+  fewer.heads = heads / group * group;
+  fewer.kv_heads = fewer.heads / group;
+  return fewer;
+}
+
 /// Makes the launches of one configuration.
 class SmallLaunches {
  public:
@@ -41,8 +50,7 @@ class SmallLaunches {
     if (auto one = one_head()) {
       launches.push_back(*std::move(one));
     }
-    Problem few = small_;
-    few.heads = std::min(few.heads, kFewHeads);
+    const Problem few = with_heads(small_, std::min(small_.heads, kFewHeads));
     if (auto all = all_blocks(few)) {
       launches.push_back(*std::move(all));
     }
@@ -111,8 +119,7 @@ class SmallLaunches {
   }
 
   [[nodiscard]] std::optional<std::array<std::int64_t, 3>> grid_of_one_head() const {
-    Problem one = small_;
-    one.heads = 1;
+    const Problem one = with_heads(small_, 1);
     try {
       return launch_geometry(family_, config_, one, limits_).grid;
     } catch (const Error&) {
@@ -141,6 +148,7 @@ Problem small_problem(const Problem& problem) {
   Problem small = problem;
   small.batch = 1;
   small.seq_len = short_length(problem.seq_len);
+  small.seq_len_kv = short_length(problem.seq_len_kv);
   return small;
 }
 
@@ -153,10 +161,11 @@ std::optional<EmulatedLaunch> longer_launch(const Family& family, const Config& 
                                             const Problem& problem, const DeviceLimits& limits,
                                             const SmallLaunch& small) {
   Problem longer = small.launch.on.problem;
-  if (problem.seq_len == longer.seq_len) {
+  if (problem.seq_len == longer.seq_len && problem.seq_len_kv == longer.seq_len_kv) {
     return std::nullopt;
   }
   longer.seq_len += kShortLength;
+  longer.seq_len_kv += kShortLength;
   const SmallLaunches launches(family, config, small, longer, limits);
   const auto found = small.launch.on.only_head ? launches.one_head() : launches.all_blocks(longer);
   return found && found->same_code ? std::optional(found->launch) : std::nullopt;

@@ -60,10 +60,10 @@ TEST_F(FileErrors, ADivisionByZeroInARuleIsNoReasonToPrune) {
 TEST_F(FileErrors, ADivisionByZeroInAFamilyIsAnError) {
   copy_toy();
   std::string text = read("toy/family.json");
-  const std::string none = "\"validity\": []";
+  const std::string list = "\"validity\": [";
   text.replace(
-      text.find(none), none.size(),
-      R"("validity": [{"id": "rows", "must_hold": "1 / (UNROLL - 1) > 0", "reason": "no"}])");
+      text.find(list), list.size(),
+      R"("validity": [{"id": "rows", "must_hold": "1 / (UNROLL - 1) > 0", "reason": "no"},)");
   write("toy/family.json", text);
   expect_error(fatune({"list", "--kernel-dir", path("toy")}), ExitCode::bad_file,
                {path("toy/family.json"), "/validity/0/must_hold", "1 / (UNROLL - 1) > 0",

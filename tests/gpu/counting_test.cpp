@@ -22,7 +22,7 @@ namespace {
 
 class CountingTest : public GpuTest {
  protected:
-  static constexpr Problem kProblem{1, 2048, 16, 64, DType::fp16, false};
+  static inline const Problem kProblem{1, 2048, 16, 64, DType::fp16, false};
   static constexpr const char* kDuration = "gpu__time_duration.sum";
   static constexpr const char* kDramRead = "dram__bytes_read.sum";
 
@@ -121,7 +121,7 @@ TEST_F(CountingTest, SeveralPassesCountTheSameRun) {
       std::printf("[ counters ] %s = %g\n", metric.c_str(), value);
     }
   }
-  const auto bytes = 3.0 * static_cast<double>(tensor_bytes(kProblem));
+  const auto bytes = 3.0 * static_cast<double>(tensor_bytes(kProblem, TensorRole::q));
   EXPECT_NEAR(median(kDramRead), bytes, 0.1 * bytes) << "of a cold L2 all comes from DRAM";
   EXPECT_EQ(median("l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum"), 0.0);
 }

@@ -133,7 +133,7 @@ class Measuring : public GpuTest {
     EXPECT_THAT(outcome_summary(outcome), HasSubstr(finding)) << fault;
   }
 
-  static constexpr Problem kProblem{2, 77, 3, 64, DType::fp16, false};
+  static inline const Problem kProblem{2, 77, 3, 64, DType::fp16, false};
 };
 
 std::string figures(const Outcome& outcome) {

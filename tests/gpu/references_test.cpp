@@ -12,6 +12,7 @@
 #include "attention/cpu_reference.hpp"
 #include "attention/error_rule.hpp"
 #include "attention/row_sample.hpp"
+#include "attention/tensor_shape.hpp"
 #include "gpu/gpu_test.hpp"
 #include "measure/measurement_module.hpp"
 #include "measure/memory_plan.hpp"
@@ -51,10 +52,15 @@ class Reference : public GpuTest, public ::testing::WithParamInterface<Case> {
     const MeasurementModule kernels(measurement_kernels(problem, arch()));
     const Stage stage(problem, kind, kSeed, kernels, stream);
     const Tensors& tensors = stage.tensors();
-    const auto elements = static_cast<std::size_t>(tensor_elements(problem));
-    q_ = element_values(read_back<std::uint16_t>(tensors.q(), elements, stream), problem.dtype);
-    k_ = element_values(read_back<std::uint16_t>(tensors.k(), elements, stream), problem.dtype);
-    v_ = element_values(read_back<std::uint16_t>(tensors.v(), elements, stream), problem.dtype);
+    const auto values = [&](TensorRole role) {
+      const auto elements = static_cast<std::size_t>(tensor_elements(problem, role));
+      return element_values(read_back<std::uint16_t>(tensors.at(role), elements, stream),
+                            problem.dtype);
+    };
+    q_ = values(TensorRole::q);
+    k_ = values(TensorRole::k);
+    v_ = values(TensorRole::v);
+    const auto elements = static_cast<std::size_t>(tensor_elements(problem, TensorRole::o));
     const auto exact = reinterpret_cast<gpu::DevicePtr>(stage.references().exact());
     const auto rounded = reinterpret_cast<gpu::DevicePtr>(stage.references().rounded());
     exact_ = read_back<float>(exact, elements, stream);
@@ -62,15 +68,15 @@ class Reference : public GpuTest, public ::testing::WithParamInterface<Case> {
     truth_ = cpu_attention(problem, q_, k_, v_);
   }
 
-  // Where element i of the references, (batch, heads, seq_len, d_head), is in a tensor.
+  // Where element i of the references, (batch, heads, seq_len, d_head_v), is in O.
   [[nodiscard]] static std::size_t tensor_index(std::size_t i) {
-    const Problem& p = GetParam().problem;
-    const auto d = static_cast<std::size_t>(p.d_head);
-    const auto s = static_cast<std::size_t>(p.seq_len);
-    const auto h = static_cast<std::size_t>(p.heads);
-    const std::size_t batch_head = i / (s * d);
-    const std::size_t row = i / d % s;
-    return ((batch_head / h * s + row) * h + batch_head % h) * d + i % d;
+    const TensorShape shape = tensor_shape(GetParam().problem, TensorRole::o);
+    const auto index = static_cast<std::int64_t>(i);
+    const std::int64_t batch_head = index / (shape.rows * shape.columns);
+    return static_cast<std::size_t>(shape.row_offset(batch_head / shape.heads,
+                                                     index / shape.columns % shape.rows,
+                                                     batch_head % shape.heads) +
+                                    index % shape.columns);
   }
 
   static constexpr std::uint64_t kSeed = 20240607;
@@ -118,6 +124,27 @@ Case shape(std::int64_t batch, std::int64_t seq_len, std::int64_t heads, std::in
   return {{batch, seq_len, heads, d_head, dtype, causal}, kind};
 }
 
+Case grouped() {
+  Case c = shape(2, 200, 6, 64, DType::bf16, true, InputKind::dominating_key);
+  c.problem.kv_heads = 2;
+  c.problem.layout = Layout::bhsd;
+  return c;
+}
+
+Case shifted() {
+  Case c = shape(1, 150, 2, 192, DType::fp16, true);
+  c.problem.seq_len_kv = 333;
+  c.problem.d_head_v = 128;
+  return c;
+}
+
+Case windowed() {
+  Case c = shape(2, 300, 2, 96, DType::fp16, true);
+  c.problem.window = 70;
+  c.problem.seq_len_kv = 250;
+  return c;
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Shapes, Reference,
     ::testing::Values(
@@ -128,7 +155,8 @@ INSTANTIATE_TEST_SUITE_P(
         shape(1, 300, 2, 128, DType::fp16, false, InputKind::large_logits),
         shape(1, 300, 2, 64, DType::bf16, true, InputKind::large_logits),
         shape(1, 300, 4, 128, DType::bf16, false, InputKind::dominating_key),
-        shape(1, 300, 4, 64, DType::fp16, true, InputKind::dominating_key)),
+        shape(1, 300, 4, 64, DType::fp16, true, InputKind::dominating_key), grouped(), shifted(),
+        windowed()),
     case_name);
 
 class Inputs : public GpuTest {
@@ -138,21 +166,20 @@ class Inputs : public GpuTest {
     const gpu::Stream stream;
     const MeasurementModule kernels(measurement_kernels(kProblem, arch()));
     const Tensors tensors(kProblem);
-    const AttentionForwardArgs args = tensors.attention_args();
-    const auto elements = static_cast<unsigned long long>(tensor_elements(kProblem));
-    kernels.fill_inputs(
-        {const_cast<void*>(args.q), const_cast<void*>(args.k), const_cast<void*>(args.v), elements,
-         99, args.seq_len, args.heads, static_cast<int>(kind)},
-        stream);
+    const std::int64_t elements = tensor_elements(kProblem, TensorRole::q);
+    kernels.fill_inputs({tensors.view(TensorRole::q), tensors.view(TensorRole::k),
+                         tensors.view(TensorRole::v), 99, static_cast<int>(kind)},
+                        elements, stream);
     std::vector<std::vector<double>> all;
     for (const gpu::DevicePtr tensor : {tensors.q(), tensors.k(), tensors.v()}) {
-      all.push_back(
-          element_values(read_back<std::uint16_t>(tensor, elements, stream), kProblem.dtype));
+      all.push_back(element_values(
+          read_back<std::uint16_t>(tensor, static_cast<std::size_t>(elements), stream),
+          kProblem.dtype));
     }
     return all;
   }
 
-  static constexpr Problem kProblem{2, 2048, 4, 128, DType::fp16, false};
+  static inline const Problem kProblem{2, 2048, 4, 128, DType::fp16, false};
 };
 
 double mean_product(const std::vector<double>& a, const std::vector<double>& b, std::size_t lag) {

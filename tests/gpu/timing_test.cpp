@@ -37,7 +37,7 @@ extern "C" __global__ void empty(AttentionForwardArgs) {}
 class TimingTest : public GpuTest {
  protected:
   // 4 MiB per tensor: the three that are read fit every L2 in question.
-  static constexpr Problem kProblem{1, 2048, 16, 64, DType::fp16, false};
+  static inline const Problem kProblem{1, 2048, 16, 64, DType::fp16, false};
 
   void SetUp() override {
     GpuTest::SetUp();

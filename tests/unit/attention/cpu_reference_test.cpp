@@ -1,6 +1,7 @@
 #include "attention/cpu_reference.hpp"
 
 #include <gtest/gtest.h>
+#include "attention/tensor_shape.hpp"
 
 #include <cmath>
 #include <limits>
@@ -62,7 +63,7 @@ TEST(RoundToElement, RoundsToTheNearest) {
 }
 
 std::vector<double> counting(const Problem& problem, double step) {
-  std::vector<double> values(static_cast<std::size_t>(tensor_elements(problem)));
+  std::vector<double> values(static_cast<std::size_t>(tensor_elements(problem, TensorRole::q)));
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = step * static_cast<double>(i % 17) - 8 * step;
   }

@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kSeqLen = 96;
 constexpr std::int64_t kDHead = 64;
 
-HeadInputs make(InitKind kind, std::uint64_t seed = 1, bool causal = false) {
+HeadInputs make(InputKind kind, std::uint64_t seed = 1, bool causal = false) {
   return make_head_inputs({kSeqLen, kDHead, DType::fp16, causal, {}}, kind, seed);
 }
 
@@ -36,22 +36,22 @@ std::int64_t place_of_one(const std::vector<std::uint16_t>& tensor) {
 }
 
 TEST(HeadInputs, RandomIsNormalAndFollowsTheSeed) {
-  const HeadInputs inputs = make(InitKind::random);
+  const HeadInputs inputs = make(InputKind::normal);
   EXPECT_NEAR(mean_square(inputs.q), 1.0, 0.1);
   EXPECT_NEAR(mean_square(inputs.v), 1.0, 0.1);
   EXPECT_NE(inputs.q, inputs.k);
-  EXPECT_EQ(inputs.v, make(InitKind::random).v);
-  EXPECT_NE(inputs.v, make(InitKind::random, 2).v);
+  EXPECT_EQ(inputs.v, make(InputKind::normal).v);
+  EXPECT_NE(inputs.v, make(InputKind::normal, 2).v);
 }
 
 TEST(HeadInputs, LargeLogitsComeFromTheQueries) {
-  const HeadInputs inputs = make(InitKind::large_logits);
+  const HeadInputs inputs = make(InputKind::large_logits);
   EXPECT_NEAR(mean_square(inputs.q), 49.0, 5.0);
   EXPECT_NEAR(mean_square(inputs.k), 1.0, 0.1);
 }
 
 TEST(HeadInputs, ADominatingKeyHasLogitsOfAboutSixteen) {
-  const HeadInputs inputs = make(InitKind::dominating_key);
+  const HeadInputs inputs = make(InputKind::dominating_key);
   std::vector<double> mean_logits;  // of each key, over the queries
   for (std::int64_t key = 0; key < kSeqLen; ++key) {
     double sum = 0.0;
@@ -69,7 +69,7 @@ TEST(HeadInputs, ADominatingKeyHasLogitsOfAboutSixteen) {
 }
 
 TEST(HeadInputs, RangeFallsFromTwoToZero) {
-  const HeadInputs inputs = make(InitKind::range);
+  const HeadInputs inputs = make(InputKind::range);
   EXPECT_EQ(element_value(inputs.k.front(), DType::fp16), 2.0);
   EXPECT_EQ(element_value(inputs.k[inputs.k.size() / 2], DType::fp16), 1.0);
   EXPECT_TRUE(std::is_sorted(inputs.k.rbegin(), inputs.k.rend()));
@@ -77,7 +77,7 @@ TEST(HeadInputs, RangeFallsFromTwoToZero) {
 
 TEST(HeadInputs, OneHotMeetsInAColumnAndAKeyThatTheQuerySees) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const HeadInputs inputs = make(InitKind::onehot, seed, true);
+    const HeadInputs inputs = make(InputKind::onehot, seed, true);
     const std::int64_t query = place_of_one(inputs.q);
     const std::int64_t key = place_of_one(inputs.k);
     EXPECT_EQ(query % kDHead, key % kDHead);
@@ -88,12 +88,12 @@ TEST(HeadInputs, OneHotMeetsInAColumnAndAKeyThatTheQuerySees) {
 
 TEST(HeadInputs, IdentityRepeatsAndConstantIsOne) {
   const std::uint16_t one = round_to_element(1.0, DType::fp16);
-  const HeadInputs identity = make(InitKind::identity);
+  const HeadInputs identity = make(InputKind::identity);
   EXPECT_EQ(identity.q[0], one);
   EXPECT_EQ(identity.q[static_cast<std::size_t>(kDHead + 1)], one);
   EXPECT_EQ(identity.q[static_cast<std::size_t>((kDHead + 3) * kDHead + 3)], one);
   EXPECT_EQ(std::count(identity.q.begin(), identity.q.end(), one), kSeqLen);
-  const HeadInputs constant = make(InitKind::constant);
+  const HeadInputs constant = make(InputKind::constant);
   EXPECT_EQ(std::count(constant.v.begin(), constant.v.end(), one), kSeqLen * kDHead);
 }
 

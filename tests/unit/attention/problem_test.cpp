@@ -1,7 +1,9 @@
 #include "attention/problem.hpp"
 
 #include <gtest/gtest.h>
+#include "attention/tensor_shape.hpp"
 
+#include "attention/flop.hpp"
 #include "unit/data/throws_error.hpp"
 
 namespace fatune {
@@ -30,8 +32,8 @@ TEST(Problem, FlopCounts) {
 
 TEST(Problem, SizesOfATensor) {
   const Problem problem{4, 16384, 16, 128};
-  EXPECT_EQ(tensor_elements(problem), std::int64_t{4} * 16384 * 16 * 128);
-  EXPECT_EQ(tensor_bytes(problem), std::int64_t{8} * 16384 * 16 * 128);
+  EXPECT_EQ(tensor_elements(problem, TensorRole::q), std::int64_t{4} * 16384 * 16 * 128);
+  EXPECT_EQ(tensor_bytes(problem, TensorRole::q), std::int64_t{8} * 16384 * 16 * 128);
 }
 
 TEST(Problem, RefusesExtentsThatAreNotPositive) {

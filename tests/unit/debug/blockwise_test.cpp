@@ -37,7 +37,7 @@ double greatest_difference(const std::vector<double>& a, const std::vector<doubl
   return greatest;
 }
 
-using Case = std::tuple<InitKind, bool, std::int64_t, StepOrder>;
+using Case = std::tuple<InputKind, bool, std::int64_t, StepOrder>;
 
 class Blockwise : public testing::TestWithParam<Case> {
  protected:
@@ -46,7 +46,7 @@ class Blockwise : public testing::TestWithParam<Case> {
     return {seq_len, 32, dtype, causal, {32, 16, order, 0.0}};
   }
   static HeadInputs inputs(const HeadProblem& head) {
-    return make_head_inputs(head, std::get<InitKind>(GetParam()), 7);
+    return make_head_inputs(head, std::get<InputKind>(GetParam()), 7);
   }
 };
 
@@ -119,15 +119,15 @@ TEST_P(Blockwise, ALaggingReferenceChangesNothingInTheEnd) {
 
 std::string case_name(const testing::TestParamInfo<Case>& tested) {
   const auto [kind, causal, seq_len, order] = tested.param;
-  return std::string(init_kind_name(kind)) + (causal ? "_causal_" : "_") + std::to_string(seq_len) +
-         (order == StepOrder::last_to_first ? "_back" : "_forth");
+  return std::string(input_kind_name(kind)) + (causal ? "_causal_" : "_") +
+         std::to_string(seq_len) + (order == StepOrder::last_to_first ? "_back" : "_forth");
 }
 
 INSTANTIATE_TEST_SUITE_P(
     Heads, Blockwise,
-    testing::Combine(testing::Values(InitKind::random, InitKind::range, InitKind::onehot,
-                                     InitKind::identity, InitKind::constant,
-                                     InitKind::large_logits),
+    testing::Combine(testing::Values(InputKind::normal, InputKind::range, InputKind::onehot,
+                                     InputKind::identity, InputKind::constant,
+                                     InputKind::large_logits),
                      testing::Bool(), testing::Values(77),
                      testing::Values(StepOrder::first_to_last, StepOrder::last_to_first)),
     case_name);
@@ -135,7 +135,7 @@ INSTANTIATE_TEST_SUITE_P(
 // Queries 0 to 15 of a block of 32 see none of keys 16 to 31.
 TEST(BlockwiseMask, ARowThatHasSeenNothingYetIsZero) {
   const HeadProblem head{32, 32, DType::fp16, true, {32, 16, StepOrder::last_to_first, 0.0}};
-  const HeadInputs inputs = make_head_inputs(head, InitKind::random, 1);
+  const HeadInputs inputs = make_head_inputs(head, InputKind::normal, 1);
   for (const Arithmetic arithmetic : {Arithmetic::float64, Arithmetic::sixteen_bit}) {
     const StepValues values = compute_blockwise(head, inputs, arithmetic);
     const std::size_t at = row_index(head, 1, 5);

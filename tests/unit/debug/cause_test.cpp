@@ -10,7 +10,7 @@ namespace {
 using fixtures::Fault;
 using ::testing::HasSubstr;
 
-std::string cause_of(Fault fault, InitKind kind, bool causal = false, bool has_steps = true) {
+std::string cause_of(Fault fault, InputKind kind, bool causal = false, bool has_steps = true) {
   const HeadProblem head{64, 64, DType::fp16, causal, {32, 16, StepOrder::last_to_first, 0.0}};
   const HeadInputs inputs = make_head_inputs(head, kind, 3);
   KernelValues kernel = fixtures::simulate_kernel(head, inputs, fault);
@@ -20,26 +20,26 @@ std::string cause_of(Fault fault, InitKind kind, bool causal = false, bool has_s
 }
 
 TEST(LikelyCause, NamesTheMaskAndTheFirstKey) {
-  EXPECT_THAT(cause_of(Fault::mask_off_by_one, InitKind::random, true),
+  EXPECT_THAT(cause_of(Fault::mask_off_by_one, InputKind::normal, true),
               HasSubstr("the mask: it lets through that of key 16 for query 15"));
 }
 
 TEST(LikelyCause, NamesTheRescaling) {
-  EXPECT_THAT(cause_of(Fault::no_rescale, InitKind::range), HasSubstr("the rescaling of L"));
-  EXPECT_THAT(cause_of(Fault::no_output_rescale, InitKind::range),
+  EXPECT_THAT(cause_of(Fault::no_rescale, InputKind::range), HasSubstr("the rescaling of L"));
+  EXPECT_THAT(cause_of(Fault::no_output_rescale, InputKind::range),
               HasSubstr("O is what it is when it is not rescaled"));
 }
 
 TEST(LikelyCause, NamesTheProductWithV) {
-  EXPECT_THAT(cause_of(Fault::swapped_v, InitKind::random), HasSubstr("the product P V"));
+  EXPECT_THAT(cause_of(Fault::swapped_v, InputKind::normal), HasSubstr("the product P V"));
 }
 
 TEST(LikelyCause, NamesTheOtherParts) {
-  EXPECT_THAT(cause_of(Fault::m_too_high, InitKind::random), HasSubstr("the maximum of a row"));
-  EXPECT_THAT(cause_of(Fault::no_exponent_base, InitKind::random), HasSubstr("the exponential"));
-  EXPECT_THAT(cause_of(Fault::left_out_step, InitKind::random), HasSubstr("never written"));
-  EXPECT_THAT(cause_of(Fault::no_division, InitKind::random), HasSubstr("every step is right"));
-  EXPECT_THAT(cause_of(Fault::no_division, InitKind::random, false, false),
+  EXPECT_THAT(cause_of(Fault::m_too_high, InputKind::normal), HasSubstr("the maximum of a row"));
+  EXPECT_THAT(cause_of(Fault::no_exponent_base, InputKind::normal), HasSubstr("the exponential"));
+  EXPECT_THAT(cause_of(Fault::left_out_step, InputKind::normal), HasSubstr("never written"));
+  EXPECT_THAT(cause_of(Fault::no_division, InputKind::normal), HasSubstr("every step is right"));
+  EXPECT_THAT(cause_of(Fault::no_division, InputKind::normal, false, false),
               HasSubstr("this family shows none"));
 }
 

@@ -26,7 +26,7 @@ struct Compared {
   Comparison comparison;
 };
 
-Compared compare(const HeadProblem& head, InitKind kind, Fault fault = Fault::none) {
+Compared compare(const HeadProblem& head, InputKind kind, Fault fault = Fault::none) {
   const HeadInputs inputs = make_head_inputs(head, kind, 3);
   return {inputs, compare_steps(head, inputs, simulate_kernel(head, inputs, fault))};
 }
@@ -41,7 +41,7 @@ std::string describe(const StepCheck* check) {
 }
 
 TEST(CompareSteps, ARightKernelIsRight) {
-  for (const InitKindText& init : kInitKinds) {
+  for (const InputKindText& init : kInputKindTexts) {
     for (const DType dtype : {DType::fp16, DType::bf16}) {
       for (const double slack : {0.0, 8.0}) {
         for (const bool causal : {false, true}) {
@@ -58,7 +58,7 @@ TEST(CompareSteps, ARightKernelIsRight) {
 
 TEST(CompareSteps, HasEveryTensorOfEveryStepOnce) {
   const HeadProblem head = small_head(true);
-  const Comparison comparison = compare(head, InitKind::random).comparison;
+  const Comparison comparison = compare(head, InputKind::normal).comparison;
   EXPECT_EQ(comparison.checks.size(), 5U * (2 + 4) + 2);
   EXPECT_EQ(comparison.checks.front().kv_tile, 1) << "the first block sees keys 0 to 31";
   EXPECT_EQ(comparison.checks.back().tensor, StepTensor::output);
@@ -72,7 +72,7 @@ TEST(CompareSteps, HasEveryTensorOfEveryStepOnce) {
 
 TEST(CompareSteps, AWrongMaskIsTheFirstKeyThatItLetsThrough) {
   const Comparison comparison =
-      compare(small_head(true), InitKind::random, Fault::mask_off_by_one).comparison;
+      compare(small_head(true), InputKind::normal, Fault::mask_off_by_one).comparison;
   const StepCheck* const first = first_wrong(comparison.checks);
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(first->tensor, StepTensor::s);
@@ -101,7 +101,7 @@ TEST(CompareSteps, AMissingRescaleIsNamedWhereTheMaximumRises) {
     const HeadProblem head = small_head(false, slack);
     for (const auto& [fault, tensor] : {std::pair{Fault::no_rescale, StepTensor::l},
                                         std::pair{Fault::no_output_rescale, StepTensor::o}}) {
-      const Comparison comparison = compare(head, InitKind::range, fault).comparison;
+      const Comparison comparison = compare(head, InputKind::range, fault).comparison;
       const StepCheck* const first = first_wrong(comparison.checks);
       ASSERT_NE(first, nullptr) << "slack " << slack;
       EXPECT_EQ(first->tensor, tensor) << describe(first);
@@ -112,16 +112,16 @@ TEST(CompareSteps, AMissingRescaleIsNamedWhereTheMaximumRises) {
 
 TEST(CompareSteps, RandomScoresNeverOutgrowAWideSlack) {
   const HeadProblem head = small_head(false, 8.0);
-  EXPECT_EQ(first_rise(head, compare(head, InitKind::random).comparison.float64, 0.0), -1)
+  EXPECT_EQ(first_rise(head, compare(head, InputKind::normal).comparison.float64, 0.0), -1)
       << "which is why large_logits exists";
-  EXPECT_GT(first_rise(head, compare(head, InitKind::large_logits).comparison.float64, 0.0), 0);
+  EXPECT_GT(first_rise(head, compare(head, InputKind::large_logits).comparison.float64, 0.0), 0);
 }
 
 TEST(CompareSteps, SwappedPanelsOfVAreTheFirstStepsOutput) {
-  for (const InitKind kind : {InitKind::random, InitKind::range, InitKind::identity}) {
+  for (const InputKind kind : {InputKind::normal, InputKind::range, InputKind::identity}) {
     const Comparison comparison = compare(small_head(), kind, Fault::swapped_v).comparison;
     const StepCheck* const first = first_wrong(comparison.checks);
-    ASSERT_NE(first, nullptr) << init_kind_name(kind);
+    ASSERT_NE(first, nullptr) << input_kind_name(kind);
     EXPECT_EQ(first->tensor, StepTensor::o) << describe(first);
     EXPECT_EQ(first->step, 0);
   }
@@ -129,7 +129,7 @@ TEST(CompareSteps, SwappedPanelsOfVAreTheFirstStepsOutput) {
 
 TEST(CompareSteps, OfExponentsTheLastStepOnlyIsWrong) {
   const Comparison comparison =
-      compare(small_head(), InitKind::random, Fault::no_exponent_base).comparison;
+      compare(small_head(), InputKind::normal, Fault::no_exponent_base).comparison;
   const StepCheck* const first = first_wrong(comparison.checks);
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(first->tensor, StepTensor::p) << describe(first);
@@ -138,7 +138,7 @@ TEST(CompareSteps, OfExponentsTheLastStepOnlyIsWrong) {
 
 TEST(CompareSteps, MIsJudgedByItself) {
   const Comparison comparison =
-      compare(small_head(), InitKind::random, Fault::m_too_high).comparison;
+      compare(small_head(), InputKind::normal, Fault::m_too_high).comparison;
   const StepCheck* const first = first_wrong(comparison.checks);
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(first->tensor, StepTensor::m) << describe(first);
@@ -147,7 +147,7 @@ TEST(CompareSteps, MIsJudgedByItself) {
 
 TEST(CompareSteps, MMustNotLagByMoreThanTheSlack) {
   const HeadProblem lazy = small_head(false, 8.0);
-  const HeadInputs inputs = make_head_inputs(lazy, InitKind::large_logits, 3);
+  const HeadInputs inputs = make_head_inputs(lazy, InputKind::large_logits, 3);
   const KernelValues kernel = simulate_kernel(lazy, inputs);
   const HeadProblem strict = small_head(false, 2.0);
   const Comparison comparison = compare_steps(strict, inputs, kernel);
@@ -159,7 +159,7 @@ TEST(CompareSteps, MMustNotLagByMoreThanTheSlack) {
 
 TEST(CompareSteps, MMustNotFall) {
   const HeadProblem head = small_head(false, 8.0);
-  const HeadInputs inputs = make_head_inputs(head, InitKind::random, 3);
+  const HeadInputs inputs = make_head_inputs(head, InputKind::normal, 3);
   KernelValues kernel = simulate_kernel(head, inputs);
   kernel.values.m[row_index(head, head.tile_of(1, 2), 40)] -= 0.5;
   const Comparison comparison = compare_steps(head, inputs, kernel);
@@ -173,7 +173,7 @@ TEST(CompareSteps, MMustNotFall) {
 
 TEST(CompareSteps, WhatWasNeverWrittenIsWrongThere) {
   const Comparison comparison =
-      compare(small_head(), InitKind::random, Fault::left_out_step).comparison;
+      compare(small_head(), InputKind::normal, Fault::left_out_step).comparison;
   const StepCheck* const first = first_wrong(comparison.checks);
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(first->tensor, StepTensor::s);
@@ -184,7 +184,7 @@ TEST(CompareSteps, WhatWasNeverWrittenIsWrongThere) {
 
 TEST(CompareSteps, WithoutDivisionOnlyTheOutputIsWrong) {
   const Comparison comparison =
-      compare(small_head(), InitKind::random, Fault::no_division).comparison;
+      compare(small_head(), InputKind::normal, Fault::no_division).comparison;
   const StepCheck* const first = first_wrong(comparison.checks);
   ASSERT_NE(first, nullptr);
   EXPECT_EQ(first->tensor, StepTensor::output);
@@ -192,7 +192,7 @@ TEST(CompareSteps, WithoutDivisionOnlyTheOutputIsWrong) {
 
 TEST(CompareSteps, OneWrongValueIsFoundAndNamed) {
   const HeadProblem head = small_head();
-  const HeadInputs inputs = make_head_inputs(head, InitKind::random, 3);
+  const HeadInputs inputs = make_head_inputs(head, InputKind::normal, 3);
   KernelValues kernel = simulate_kernel(head, inputs);
   const std::size_t at = row_index(head, head.tile_of(1, 2), 50) * 64 + 17;
   kernel.values.o[at] += 0.05;
@@ -209,7 +209,7 @@ TEST(CompareSteps, OneWrongValueIsFoundAndNamed) {
 
 TEST(CompareSteps, OfAKernelThatShowsNothingTheOutputIsCompared) {
   const HeadProblem head = small_head();
-  const HeadInputs inputs = make_head_inputs(head, InitKind::random, 3);
+  const HeadInputs inputs = make_head_inputs(head, InputKind::normal, 3);
   KernelValues kernel = simulate_kernel(head, inputs, Fault::swapped_v);
   kernel.has_steps = false;
   const Comparison comparison = compare_steps(head, inputs, kernel);
@@ -220,7 +220,7 @@ TEST(CompareSteps, OfAKernelThatShowsNothingTheOutputIsCompared) {
 
 TEST(CompareSteps, WithoutAKernelThereIsNothingWrong) {
   const HeadProblem head = small_head();
-  const HeadInputs inputs = make_head_inputs(head, InitKind::random, 3);
+  const HeadInputs inputs = make_head_inputs(head, InputKind::normal, 3);
   const Comparison comparison = compare_steps(head, inputs, std::nullopt);
   EXPECT_EQ(first_wrong(comparison.checks), nullptr);
   EXPECT_FALSE(comparison.checks.back().max_error);

@@ -24,7 +24,7 @@ DebugReport sample(bool wrong) {
   report.config = "(A): x";
   report.head = {64, 128, DType::fp16, false, {64, 32, StepOrder::last_to_first, 8.0}};
   report.declares_steps = true;
-  report.init = "random";
+  report.init = "normal";
   report.seed = 7;
   report.device = "Fake H200";
   for (std::int64_t step = 0; step < 2; ++step) {

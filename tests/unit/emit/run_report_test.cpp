@@ -204,10 +204,11 @@ TEST(ResultsJson, NotFiniteBecomesNull) {
 TEST(ResultsCsv, HasOneRowPerEntryAndAColumnPerParameter) {
   const auto lines = lines_of(results_csv(sample_report(true)));
   ASSERT_EQ(lines.size(), 1U + 2 + 7);
-  EXPECT_THAT(lines[0], StartsWith("dtype,batch,seq_len,heads,d_head,causal,run,rank,"));
+  EXPECT_THAT(lines[0], StartsWith("dtype,batch,seq_len,heads,d_head,causal,seq_len_kv,kv_heads,"
+                                   "d_head_v,window,softmax_scale,lse,layout,run,rank,"));
   EXPECT_THAT(lines[0], HasSubstr(",ROWS,fast"));
   EXPECT_EQ(lines[0].find("dtype", 1), std::string::npos) << "dtype stands twice";
-  EXPECT_THAT(lines[1], HasSubstr("\"(FP16, 1): fast|odd\",measured,true,gpu,false,,,100,"));
+  EXPECT_THAT(lines[1], HasSubstr("\"(FP16, 1): fast|odd\",measured,true,gpu,true,false,,,100,"));
 }
 
 // Parameters and counters come behind the fixed columns.
@@ -236,7 +237,7 @@ TEST(ResultsOfSeveralModels, AreOneDocument) {
 TEST(ResultsCsv, HasTheAuditedOnesToo) {
   const auto lines = lines_of(results_csv(sample_race()));
   ASSERT_EQ(lines.size(), 1U + 2 + 7 + 2);
-  EXPECT_THAT(lines.back(), HasSubstr("\"(FP16, 22): fast|odd\",measured,true,gpu,false,,b,125,"));
+  EXPECT_THAT(lines.back(), HasSubstr("\"(FP16, 22): fast|odd\",measured,true,gpu,true,false,,b,125,"));
 }
 
 TEST(ResultsCsv, WithoutEntriesIsJustTheHeading) {

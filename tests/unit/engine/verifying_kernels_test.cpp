@@ -8,7 +8,7 @@
 namespace fatune {
 namespace {
 
-constexpr Problem kHalf{1, 128, 1, 64, DType::fp16, false};
+const Problem kHalf{1, 128, 1, 64, DType::fp16, false};
 
 /// Sources that compile at once, in place of the real ones.
 std::shared_ptr<const SourceBundle> sources(const std::string& text) {

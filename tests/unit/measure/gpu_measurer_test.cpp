@@ -12,6 +12,7 @@
 #include <set>
 
 #include "attention/cpu_reference.hpp"
+#include "attention/tensor_shape.hpp"
 #include "core/error.hpp"
 #include "measure/memory_plan.hpp"
 #include "unit/gpu/fake_driver.hpp"
@@ -230,7 +231,7 @@ TEST_F(GpuMeasurerTest, VerificationSaysWhatWasCompared) {
   EXPECT_EQ(verification.inputs[1].input, "large_logits");
   EXPECT_EQ(verification.inputs[2].input, "dominating_key");
   for (const ErrorStats& stats : verification.inputs) {
-    EXPECT_EQ(stats.elements, tensor_elements(kMeasuredProblem)) << stats.input;
+    EXPECT_EQ(stats.elements, tensor_elements(kMeasuredProblem, TensorRole::o)) << stats.input;
     EXPECT_GT(stats.max_abs_error, 0.0) << stats.input;
     EXPECT_GE(stats.limit, 2 * stats.max_abs_reference_error) << stats.input;
     EXPECT_LE(stats.max_abs_error, stats.limit) << stats.input;
@@ -357,7 +358,8 @@ TEST_F(GpuMeasurerTest, NothingWrittenAtAllIsAWrongResult) {
 }
 
 TEST_F(GpuMeasurerTest, AWriteBehindTheOutputIsAWrongResult) {
-  spoil([](std::uint16_t* output) { output[tensor_elements(kMeasuredProblem)] = 0; });
+  spoil(
+      [](std::uint16_t* output) { output[tensor_elements(kMeasuredProblem, TensorRole::o)] = 0; });
   expect_wrong("wrote 2 bytes outside");
 }
 
@@ -442,7 +444,7 @@ TEST_F(GpuMeasurerTest, TheAnswerToOtherInputsIsAWrongResult) {
     auto* const output = static_cast<std::uint16_t*>(args.o);
     if (++launches <= kProbes + 1) {
       gpu_.compute_attention(args);
-      answer.assign(output, output + tensor_elements(kMeasuredProblem));
+      answer.assign(output, output + tensor_elements(kMeasuredProblem, TensorRole::o));
     }
     std::copy(answer.begin(), answer.end(), output);
   };
@@ -530,7 +532,7 @@ TEST_F(GpuMeasurerTest, DamageByASampleIsNotHeldAgainstTheNextCandidate) {
     gpu_.compute_attention(args);
     if (++launches == kProbes + 2) {  // the first sample after the admission
       auto* v = static_cast<std::uint16_t*>(const_cast<void*>(args.v));
-      v[tensor_elements(kMeasuredProblem) - 1] ^= 1U;
+      v[tensor_elements(kMeasuredProblem, TensorRole::o) - 1] ^= 1U;
     }
   };
   const gpu::Context context(0);

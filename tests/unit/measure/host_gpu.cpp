@@ -11,6 +11,7 @@
 #include "attention/cpu_reference.hpp"
 #include "attention/forward_arguments.hpp"
 #include "attention/probe_problem.hpp"
+#include "attention/tensor_shape.hpp"
 #include "measure/tensors.hpp"
 #include "unit/gpu/fake_driver.hpp"
 #include "unit/measure/kernel_sources.hpp"
@@ -63,8 +64,8 @@ HostGpu::~HostGpu() { active = nullptr; }
 void HostGpu::compute_attention(const AttentionForwardArgs& args) const {
   Problem problem = problem_;
   problem.batch = args.batch;
-  problem.heads = args.heads;
-  const auto elements = static_cast<std::size_t>(tensor_elements(problem));
+  problem.heads = problem.kv_heads = args.heads;
+  const auto elements = static_cast<std::size_t>(tensor_elements(problem, TensorRole::q));
   const std::vector<double> out = cpu_attention(
       problem, values_of(args.q, elements, problem_.dtype),
       values_of(args.k, elements, problem_.dtype), values_of(args.v, elements, problem_.dtype));
@@ -119,7 +120,7 @@ void HostGpu::run(const std::string& kernel, void** arguments) {
   } else if (kernel == "fatune_fill_inputs") {
     kernels_.fill_inputs(argument<FillInputsArgs>(arguments, 0));
   } else if (kernel == "fatune_reference_attention") {
-    kernels_.reference_attention(argument<ReferenceArgs>(arguments, 0), gpu::FakeDriver::grid()[2]);
+    kernels_.reference_attention(argument<ReferenceArgs>(arguments, 0));
   } else if (kernel == "fatune_compare_output") {
     kernels_.compare_output(argument<CompareArgs>(arguments, 0));
   } else if (kernel == "fatune_count_rows") {

@@ -7,13 +7,14 @@
 
 namespace fatune {
 
-/// The measurement kernels of one element type and head dimension, compiled for the host: the
+/// The measurement kernels of one element type and its head dimensions, compiled for the host: the
 /// device's own source (kernels/reference) by way of device_on_host.hpp.
 struct HostKernels {
   DType dtype;
   int d_head;
+  int d_head_v;
   void (*fill_inputs)(const FillInputsArgs& args);
-  void (*reference_attention)(const ReferenceArgs& args, std::int64_t batch);
+  void (*reference_attention)(const ReferenceArgs& args);
   void (*compare_output)(const CompareArgs& args);
   void (*count_rows)(const CountRowsArgs& args);
   void (*scan_output)(const void* output, unsigned long long chunks, CheckCounts* counts);
@@ -23,7 +24,7 @@ struct HostKernels {
 };
 
 [[nodiscard]] const HostKernels& host_kernels_fp16_d64();
-[[nodiscard]] const HostKernels& host_kernels_bf16_d40();  ///< d_head with padding in a tile
+[[nodiscard]] const HostKernels& host_kernels_bf16_d40();  ///< padding in tiles; d_head_v is 24
 
 /// Time that the host's device gate sees pass at each look at its clock.
 inline constexpr unsigned long long kHostClockStepNs = 1'000'000;

@@ -1,5 +1,6 @@
 #define FATUNE_IS_BF16 false
 #define FATUNE_HEAD_DIM 64
+#define FATUNE_HEAD_DIM_V 64
 #define FATUNE_HOST_SUFFIX _fp16_d64
 #include "unit/measure/host_kernels.inc"
 

@@ -25,15 +25,15 @@ const Problem kLarge{16, 4096, 16, 128, DType::bf16, false};
 
 TEST(MemoryPlan, CountsTensorsGuardsReferencesAndFlush) {
   const MemoryPlan plan = plan_memory(kLarge, {}, limits(0));
-  EXPECT_EQ(plan.whole.tensor_bytes, 2 * 16 * 4096 * 16 * 128);
+  EXPECT_EQ(plan.whole.tensor_bytes[0], 2 * 16 * 4096 * 16 * 128);
   EXPECT_EQ(plan.whole.guard_bytes, 256 * 16 * 128 * 2) << "256 rows";
   EXPECT_EQ(plan.whole.reference_bytes, 8192LL * (128 * 6 + 4));
-  EXPECT_EQ(plan.probe.tensor_bytes, 2 * 4096 * 16 * 128) << "one batch";
+  EXPECT_EQ(plan.probe.tensor_bytes[0], 2 * 4096 * 16 * 128) << "one batch";
   EXPECT_EQ(plan.probe.guard_bytes, 256 * 16 * 128 * 2) << "256 rows";
   EXPECT_EQ(plan.probe.reference_bytes, 65536LL * (128 * 6 + 4)) << "all rows";
   EXPECT_EQ(plan.flush_bytes, 100 << 20);
-  EXPECT_EQ(plan.whole.total_bytes(),
-            4 * plan.whole.tensor_bytes + 5 * plan.whole.guard_bytes + plan.whole.reference_bytes);
+  EXPECT_EQ(plan.whole.total_bytes(), 4 * plan.whole.tensor_bytes[0] + 5 * plan.whole.guard_bytes +
+                                          plan.whole.reference_bytes);
   EXPECT_EQ(plan.total_bytes(), kInputSets * plan.whole.total_bytes() +
                                     2 * plan.probe.total_bytes() + plan.flush_bytes);
   EXPECT_EQ(required_bytes(kLarge, {}, limits(0)), plan.total_bytes());
@@ -47,7 +47,7 @@ TEST(MemoryPlan, NoFlushNeedsNoFlushBuffer) {
 
 TEST(MemoryPlan, TinyTensorsKeepAlignedAndGuarded) {
   const StagePlan plan = plan_stage({1, 1, 1, 64, DType::fp16, false});
-  EXPECT_EQ(plan.tensor_bytes, kTensorAlignmentBytes);
+  EXPECT_EQ(plan.tensor_bytes[0], kTensorAlignmentBytes);
   EXPECT_EQ(plan.guard_bytes % kTensorAlignmentBytes, 0);
   EXPECT_GE(plan.guard_bytes, 64 << 10);
 }

@@ -14,6 +14,8 @@
 #include "attention/cpu_reference.hpp"
 #include "attention/error_rule.hpp"
 #include "attention/input_kind.hpp"
+#include "attention/tensor_shape.hpp"
+#include "measure/tensors.hpp"
 #include "unit/measure/host_kernels.hpp"
 
 namespace fatune {
@@ -36,10 +38,13 @@ struct Inputs {
 
 Inputs make_inputs(const HostKernels& kernels, const Problem& problem, InputKind kind,
                    std::uint64_t seed = 11) {
-  const auto count = static_cast<std::size_t>(tensor_elements(problem));
-  Inputs inputs{Elements(count), Elements(count), Elements(count)};
-  kernels.fill_inputs({inputs.q.data(), inputs.k.data(), inputs.v.data(), count, seed,
-                       static_cast<int>(problem.seq_len), static_cast<int>(problem.heads),
+  const auto elements = [&](TensorRole role) {
+    return Elements(static_cast<std::size_t>(tensor_elements(problem, role)));
+  };
+  Inputs inputs{elements(TensorRole::q), elements(TensorRole::k), elements(TensorRole::v)};
+  kernels.fill_inputs({tensor_view(problem, TensorRole::q, inputs.q.data()),
+                       tensor_view(problem, TensorRole::k, inputs.k.data()),
+                       tensor_view(problem, TensorRole::v, inputs.v.data()), seed,
                        static_cast<int>(kind)});
   return inputs;
 }
@@ -61,7 +66,9 @@ double mean_of(const std::vector<double>& values, double power) {
 
 Problem problem_of(const HostKernels& kernels, std::int64_t batch, std::int64_t seq_len,
                    std::int64_t heads, bool causal) {
-  return {batch, seq_len, heads, kernels.d_head, kernels.dtype, causal};
+  Problem problem{batch, seq_len, heads, kernels.d_head, kernels.dtype, causal};
+  problem.d_head_v = kernels.d_head_v;
+  return problem;
 }
 
 TEST(RandomInputs, NormalHasTheMomentsOfTheNormalDistribution) {
@@ -165,6 +172,7 @@ struct ReferenceCase {
   bool causal;
   InputKind kind;
   std::vector<std::int32_t> rows;  ///< of each head; empty: all
+  void (*adjust)(Problem&) = [](Problem&) {};
 };
 
 void PrintTo(const ReferenceCase& c, std::ostream* out) { *out << c.name; }
@@ -179,16 +187,18 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
     const ReferenceCase& c = GetParam();
     kernels_ = &kernels_of(c.dtype);
     problem_ = problem_of(*kernels_, c.batch, c.seq_len, c.heads, c.causal);
+    c.adjust(problem_);
     inputs_ = make_inputs(*kernels_, problem_, c.kind);
     choose_rows();
-    const std::size_t count = rows_.size() * static_cast<std::size_t>(problem_.d_head);
+    const std::size_t count = rows_.size() * static_cast<std::size_t>(problem_.d_head_v);
     exact_.assign(count, -1.0F);
     rounded_.assign(count, 0xffff);
-    kernels_->reference_attention(
-        {inputs_.q.data(), inputs_.k.data(), inputs_.v.data(), selection(), exact_.data(),
-         rounded_.data(), static_cast<int>(problem_.seq_len), static_cast<int>(problem_.heads),
-         scale(), problem_.causal ? 1 : 0},
-        problem_.batch);
+    kernels_->reference_attention({tensor_view(problem_, TensorRole::q, inputs_.q.data()),
+                                   tensor_view(problem_, TensorRole::k, inputs_.k.data()),
+                                   tensor_view(problem_, TensorRole::v, inputs_.v.data()),
+                                   selection(), exact_.data(), rounded_.data(),
+                                   problem_.softmax_scale, problem_.causal ? 1 : 0,
+                                   static_cast<int>(problem_.window)});
   }
 
   void choose_rows() {
@@ -205,60 +215,19 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
   [[nodiscard]] RowSelection selection() const {
     return {rows_.data(), static_cast<int>(rows_per_head_)};
   }
-  [[nodiscard]] float scale() const {
-    return 1.0F / std::sqrt(static_cast<float>(problem_.d_head));
-  }
-
-  // Where element i of the selection is in a tensor.
+  // Where element i of the selection is in O.
   [[nodiscard]] std::size_t tensor_index(std::size_t i) const {
-    const auto d = static_cast<std::size_t>(problem_.d_head);
-    const auto heads = static_cast<std::size_t>(problem_.heads);
-    const std::size_t selected = i / d;
-    const std::size_t batch_head = selected / rows_per_head_;
-    const std::size_t row = batch_head / heads * static_cast<std::size_t>(problem_.seq_len) +
-                            static_cast<std::size_t>(rows_[selected]);
-    return (row * heads + batch_head % heads) * d + i % d;
+    const TensorShape shape = tensor_shape(problem_, TensorRole::o);
+    const auto columns = static_cast<std::size_t>(shape.columns);
+    const std::size_t selected = i / columns;
+    const auto batch_head = static_cast<std::int64_t>(selected / rows_per_head_);
+    const std::int64_t first =
+        shape.row_offset(batch_head / shape.heads, rows_[selected], batch_head % shape.heads);
+    return static_cast<std::size_t>(first) + i % columns;
   }
 
   [[nodiscard]] std::vector<double> values(const Elements& tensor) const {
     return values_of(tensor, problem_.dtype);
-  }
-
-  // Rounded to the element type.
-  [[nodiscard]] double rounded(double value) const {
-    return element_value(round_to_element(value, problem_.dtype), problem_.dtype);
-  }
-
-  // The row of the 16-bit reference that starts at `query`, by its definition: float64 between the
-  // roundings.
-  [[nodiscard]] std::vector<double> rounded_attention(std::size_t query) const {
-    const auto d = static_cast<std::size_t>(problem_.d_head);
-    const auto row_step = static_cast<std::size_t>(problem_.heads) * d;
-    const auto seq_len = static_cast<std::size_t>(problem_.seq_len);
-    const std::size_t row = query / row_step % seq_len;
-    const std::size_t first_key = query - row * row_step;
-    std::vector<double> s(problem_.causal ? row + 1 : seq_len, 0.0);
-    for (std::size_t key = 0; key < s.size(); ++key) {
-      for (std::size_t i = 0; i < d; ++i) {
-        s[key] += element_value(inputs_.q[query + i], problem_.dtype) *
-                  element_value(inputs_.k[first_key + key * row_step + i], problem_.dtype);
-      }
-      s[key] = rounded(s[key] * static_cast<double>(scale()));
-    }
-    const double greatest = *std::max_element(s.begin(), s.end());
-    double sum = 0.0;
-    for (const double score : s) {
-      sum += std::exp(score - greatest);
-    }
-    std::vector<double> out(d, 0.0);
-    for (std::size_t key = 0; key < s.size(); ++key) {
-      const double p = rounded(std::exp(s[key] - greatest) / sum);
-      for (std::size_t i = 0; i < d; ++i) {
-        out[i] += p * element_value(inputs_.v[first_key + key * row_step + i], problem_.dtype);
-      }
-    }
-    std::transform(out.begin(), out.end(), out.begin(), [this](double x) { return rounded(x); });
-    return out;
   }
 
   const HostKernels* kernels_ = nullptr;
@@ -284,15 +253,13 @@ TEST_P(ReferenceAttention, Fp32ReferenceAgreesWithFloat64) {
 // P and one of O.
 TEST_P(ReferenceAttention, SixteenBitReferenceRoundsWhereItSays) {
   const double unit = unit_in_last_place(2.0, problem_.dtype);
-  const auto d = static_cast<std::size_t>(problem_.d_head);
+  const std::vector<double> want =
+      cpu_rounded_attention(problem_, values(inputs_.q), values(inputs_.k), values(inputs_.v));
   std::size_t identical = 0;
-  for (std::size_t first = 0; first < rounded_.size(); first += d) {
-    const std::vector<double> want = rounded_attention(tensor_index(first));
-    for (std::size_t i = 0; i < d; ++i) {
-      const double got = element_value(rounded_[first + i], problem_.dtype);
-      ASSERT_NEAR(got, want[i], unit) << "element " << first + i;
-      identical += static_cast<std::size_t>(got == want[i]);
-    }
+  for (std::size_t i = 0; i < rounded_.size(); ++i) {
+    const double got = element_value(rounded_[i], problem_.dtype);
+    ASSERT_NEAR(got, want[tensor_index(i)], unit) << "element " << i;
+    identical += static_cast<std::size_t>(got == want[tensor_index(i)]);
   }
   EXPECT_GT(static_cast<double>(identical), 0.95 * static_cast<double>(rounded_.size()));
 }
@@ -321,7 +288,65 @@ INSTANTIATE_TEST_SUITE_P(
         ReferenceCase{"large_logits", DType::fp16, 1, 96, 1, false, InputKind::large_logits, {}},
         ReferenceCase{"dominating_key", DType::bf16, 1, 96, 2, true, InputKind::dominating_key, {}},
         ReferenceCase{
-            "chosen_rows", DType::fp16, 2, 150, 2, true, InputKind::normal, {0, 3, 64, 149}}),
+            "chosen_rows", DType::fp16, 2, 150, 2, true, InputKind::normal, {0, 3, 64, 149}},
+        ReferenceCase{"grouped_queries",
+                      DType::fp16,
+                      2,
+                      50,
+                      6,
+                      false,
+                      InputKind::dominating_key,
+                      {},
+                      [](Problem& p) { p.kv_heads = 2; }},
+        ReferenceCase{"more_keys_causal",
+                      DType::fp16,
+                      1,
+                      40,
+                      2,
+                      true,
+                      InputKind::normal,
+                      {},
+                      [](Problem& p) { p.seq_len_kv = 100; }},
+        ReferenceCase{"fewer_keys_causal",
+                      DType::bf16,
+                      2,
+                      100,
+                      2,
+                      true,
+                      InputKind::normal,
+                      {},
+                      [](Problem& p) { p.seq_len_kv = 37; }},
+        ReferenceCase{"window",
+                      DType::fp16,
+                      1,
+                      130,
+                      2,
+                      true,
+                      InputKind::normal,
+                      {},
+                      [](Problem& p) { p.window = 33; }},
+        ReferenceCase{"window_both_ways",
+                      DType::bf16,
+                      1,
+                      90,
+                      2,
+                      false,
+                      InputKind::normal,
+                      {0, 20, 60, 89},
+                      [](Problem& p) { p.window = 9, p.seq_len_kv = 70; }},
+        ReferenceCase{"heads_outside",
+                      DType::fp16,
+                      2,
+                      50,
+                      4,
+                      true,
+                      InputKind::normal,
+                      {},
+                      [](Problem& p) {
+                        p.layout = Layout::bhsd;
+                        p.kv_heads = 2;
+                        p.softmax_scale = 0.2F;
+                      }}),
     case_name);
 
 // An output that is the 16-bit reference itself, and then spoilt.
@@ -329,7 +354,7 @@ class OutputCheck : public ReferenceAttention {
  protected:
   void SetUp() override {
     ReferenceAttention::SetUp();
-    output_.assign(static_cast<std::size_t>(tensor_elements(problem_)), 0);
+    output_.assign(static_cast<std::size_t>(tensor_elements(problem_, TensorRole::o)), 0);
     for (std::size_t i = 0; i < rounded_.size(); ++i) {
       output_[tensor_index(i)] = rounded_[i];
     }
@@ -337,9 +362,9 @@ class OutputCheck : public ReferenceAttention {
 
   [[nodiscard]] CheckCounts check() {
     CheckCounts counts{};
-    kernels_->compare_output({output_.data(), selection(), exact_.data(), rounded_.data(), &counts,
-                              exact_.size(), static_cast<int>(problem_.seq_len),
-                              static_cast<int>(problem_.heads), static_cast<float>(kMismatchAtol),
+    kernels_->compare_output({tensor_view(problem_, TensorRole::o, output_.data()), selection(),
+                              exact_.data(), rounded_.data(), &counts, exact_.size(),
+                              static_cast<float>(kMismatchAtol),
                               static_cast<float>(kMismatchRtol)});
     kernels_->scan_output(output_.data(), output_.size() / 8, &counts);
     return counts;
@@ -410,7 +435,12 @@ class Guards : public ::testing::Test {
   [[nodiscard]] unsigned long long changed() {
     CheckCounts counts{};
     host_kernels_fp16_d64().check_guards(
-        {arena_.data(), kGuardBytes, kTensorBytes, kStrideBytes, kPoison}, kBands, &counts);
+        {arena_.data(),
+         {{0, kGuardBytes},
+          {kGuardBytes + kTensorBytes, kStrideBytes + kGuardBytes},
+          {kStrideBytes + kGuardBytes + kTensorBytes, 2 * kStrideBytes + kGuardBytes}},
+         kPoison},
+        kBands, &counts);
     return counts.guard_bytes_changed;
   }
 
@@ -451,8 +481,11 @@ class InputSums : public ::testing::Test {
  protected:
   [[nodiscard]] InputSum sum() const {
     InputSum total{};
-    host_kernels_fp16_d64().sum_inputs(
-        {tensors_[0].data(), tensors_[1].data(), tensors_[2].data(), kElements, &total});
+    host_kernels_fp16_d64().sum_inputs({tensors_[0].data(),
+                                        tensors_[1].data(),
+                                        tensors_[2].data(),
+                                        {kElements, kElements, kElements},
+                                        &total});
     return total;
   }
   void expect_changed(const InputSum& before, const std::string& how) const {

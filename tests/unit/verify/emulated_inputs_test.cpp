@@ -15,9 +15,9 @@ const Problem kTwoHeads{1, 3, 2, 1, DType::fp16, false};
 
 TEST(ComparedElements, AreThoseOfTheHead) {
   const std::vector<std::uint16_t> elements{10, 20, 11, 21, 12, 22};
-  EXPECT_THAT(compared_elements({kTwoHeads, 0}, elements), ElementsAre(10, 11, 12));
-  EXPECT_THAT(compared_elements({kTwoHeads, 1}, elements), ElementsAre(20, 21, 22));
-  EXPECT_EQ(compared_elements({kTwoHeads, {}}, elements), elements);
+  EXPECT_THAT(compared_elements({kTwoHeads, 0}, TensorRole::o, elements), ElementsAre(10, 11, 12));
+  EXPECT_THAT(compared_elements({kTwoHeads, 1}, TensorRole::o, elements), ElementsAre(20, 21, 22));
+  EXPECT_EQ(compared_elements({kTwoHeads, {}}, TensorRole::o, elements), elements);
   EXPECT_EQ(compared_part({kTwoHeads, 1}).heads, 1);
 }
 
@@ -52,7 +52,7 @@ TEST(EmulatedInputs, EachHeadHasInputsOfItsOwn) {
       heads.insert(head);
     }
   }
-  EXPECT_EQ(heads.size(), kEmulatedInputs.size() * 6);
+  EXPECT_EQ(heads.size(), kInputKinds.size() * 6);
 }
 
 TEST(EmulatedInputs, AreMadeOnce) {

@@ -1,0 +1,150 @@
+#include "attention/problem_details.hpp"
+
+#include <cmath>
+#include <concepts>
+#include <optional>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+
+namespace fatune {
+namespace {
+
+using Kind = ProblemDetail::Kind;
+
+template <auto kMember>
+double get(const Problem& problem) {
+  return static_cast<double>(problem.*kMember);
+}
+
+template <auto kMember>
+void set(Problem& problem, double value) {
+  using Member = std::remove_reference_t<decltype(problem.*kMember)>;
+  if constexpr (std::same_as<Member, Layout>) {
+    problem.*kMember = static_cast<Layout>(static_cast<int>(value));
+  } else {
+    problem.*kMember = static_cast<Member>(value);
+  }
+}
+
+template <auto kMember>
+constexpr ProblemDetail detail(Kind kind, std::string_view name, std::string_view option,
+                               std::string_view label, double least, double greatest,
+                               std::string_view doc) {
+  const std::string_view symbol = kind == Kind::layout ? "layout_bhsd" : name;
+  return {name, symbol, option, label, doc, kind, least, greatest, get<kMember>, set<kMember>};
+}
+
+constexpr auto kSeq = static_cast<double>(kMostSeqLen);
+constexpr auto kDim = static_cast<double>(kMostHeadDim);
+constexpr double kMostHeads = 65535.0;
+constexpr double kMostScale = 1e6;
+
+std::string range_text(const ProblemDetail& detail) {
+  if (detail.kind == Kind::flag) {
+    return "true or false";
+  }
+  return fmt::format("{} from {} to {}", detail.kind == Kind::integer ? "an integer" : "a number",
+                     detail.least, detail.greatest);
+}
+
+bool is_in_range(const ProblemDetail& detail, double value) {
+  return value >= detail.least && value <= detail.greatest &&
+         (detail.kind != Kind::integer || value == std::floor(value));
+}
+
+/// A value as the table holds it; nothing when it is of another kind.
+std::optional<double> number_of(Kind kind, const DetailValue& value) {
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    return kind == Kind::layout ? std::optional(static_cast<double>(parse_layout(*text)))
+                                : std::nullopt;
+  }
+  if (const auto* flag = std::get_if<bool>(&value)) {
+    return kind == Kind::flag ? std::optional(*flag ? 1.0 : 0.0) : std::nullopt;
+  }
+  if (kind == Kind::flag || kind == Kind::layout) {
+    return std::nullopt;
+  }
+  const auto* integer = std::get_if<std::int64_t>(&value);
+  return integer != nullptr ? static_cast<double>(*integer) : std::get<double>(value);
+}
+
+}  // namespace
+
+const std::array<ProblemDetail, 7> kProblemDetails{
+    detail<&Problem::seq_len_kv>(Kind::integer, "seq_len_kv", "--seq-kv", "kv", 1, kSeq,
+                                 "keys of a sequence (default: as many as queries)"),
+    detail<&Problem::kv_heads>(
+        Kind::integer, "kv_heads", "--kv-heads", "hkv", 1, kMostHeads,
+        "heads of keys and values, which groups of heads share (default: one each)"),
+    detail<&Problem::d_head_v>(Kind::integer, "d_head_v", "--dhead-v", "dv", 1, kDim,
+                               "head dimension of V and O (default: that of Q and K)"),
+    detail<&Problem::window>(
+        Kind::integer, "window", "--window", "w", 0, kSeq,
+        "a query sees keys less than this far from its position (default: 0, all)"),
+    detail<&Problem::softmax_scale>(Kind::number, "softmax_scale", "--softmax-scale", "scale", 1e-6,
+                                    kMostScale, "factor of the scores (default: 1 / sqrt(d_head))"),
+    detail<&Problem::lse>(Kind::flag, "lse", "--lse", "lse", 0, 1,
+                          "the log-sum-exp of every row is wanted too"),
+    detail<&Problem::layout>(
+        Kind::layout, "layout", "--layout", "", 0, 1,
+        "bshd (batch, sequence, heads, d) or bhsd (batch, heads, sequence, d)")};
+
+Problem usual_problem(const Problem& problem) {
+  return {problem.batch,  problem.seq_len, problem.heads,
+          problem.d_head, problem.dtype,   problem.causal};
+}
+
+bool is_unusual(const ProblemDetail& detail, const Problem& problem) {
+  return detail.get(problem) != detail.get(usual_problem(problem));
+}
+
+DetailValue detail_value(const ProblemDetail& detail, const Problem& problem) {
+  const double value = detail.get(problem);
+  switch (detail.kind) {
+    case Kind::flag:
+      return value != 0.0;
+    case Kind::layout:
+      return std::string(layout_name(problem.layout));
+    case Kind::number:
+      return value;
+    case Kind::integer:
+      break;
+  }
+  return static_cast<std::int64_t>(value);
+}
+
+void set_detail(const ProblemDetail& detail, Problem& problem, const DetailValue& value) {
+  const auto number = number_of(detail.kind, value);
+  if (!number || !is_in_range(detail, *number)) {
+    throw Error(ExitCode::usage, fmt::format("{} is not {}", detail.name, range_text(detail)));
+  }
+  detail.set(problem, *number);
+}
+
+std::string detail_text(const ProblemDetail& detail, const Problem& problem) {
+  switch (detail.kind) {
+    case Kind::flag:
+      return {};
+    case Kind::layout:
+      return std::string(layout_name(problem.layout));
+    case Kind::number:
+      return fmt::format("{}", static_cast<float>(detail.get(problem)));
+    case Kind::integer:
+      break;
+  }
+  return fmt::format("{:.0f}", detail.get(problem));
+}
+
+void check_details(const Problem& problem) {
+  for (const ProblemDetail& detail : kProblemDetails) {
+    if (!is_in_range(detail, detail.get(problem))) {
+      throw Error(ExitCode::usage, fmt::format("{} is {}", detail.name, detail.get(problem)), {},
+                  "it must be " + range_text(detail));
+    }
+  }
+}
+
+}  // namespace fatune

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "attention/problem.hpp"
+
+// What a problem has besides the documented six properties: one table for everyone who reads,
+// shows, stores or asks for it.
+namespace fatune {
+
+inline constexpr std::int64_t kMostSeqLen = std::int64_t{1} << 24;
+inline constexpr std::int64_t kMostHeadDim = 1024;
+
+struct ProblemDetail {
+  enum class Kind { integer, number, flag, layout };
+
+  std::string_view name;    ///< in outputs and records
+  std::string_view symbol;  ///< in the expressions of families and spaces
+  std::string_view option;  ///< on the command line
+  std::string_view label;   ///< what describe() puts before the value
+  std::string_view doc;
+  Kind kind;
+  double least;     ///< of an integer or number
+  double greatest;  ///< the same
+  double (*get)(const Problem&);
+  void (*set)(Problem&, double);
+};
+
+/// Integers are exact: none is greater than 2^53.
+extern const std::array<ProblemDetail, 7> kProblemDetails;
+
+/// The problem that has the first six properties alone.
+[[nodiscard]] Problem usual_problem(const Problem& problem);
+[[nodiscard]] bool is_unusual(const ProblemDetail& detail, const Problem& problem);
+
+/// An integer, a number, whether a flag is on, or the layout's name.
+using DetailValue = std::variant<std::int64_t, double, bool, std::string>;
+
+[[nodiscard]] DetailValue detail_value(const ProblemDetail& detail, const Problem& problem);
+/// Error(usage) for a value of another kind or out of its range; an integer is a number too.
+void set_detail(const ProblemDetail& detail, Problem& problem, const DetailValue& value);
+
+/// "8192", "0.125", "bhsd"; of a flag nothing.
+[[nodiscard]] std::string detail_text(const ProblemDetail& detail, const Problem& problem);
+
+/// Error(usage) for a value out of its range.
+void check_details(const Problem& problem);
+
+}  // namespace fatune

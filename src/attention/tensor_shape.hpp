@@ -1,0 +1,44 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "attention/problem.hpp"
+
+namespace fatune {
+
+enum class TensorRole { q, k, v, o };
+
+inline constexpr std::array kTensorRoles{TensorRole::q, TensorRole::k, TensorRole::v,
+                                         TensorRole::o};
+/// Those that a kernel reads.
+inline constexpr std::array kInputRoles{TensorRole::q, TensorRole::k, TensorRole::v};
+
+[[nodiscard]] std::string_view tensor_name(TensorRole role);  ///< "Q", "K", "V", "O"
+
+/// Extents of a tensor, and where its elements lie. Strides in elements; columns are neighbours.
+struct TensorShape {
+  std::int64_t batch = 0;
+  std::int64_t rows = 0;  ///< positions of the sequence
+  std::int64_t heads = 0;
+  std::int64_t columns = 0;
+  std::int64_t batch_stride = 0;
+  std::int64_t row_stride = 0;
+  std::int64_t head_stride = 0;
+
+  [[nodiscard]] std::int64_t elements() const { return batch * rows * heads * columns; }
+  /// Index of the first element of a row.
+  [[nodiscard]] std::int64_t row_offset(std::int64_t in_batch, std::int64_t row,
+                                        std::int64_t head) const {
+    return in_batch * batch_stride + row * row_stride + head * head_stride;
+  }
+};
+
+/// Contiguous, in the problem's layout.
+[[nodiscard]] TensorShape tensor_shape(const Problem& problem, TensorRole role);
+
+[[nodiscard]] std::int64_t tensor_elements(const Problem& problem, TensorRole role);
+[[nodiscard]] std::int64_t tensor_bytes(const Problem& problem, TensorRole role);
+
+}  // namespace fatune

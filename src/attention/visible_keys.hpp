@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+
+#include "attention/problem.hpp"
+
+namespace fatune {
+
+/// Which keys queries see. The last query stands at the last key, so that query `row` stands at
+/// position row + seq_len_kv - seq_len, which may be before the first key.
+struct Mask {
+  std::int64_t seq_len = 0;
+  std::int64_t seq_len_kv = 0;
+  bool causal = false;
+  std::int64_t window = 0;  ///< 0: none
+};
+
+/// Keys [first, end) of the sequence; empty when they are equal.
+struct KeyRange {
+  std::int64_t first = 0;
+  std::int64_t end = 0;
+
+  [[nodiscard]] std::int64_t size() const { return end - first; }
+  [[nodiscard]] bool contains(std::int64_t key) const { return key >= first && key < end; }
+};
+
+[[nodiscard]] Mask mask_of(const Problem& problem);
+
+/// Those at most at the query's position when causal, and less than `window` away from it when
+/// there is a window.
+[[nodiscard]] KeyRange visible_keys(const Mask& mask, std::int64_t row);
+
+/// Of one (batch, head): the sum of visible_keys() over all rows.
+[[nodiscard]] double visible_pairs(const Problem& problem);
+
+}  // namespace fatune
