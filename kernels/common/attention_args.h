@@ -3,8 +3,12 @@
 #ifndef FATUNE_KERNELS_COMMON_ATTENTION_ARGS_H
 #define FATUNE_KERNELS_COMMON_ATTENTION_ARGS_H
 
-// All tensors are contiguous (batch, seq_len, heads, d_head), 16-bit, 16-byte aligned.
-// The kernel computes O = softmax(softmax_scale * Q K^T [causal mask]) V for every (batch, head).
+// All tensors are contiguous, in the problem's layout, 16-bit, 16-byte aligned.
+// The kernel computes O = softmax(softmax_scale * Q K^T [mask]) V for every (batch, head).
+//
+// Problems that have more append members, in this order:
+//   float* lse;      where log-sum-exps are wanted: (batch, heads, seq_len)
+//   int seq_len_kv;  where it is not seq_len
 struct AttentionForwardArgs {
   const void* q;
   const void* k;

@@ -25,6 +25,36 @@ AddressPiece address(std::size_t offset, const char* tensor, std::int64_t byte_o
   return {static_cast<std::int64_t>(offset), tensor, byte_offset};
 }
 
+/// Members behind the struct, as a derived one of C++ has them.
+std::size_t append_place(std::size_t bytes, KernelArgument& argument) {
+  const std::size_t used = static_cast<std::size_t>(argument.bytes);
+  const std::size_t offset = (used + bytes - 1) / bytes * bytes;
+  argument.bytes = static_cast<std::int64_t>(offset + bytes);
+  return offset;
+}
+
+/// shape: (batch, heads, seq_len)
+KernelBuffer log_sum_exps(const Problem& problem) {
+  KernelBuffer buffer;
+  buffer.name = "lse";
+  buffer.output = "lse";
+  buffer.element_type = "float32";
+  buffer.shape = {problem.batch, problem.heads, problem.seq_len};
+  buffer.bytes = output_rows(problem) * static_cast<std::int64_t>(sizeof(float));
+  return buffer;
+}
+
+void add_unusual(const Problem& problem, KernelArgument& argument) {
+  if (problem.lse) {
+    argument.addresses.push_back(address(append_place(sizeof(std::uint64_t), argument), "lse"));
+  }
+  if (problem.seq_len_kv != problem.seq_len) {
+    argument.scalars.push_back(
+        scalar(append_place(sizeof(int), argument), static_cast<int>(problem.seq_len_kv)));
+  }
+  argument.bytes = (argument.bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
 }  // namespace
 
 KernelArguments attention_forward_arguments(const Problem& problem) {
@@ -36,7 +66,12 @@ KernelArguments attention_forward_arguments(const Problem& problem) {
                       scalar(offsetof(Args, seq_len), static_cast<int>(problem.seq_len)),
                       scalar(offsetof(Args, heads), static_cast<int>(problem.heads)),
                       scalar(offsetof(Args, softmax_scale), problem.softmax_scale)};
-  return {true, {std::move(argument)}, {}};
+  add_unusual(problem, argument);
+  KernelArguments arguments{true, {std::move(argument)}, {}};
+  if (problem.lse) {
+    arguments.buffers.push_back(log_sum_exps(problem));
+  }
+  return arguments;
 }
 
 void add_dump(const DumpExtents& extents, KernelArguments& arguments) {

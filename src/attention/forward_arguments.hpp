@@ -6,7 +6,8 @@
 
 namespace fatune {
 
-/// The one argument of an attention_forward kernel: kernels/common/attention_args.h.
+/// The one argument of an attention_forward kernel: kernels/common/attention_args.h, and behind it
+/// what the problem has besides. With log-sum-exps, a buffer for them.
 [[nodiscard]] KernelArguments attention_forward_arguments(const Problem& problem);
 
 /// The tensor that dumps are written to.

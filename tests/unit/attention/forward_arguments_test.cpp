@@ -39,6 +39,35 @@ TEST(ForwardArguments, AreTheStructThatKernelsInclude) {
   EXPECT_EQ(args.softmax_scale, 1.0F / std::sqrt(128.0F));
 }
 
+/// A value of the packed bytes.
+template <typename Value>
+Value value_at(const std::vector<std::uint8_t>& bytes, std::size_t offset) {
+  Value value{};
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+TEST(ForwardArguments, UnusualProblemsAppendMembers) {
+  constexpr std::size_t kEnd = sizeof(AttentionForwardArgs);
+  Problem problem = kProblem;
+  problem.seq_len_kv = 99;
+  const auto bytes_of = [](const Problem& of) {
+    return pack_arguments(attention_forward_arguments(of), {&address_of, nullptr});
+  };
+  EXPECT_EQ(bytes_of(problem).size(), kEnd + 8);
+  EXPECT_EQ(value_at<int>(bytes_of(problem), kEnd), 99);
+  problem.lse = true;
+  EXPECT_EQ(bytes_of(problem).size(), kEnd + 16);
+  EXPECT_EQ(value_at<std::uint64_t>(bytes_of(problem), kEnd), address_of("lse"));
+  EXPECT_EQ(value_at<int>(bytes_of(problem), kEnd + 8), 99);
+  problem.seq_len_kv = problem.seq_len;
+  EXPECT_EQ(bytes_of(problem).size(), kEnd + 8);
+  const KernelArguments arguments = attention_forward_arguments(problem);
+  ASSERT_EQ(arguments.buffers.size(), 1U);
+  EXPECT_EQ(arguments.buffers[0].bytes, 4 * 3 * 77 * 5);
+  EXPECT_TRUE(attention_forward_arguments(kProblem).buffers.empty());
+}
+
 TEST(ForwardArguments, ADumpExtendsTheStruct) {
   const DumpExtents extents{64, 96, 3};
   KernelArguments arguments = attention_forward_arguments(kProblem);
