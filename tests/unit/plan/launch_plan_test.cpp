@@ -1,5 +1,9 @@
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <set>
+
+#include "attention/visible_keys.hpp"
 #include "plan/planner.hpp"
 #include "unit/plan/plan_fixtures.hpp"
 
@@ -201,26 +205,50 @@ TEST(Quantities, FollowTheDocuments) {
   EXPECT_EQ(value("(FP16, 128, 256, 128, 8): load_2_2_2_tiles", problem, "smem_bytes"), 131072);
 }
 
-/// The inner steps of a causal head, counted one block after the other.
-double counted_steps(std::int64_t seq_len, std::int64_t b_r, std::int64_t b_c) {
+/// Tiles of b_c keys of which queries [first, first + b_r) see one.
+std::int64_t tiles_of_block(const Problem& problem, std::int64_t first, std::int64_t b_r,
+                            std::int64_t b_c) {
+  std::set<std::int64_t> tiles;
+  for (std::int64_t row = first; row < std::min(first + b_r, problem.seq_len); ++row) {
+    const KeyRange keys = visible_keys(mask_of(problem), row);
+    for (std::int64_t tile = keys.first / b_c; keys.size() > 0 && tile * b_c < keys.end; ++tile) {
+      tiles.insert(tile);
+    }
+  }
+  return static_cast<std::int64_t>(tiles.size());
+}
+
+/// The inner steps of a head, counted one block after the other.
+double counted_steps(const Problem& problem, std::int64_t b_r, std::int64_t b_c) {
   std::int64_t steps = 0;
-  for (std::int64_t first = 0; first < seq_len; first += b_r) {
-    steps += (std::min(first + b_r, seq_len) + b_c - 1) / b_c;
+  for (std::int64_t first = 0; first < problem.seq_len; first += b_r) {
+    steps += tiles_of_block(problem, first, b_r, b_c);
   }
   return static_cast<double>(steps);
 }
 
-TEST(Quantities, CausalStepsAreThoseOnOrBelowTheDiagonal) {
+/// Of all shapes of tiles.
+void expect_counted_steps(const Problem& problem) {
   for (const std::int64_t b_r : {64, 128, 256}) {
     for (const std::int64_t b_c : {32, 64, 128}) {
-      Problem problem = problem_of(2048);
-      problem.causal = true;
       const Config config{"flash_sm80", {5, 128, b_r, b_c, 4, 1, 1, 1, 2, 2, 2, 0, 0}};
-      for (const std::int64_t seq_len : {2048, 1, 64, 65, 1000}) {
-        problem.seq_len = seq_len;
-        EXPECT_EQ(quantity(flash(), config, problem, h200(), "kv_steps"),
-                  counted_steps(seq_len, b_r, b_c))
-            << b_r << " " << b_c << " " << seq_len;
+      EXPECT_EQ(quantity(flash(), config, problem, h200(), "kv_steps"),
+                counted_steps(problem, b_r, b_c))
+          << describe(problem) << ", B_r " << b_r << ", B_c " << b_c;
+    }
+  }
+}
+
+TEST(Quantities, StepsAreTheTilesThatABlockSees) {
+  for (const std::int64_t seq_len : {1, 64, 65, 500}) {
+    for (const std::int64_t seq_len_kv : {1, 64, 333, 512}) {
+      for (const std::int64_t window : {0, 1, 2, 64, 100, 1000}) {
+        Problem problem = problem_of(seq_len);
+        problem.seq_len_kv = seq_len_kv;
+        problem.window = window;
+        expect_counted_steps(problem);
+        problem.causal = true;
+        expect_counted_steps(problem);
       }
     }
   }

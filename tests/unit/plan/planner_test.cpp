@@ -166,6 +166,14 @@ TEST(Validity, EveryRuleSaysWhy) {
   EXPECT_EQ(why_invalid("(FP16, 128, 64, 64, 4): async+load_0_2_2_tiles"), "");
   EXPECT_EQ(why_invalid("(FP16, 128, 96, 64, 4): load_0_0_0_tiles"),
             "understood-values: B_r is 96; flash_sm80 understands 64, 128, 256");
+  EXPECT_EQ(
+      why_invalid("(FP16, 96, 64, 64, 4): load_8_8_2_tiles"),
+      "qk-load-divides: loads of 8 k-tiles, of 8 columns each, do not divide the 96 columns of "
+      "Q and K");
+  EXPECT_EQ(
+      why_invalid("(FP16, 256, 128, 64, 4): load_2_2_2_tiles"),
+      "accumulators-fit: the accumulators of S and O alone need 320 registers per thread; 255 "
+      "exist: take more warps, or a smaller B_r or B_c");
   EXPECT_EQ(why_invalid("(FP16, 128, 64, 64, 4): load_1_1_0_tiles"),
             "understood-values: Q_mma_load_K_tiles is 1; flash_sm80 understands 0, 2, 4, 8, 16");
   EXPECT_EQ(why_invalid("(FP16, 128, 64, 64, 8): load_0_0_0_tiles"),
