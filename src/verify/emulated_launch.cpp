@@ -7,6 +7,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -79,8 +80,12 @@ emulate::TensorMap emulated_map(const TensorMapPiece& piece, std::uint64_t addre
 
 TensorMapBytes encode(const TensorMapPiece& piece, std::uint64_t address) {
   constexpr std::size_t kSwizzles = 4;
+  constexpr std::array<std::string_view, 3> kConverting{"float32_ftz", "tfloat32", "tfloat32_ftz"};
   if (piece.interleave != "none" || index_of_name(kTensorMapSwizzles, piece.swizzle) >= kSwizzles) {
     refuse(piece, "interleaving and swizzles other than 32b, 64b and 128b are not emulated");
+  }
+  if (std::find(kConverting.begin(), kConverting.end(), piece.element_type) != kConverting.end()) {
+    refuse(piece, fmt::format("copies that convert to {} are not emulated", piece.element_type));
   }
   try {
     return emulate::encode_tensor_map(emulated_map(piece, address));

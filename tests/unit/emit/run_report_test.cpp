@@ -237,7 +237,8 @@ TEST(ResultsOfSeveralModels, AreOneDocument) {
 TEST(ResultsCsv, HasTheAuditedOnesToo) {
   const auto lines = lines_of(results_csv(sample_race()));
   ASSERT_EQ(lines.size(), 1U + 2 + 7 + 2);
-  EXPECT_THAT(lines.back(), HasSubstr("\"(FP16, 22): fast|odd\",measured,true,gpu,true,false,,b,125,"));
+  EXPECT_THAT(lines.back(),
+              HasSubstr("\"(FP16, 22): fast|odd\",measured,true,gpu,true,false,,b,125,"));
 }
 
 TEST(ResultsCsv, WithoutEntriesIsJustTheHeading) {
