@@ -135,7 +135,7 @@ class EmulateSpaces : public ProgramTest {
     }
     arguments.insert(arguments.end(), more.begin(), more.end());
     const json report = fatune_json(arguments);
-    EXPECT_EQ(report["checks"].size(), 7U) << report["checks"];
+    EXPECT_EQ(report["checks"].size(), 8U) << report["checks"];
     EXPECT_EQ(report["configs"].size(), configs.size());
     for (const json& row : report["configs"]) {
       EXPECT_EQ(row["outcome"], "right") << row["config"] << ": " << row["detail"];
