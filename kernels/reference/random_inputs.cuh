@@ -3,11 +3,18 @@
 #define FATUNE_KERNELS_REFERENCE_RANDOM_INPUTS_CUH
 
 #include "reference/element.cuh"
+#include "reference/extreme_inputs.h"
 #include "reference/measurement_args.h"
 #include "reference/philox.cuh"
 
 // src/attention/input_kind.hpp has the same values.
-enum InputKind : int { kNormal = 0, kLargeLogits = 1, kDominatingKey = 2 };
+enum InputKind : int {
+  kNormal = 0,
+  kLargeLogits = 1,
+  kDominatingKey = 2,
+  kExtremeScores = 3,
+  kLargeValues = 4
+};
 // Streams of random numbers: the tensors, then what the dominating key needs.
 enum RandomStream : unsigned { kQuery = 0, kKey = 1, kValue = 2, kDirection = 3, kPosition = 4 };
 
@@ -67,13 +74,18 @@ __device__ __forceinline__ float4 scaled(float factor, float4 x) {
   return make_float4(x.x * factor, x.y * factor, x.z * factor, x.w * factor);
 }
 
+// Which (batch, head of K) a place in Q or K belongs to.
+__device__ __forceinline__ unsigned long long key_head(const FillInputsArgs& args,
+                                                       RandomStream tensor, const Place& at) {
+  const int group_size = args.q.heads / args.k.heads;
+  const int head = tensor == kQuery ? at.head / group_size : at.head;
+  return static_cast<unsigned long long>(at.batch) * args.k.heads + head;
+}
+
 // `normal`: what the same elements of a normal input are.
 __device__ __forceinline__ float4 dominating_values(const FillInputsArgs& args, RandomStream tensor,
                                                     const Place& at, float4 normal) {
-  const int group_size = args.q.heads / args.k.heads;
-  const int key_head = tensor == kQuery ? at.head / group_size : at.head;
-  const unsigned long long head =
-      static_cast<unsigned long long>(at.batch) * args.k.heads + key_head;
+  const unsigned long long head = key_head(args, tensor, at);
   const float4 direction = shared_direction(args, head, at.column);
   if (tensor == kQuery) {
     return make_float4(normal.x + direction.x, normal.y + direction.y, normal.z + direction.z,
@@ -86,18 +98,48 @@ __device__ __forceinline__ float4 dominating_values(const FillInputsArgs& args, 
              : normal;
 }
 
+// The same of an input with extreme scores, in Q or K.
+__device__ __forceinline__ float4 extreme_values(const FillInputsArgs& args, RandomStream tensor,
+                                                 const Place& at, float4 normal) {
+  const unsigned long long head = key_head(args, tensor, at);
+  const bool is_key = tensor == kKey;
+  if (is_key && !is_extreme_key(at.row, args.k.rows, dominating_position(args, head))) {
+    return normal;
+  }
+  const float length = is_key ? kExtremeScore * rsqrtf(static_cast<float>(kHeadDim)) : 1.0f;
+  const auto along = [&](int dim) {
+    return length * (is_key ? extreme_key(at.row, args.k.rows, dim)
+                            : extreme_query(at.row, args.q.rows, dim));
+  };
+  const float4 sign = shared_direction(args, head, at.column);
+  return make_float4(sign.x * along(at.column), sign.y * along(at.column + 1),
+                     sign.z * along(at.column + 2), sign.w * along(at.column + 3));
+}
+
+__device__ __forceinline__ float4 large_values(float4 normal) {
+  return make_float4(large_value(normal.x, kIsBf16), large_value(normal.y, kIsBf16),
+                     large_value(normal.z, kIsBf16), large_value(normal.w, kIsBf16));
+}
+
 __device__ __forceinline__ float4 input_values(const FillInputsArgs& args, RandomStream tensor,
                                                const Place& at) {
   const uint4 bits = random_bits(args, tensor, at.group);
   const float2 low = normal_pair(bits.x, bits.y);
   const float2 high = normal_pair(bits.z, bits.w);
   const float4 values = make_float4(low.x, low.y, high.x, high.y);
-  if (args.kind == kLargeLogits && tensor == kQuery) {
-    return scaled(kLargeLogitsFactor, values);
+  if (tensor == kValue) {
+    return args.kind == kLargeValues ? large_values(values) : values;
   }
-  return args.kind == kDominatingKey && tensor != kValue
-             ? dominating_values(args, tensor, at, values)
-             : values;
+  switch (args.kind) {
+    case kLargeLogits:
+      return tensor == kQuery ? scaled(kLargeLogitsFactor, values) : values;
+    case kDominatingKey:
+      return dominating_values(args, tensor, at, values);
+    case kExtremeScores:
+      return extreme_values(args, tensor, at, values);
+    default:
+      return values;
+  }
 }
 
 // Fills Q, K and V.

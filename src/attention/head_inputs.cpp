@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "attention/cpu_reference.hpp"
+#include "reference/extreme_inputs.h"
 
 namespace fatune {
 namespace {
@@ -36,6 +37,10 @@ class Filler {
         return alike([](Place) { return 1.0; });
       case InputKind::dominating_key:
         return dominating_key();
+      case InputKind::extreme_scores:
+        return extreme_scores();
+      case InputKind::large_values:
+        return large_values();
       case InputKind::onehot:
         break;
     }
@@ -98,14 +103,46 @@ class Filler {
   GroupInputs dominating_key() {
     const double length = kDominatingLogit / std::sqrt(static_cast<double>(head_.d_head));
     const std::int64_t key = below(head_.seq_len_kv);
-    std::vector<double> direction;
-    for (std::int64_t i = 0; i < head_.d_head; ++i) {
-      direction.push_back(below(2) == 0 ? 1.0 : -1.0);
-    }
+    const std::vector<double> direction = signs();
     const auto along = [&](Place at) { return direction[static_cast<std::size_t>(at.column)]; };
     return made([&](Place at) { return normal_(random_) + along(at); },
                 [&](Place at) { return at.row == key ? length * along(at) : normal_(random_); },
                 normal());
+  }
+
+  GroupInputs extreme_scores() {
+    const double length =
+        static_cast<double>(kExtremeScore) / std::sqrt(static_cast<double>(head_.d_head));
+    const auto between = static_cast<int>(below(head_.seq_len_kv));
+    const std::vector<double> direction = signs();
+    // `towards`: extreme_query or extreme_key.
+    const auto along = [&](Place at, auto towards) {
+      return direction[static_cast<std::size_t>(at.column)] *
+             static_cast<double>(towards(static_cast<int>(at.row), static_cast<int>(at.rows),
+                                         static_cast<int>(at.column)));
+    };
+    const auto key = [&](Place at) {
+      const bool extreme =
+          is_extreme_key(static_cast<int>(at.row), static_cast<int>(at.rows), between);
+      return extreme ? length * along(at, extreme_key) : normal_(random_);
+    };
+    return made([&](Place at) { return along(at, extreme_query); }, key, normal());
+  }
+
+  GroupInputs large_values() {
+    const auto value = [this](Place) {
+      return static_cast<double>(
+          large_value(static_cast<float>(normal_(random_)), head_.dtype == DType::bf16));
+    };
+    return made(normal(), normal(), value);
+  }
+
+  std::vector<double> signs() {
+    std::vector<double> direction;
+    for (std::int64_t i = 0; i < head_.d_head; ++i) {
+      direction.push_back(below(2) == 0 ? 1.0 : -1.0);
+    }
+    return direction;
   }
 
   std::int64_t below(std::int64_t end) {

@@ -12,6 +12,8 @@ enum class InputKind : int {
   normal = 0,
   large_logits = 1,
   dominating_key = 2,
+  extreme_scores = 3,
+  large_values = 4,
   range,
   onehot,
   identity,
@@ -31,6 +33,11 @@ inline constexpr std::array kInputKindTexts{
                   "normal with queries seven times as large"},
     InputKindText{InputKind::dominating_key, "dominating_key",
                   "normal, but one key, which all queries lean towards, has logits of about 16"},
+    InputKindText{InputKind::extreme_scores, "extreme_scores",
+                  "rows with one score of 200, at the very end, at the very start or between, and "
+                  "rows of equal ones"},
+    InputKindText{InputKind::large_values, "large_values",
+                  "normal, but V near the greatest finite number (bf16: 1e31)"},
     InputKindText{InputKind::range, "range",
                   "falling from 2 to 0 over each tensor: the greatest scores are the first keys'"},
     InputKindText{InputKind::onehot, "onehot", "one element of each tensor is 1, the others 0"},
@@ -39,12 +46,15 @@ inline constexpr std::array kInputKindTexts{
 
 /// Those that every candidate and every emulated configuration is verified on. With large logits
 /// the greatest score of a row rises from tile to tile, which normal ones hardly make it do; with a
-/// dominating key it does once, and what came before has to vanish.
+/// dominating key it does once, and what came before has to vanish. Extreme scores overflow wherever
+/// no maximum is subtracted, and large values where sums are kept in 16 bits.
 inline constexpr std::array kInputKinds{InputKind::normal, InputKind::large_logits,
-                                        InputKind::dominating_key};
+                                        InputKind::dominating_key, InputKind::extreme_scores,
+                                        InputKind::large_values};
 
 /// Those that are verified on the probe problem alone (probe_problem.hpp).
-inline constexpr std::array kProbeKinds{InputKind::large_logits, InputKind::dominating_key};
+inline constexpr std::array kProbeKinds{InputKind::large_logits, InputKind::dominating_key,
+                                        InputKind::extreme_scores, InputKind::large_values};
 
 [[nodiscard]] constexpr std::string_view input_kind_name(InputKind kind) {
   return kInputKindTexts.at(static_cast<std::size_t>(kind)).name;

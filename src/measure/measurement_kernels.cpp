@@ -22,19 +22,13 @@ void check_head_dim(const char* name, std::int64_t d_head) {
 }  // namespace
 
 std::vector<std::string> measurement_source_names() {
-  return {"reference/measurement.cu",
-          "reference/check_output.cuh",
-          "reference/count_rows.cuh",
-          "reference/device_gate.cuh",
-          "reference/element.cuh",
-          "reference/measurement_args.h",
-          "reference/philox.cuh",
-          "reference/random_inputs.cuh",
-          "reference/reference_attention.cuh",
-          "reference/reference_tile.h",
-          "common/ptx_convert.cuh",
-          "common/ptx_math.cuh",
-          "common/ptx_system.cuh"};
+  return {"reference/measurement.cu",     "reference/check_output.cuh",
+          "reference/count_rows.cuh",     "reference/device_gate.cuh",
+          "reference/element.cuh",        "reference/extreme_inputs.h",
+          "reference/measurement_args.h", "reference/philox.cuh",
+          "reference/random_inputs.cuh",  "reference/reference_attention.cuh",
+          "reference/reference_tile.h",   "common/ptx_convert.cuh",
+          "common/ptx_math.cuh",          "common/ptx_system.cuh"};
 }
 
 CompileRequest measurement_request(std::shared_ptr<const SourceBundle> sources,

@@ -85,8 +85,9 @@ class Measurer {
   virtual void begin_problem(const Problem& problem, const Artifact& kernels) = 0;
 
   /// Loads and verifies a candidate; only a right one is admitted. `id` must not be in use. Runs it
-  /// twice on the probe problem, then once, as a sample, on the problem itself (verification.hpp).
-  /// Precondition of all of these: begin_problem() has returned, and not context_lost().
+  /// on each kind of input on the probe problem, then once, as a sample, on the problem itself
+  /// (verification.hpp). Precondition of all of these: begin_problem() has returned, and not
+  /// context_lost().
   [[nodiscard]] virtual Admission admit(CandidateId id, const Candidate& candidate) = 0;
   /// Takes `count` timed samples, on normal inputs, of an admitted candidate. Samples take turns on
   /// several sets of inputs, and the first one is on that of `round` (0, 1, ...), so that those of

@@ -26,10 +26,10 @@ TEST_F(CheckCommand, SaysOfEveryInputAndSeedHowFarItIsFromItsLimit) {
   expect_ok(result);
   expect_schema(result.out, "check");
   const json checks = json::parse(result.out)["checks"];
-  ASSERT_EQ(checks.size(), 6U) << "three inputs, two seeds";
+  ASSERT_EQ(checks.size(), 10U) << "five inputs, two seeds";
   EXPECT_EQ(checks[0]["problem"], "b1 s512 h1 d128 FP16");
   EXPECT_EQ(checks[0]["seed"], 1);
-  EXPECT_EQ(checks[5]["seed"], 2);
+  EXPECT_EQ(checks[9]["seed"], 2);
   for (const json& check : checks) {
     EXPECT_EQ(check["outcome"], "right");
     EXPECT_GT(check["elements"], 0);

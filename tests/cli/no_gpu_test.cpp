@@ -64,7 +64,7 @@ TEST_F(NoGpu, EveryFormatSaysThatNothingWasMeasured) {
   EXPECT_EQ(report["problems"][0]["ranking"][0]["outcome"], "estimated");
   for (const json& entry : report["problems"][0]["ranking"]) {
     EXPECT_EQ(entry["verified"], "emulated") << entry;
-    EXPECT_EQ(entry["verification"]["inputs"].size(), 3U);
+    EXPECT_EQ(entry["verification"]["inputs"].size(), 5U);
     EXPECT_FALSE(entry["measured"]);
   }
   EXPECT_THAT(lines_of(result.err).back(), StartsWith("NOT MEASURED"));
@@ -167,8 +167,8 @@ TEST_F(NoGpu, CheckEmulatesEveryInputAndSeed) {
   expect_schema(result.out, "check");
   const json report = json::parse(result.out);
   EXPECT_FALSE(report["measured"]);
-  ASSERT_EQ(report["checks"].size(), 6U) << "three inputs, two seeds";
-  EXPECT_EQ(report["checks"][5]["seed"], 2);
+  ASSERT_EQ(report["checks"].size(), 10U) << "five inputs, two seeds";
+  EXPECT_EQ(report["checks"][9]["seed"], 2);
   for (const json& check : report["checks"]) {
     EXPECT_EQ(check["outcome"], "right");
     EXPECT_EQ(check["tool"], "emulator");

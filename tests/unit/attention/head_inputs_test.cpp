@@ -68,6 +68,41 @@ TEST(HeadInputs, ADominatingKeyHasLogitsOfAboutSixteen) {
   EXPECT_NEAR(mean_square(inputs.q), 2.0, 0.2);
 }
 
+TEST(HeadInputs, ExtremeScoresAreOneHugeOneOrEqual) {
+  const HeadInputs inputs = make(InputKind::extreme_scores);
+  const auto score = [&](std::int64_t row, std::int64_t key) {
+    double sum = 0.0;
+    for (std::int64_t i = 0; i < kDHead; ++i) {
+      sum += element_value(inputs.q[static_cast<std::size_t>(row * kDHead + i)], DType::fp16) *
+             element_value(inputs.k[static_cast<std::size_t>(key * kDHead + i)], DType::fp16);
+    }
+    return sum / std::sqrt(double{kDHead});
+  };
+  constexpr std::int64_t kLast = kSeqLen - 1;
+  EXPECT_NEAR(score(kLast, kLast), 200.0, 1e-3);
+  EXPECT_EQ(score(kLast, 0), 0.0);
+  EXPECT_NEAR(score(kLast - 1, 0), 200.0, 1e-3);
+  EXPECT_NEAR(score(kLast - 2, 0), -200.0, 1e-3);
+  double greatest = 0.0;
+  for (std::int64_t key = 0; key < kSeqLen; ++key) {
+    greatest = std::max(greatest, score(kLast - 2, key));
+    EXPECT_EQ(score(kLast - 3, key), 0.0) << key;
+  }
+  EXPECT_NEAR(greatest, 200.0, 1e-3) << "somewhere between";
+}
+
+TEST(HeadInputs, LargeValuesAreFiniteAndNearTheGreatestNumber) {
+  for (const DType dtype : {DType::fp16, DType::bf16}) {
+    const HeadInputs inputs =
+        make_head_inputs({kSeqLen, kDHead, dtype, false, {}}, InputKind::large_values, 1);
+    const double greatest = dtype == DType::fp16 ? 65504.0 : 1e31;
+    for (const std::uint16_t bits : inputs.v) {
+      const double size = std::abs(element_value(bits, dtype));
+      EXPECT_TRUE(size > 0.45 * greatest && size < 1.01 * greatest) << size;
+    }
+  }
+}
+
 TEST(HeadInputs, RangeFallsFromTwoToZero) {
   const HeadInputs inputs = make(InputKind::range);
   EXPECT_EQ(element_value(inputs.k.front(), DType::fp16), 2.0);

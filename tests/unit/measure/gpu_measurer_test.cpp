@@ -30,8 +30,8 @@ using ::testing::SizeIs;
 const Problem kMeasuredProblem = kHostProblem;
 constexpr int kWarmup = 3;
 constexpr int kRepeats = 8;
-constexpr int kInputs = 3;
-constexpr int kProbes = 2;
+constexpr int kInputs = 5;
+constexpr int kProbes = 4;
 constexpr int kTimed = 1 + kWarmup + kRepeats;  // with the run that is verified
 
 MeasurePolicy small_policy() {
@@ -195,12 +195,13 @@ TEST_F(GpuMeasurerTest, AdversarialInputsAreOfTheProbeProblem) {
   measurer.begin_problem(large, HostGpu::measurement_kernels());
   const Admission admission = measurer.admit(1, candidate_for(large));
   ASSERT_FALSE(admission.failure) << outcome_summary(*admission.failure);
-  EXPECT_THAT(batches_and_heads, ElementsAre(std::pair(1, 3), std::pair(1, 3), std::pair(2, 3)));
+  EXPECT_THAT(batches_and_heads, ElementsAre(std::pair(1, 3), std::pair(1, 3), std::pair(1, 3),
+                                             std::pair(1, 3), std::pair(2, 3)));
   EXPECT_THAT(gpu_.candidate_grids,
-              ElementsAre(std::array{7U, 3U, 1U}, std::array{7U, 3U, 1U}, std::array{7U, 3U, 2U}));
+              ElementsAre(std::array{7U, 3U, 1U}, std::array{7U, 3U, 1U}, std::array{7U, 3U, 1U},
+                          std::array{7U, 3U, 1U}, std::array{7U, 3U, 2U}));
   EXPECT_EQ(admission.verification.method,
-            "gpu references, all rows; large_logits and dominating_key on batch 1, heads 3: all "
-            "rows");
+            "gpu references, all rows; other inputs than normal on batch 1, heads 3: all rows");
   ASSERT_THAT(admission.verification.inputs, SizeIs(kInputs));
   EXPECT_EQ(admission.verification.inputs[0].elements, 2 * 20 * 3 * 64);
   EXPECT_EQ(admission.verification.inputs[1].elements, 20 * 3 * 64);
@@ -230,6 +231,8 @@ TEST_F(GpuMeasurerTest, VerificationSaysWhatWasCompared) {
   EXPECT_EQ(verification.inputs[0].input, "normal");
   EXPECT_EQ(verification.inputs[1].input, "large_logits");
   EXPECT_EQ(verification.inputs[2].input, "dominating_key");
+  EXPECT_EQ(verification.inputs[3].input, "extreme_scores");
+  EXPECT_EQ(verification.inputs[4].input, "large_values");
   for (const ErrorStats& stats : verification.inputs) {
     EXPECT_EQ(stats.elements, tensor_elements(kMeasuredProblem, TensorRole::o)) << stats.input;
     EXPECT_GT(stats.max_abs_error, 0.0) << stats.input;

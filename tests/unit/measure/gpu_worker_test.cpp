@@ -49,7 +49,7 @@ TEST_F(GpuWorkerTest, MeasuresWithReadings) {
   const Admission admission = measurer.admit(1, HostGpu::make_candidate());
   ASSERT_FALSE(admission.failure) << outcome_summary(*admission.failure);
   EXPECT_EQ(admission.first_us, 250.0);
-  EXPECT_THAT(admission.verification.inputs, SizeIs(3));
+  EXPECT_THAT(admission.verification.inputs, SizeIs(5));
   EXPECT_THAT(measurer.sample(1, 3).samples_us, AllOf(SizeIs(3), Each(250.0)));
   std::optional<GpuReading> reading;
   for (int i = 0; i < 10'000 && !reading; ++i) {  // of a thread, some time soon
@@ -100,11 +100,11 @@ TEST_F(GpuWorkerTest, ProfilersSeeTheDocumentedRanges) {
   const auto probe = std::vector<std::string>{"push attention_toy_B1_H4_N64_D64", "pop"};
   const auto run = std::vector<std::string>{"push attention_toy_B2_H4_N64_D64", "pop"};
   std::vector<std::string> expected{"start bench_toy_B2_H4_N64_D64"};
-  for (const auto& range : {probe, probe, run, run}) {
+  for (const auto& range : {probe, probe, probe, probe, run, run}) {
     expected.insert(expected.end(), range.begin(), range.end());
   }
   expected.emplace_back("end bench_toy_B2_H4_N64_D64");
-  EXPECT_EQ(lines_of(file), expected) << "two probes, the run that is verified, a sample";
+  EXPECT_EQ(lines_of(file), expected) << "four probes, the run that is verified, a sample";
 }
 
 #endif

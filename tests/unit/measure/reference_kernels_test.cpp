@@ -16,6 +16,7 @@
 #include "attention/input_kind.hpp"
 #include "attention/tensor_shape.hpp"
 #include "measure/tensors.hpp"
+#include "reference/extreme_inputs.h"
 #include "unit/measure/host_kernels.hpp"
 
 namespace fatune {
@@ -165,6 +166,43 @@ TEST_P(DominatingKey, IsOneKeyPerHeadThatTakesMostOfTheWeight) {
 INSTANTIATE_TEST_SUITE_P(Types, DominatingKey, ::testing::Values(DType::fp16, DType::bf16),
                          [](const auto& tested) { return std::string(dtype_name(tested.param)); });
 
+// The last row looks for the last key, the one before for the first, and so on.
+TEST(RandomInputs, ExtremeScoresAreOneHugeOneOrEqual) {
+  const HostKernels& kernels = host_kernels_bf16_d40();
+  const Problem problem = problem_of(kernels, 1, 64, 2, false);
+  const Inputs inputs = make_inputs(kernels, problem, InputKind::extreme_scores);
+  for (std::int64_t head = 0; head < problem.heads; ++head) {
+    const auto rows = logits(problem, inputs, head);
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      const auto [least, greatest] = std::minmax_element(rows[row].begin(), rows[row].end());
+      const std::size_t pattern = (rows.size() - 1 - row) % 4;
+      if (pattern == 3) {
+        EXPECT_EQ(*least, *greatest);
+        continue;
+      }
+      EXPECT_NEAR(*greatest, 200.0, 1.0) << "head " << head << ", row " << row;
+      if (pattern < 2) {
+        EXPECT_EQ(greatest - rows[row].begin(), pattern == 0 ? 63 : 0);
+      } else {
+        EXPECT_NEAR(rows[row].front(), -200.0, 1.0);
+      }
+    }
+  }
+}
+
+TEST(RandomInputs, LargeValuesAreFinite) {
+  const HostKernels& kernels = host_kernels_fp16_d64();
+  const Problem problem = problem_of(kernels, 1, 256, 2, false);
+  const Inputs inputs = make_inputs(kernels, problem, InputKind::large_values);
+  double greatest = 0.0;
+  for (const double value : element_values(inputs.v, DType::fp16)) {
+    EXPECT_TRUE(std::isfinite(value));
+    EXPECT_GT(std::abs(value), 32000.0);
+    greatest = std::max(greatest, std::abs(value));
+  }
+  EXPECT_GT(greatest, 60000.0);
+}
+
 struct ReferenceCase {
   const char* name;
   DType dtype;
@@ -230,6 +268,13 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
     return values_of(tensor, problem_.dtype);
   }
 
+  // About; of V.
+  [[nodiscard]] double size_of_values() const {
+    const bool large = GetParam().kind == InputKind::large_values;
+    return large ? static_cast<double>(greatest_large_value(problem_.dtype == DType::bf16)) / 2.0
+                 : 1.0;
+  }
+
   const HostKernels* kernels_ = nullptr;
   Problem problem_;
   Inputs inputs_;
@@ -242,9 +287,10 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
 TEST_P(ReferenceAttention, Fp32ReferenceAgreesWithFloat64) {
   const std::vector<double> truth =
       cpu_attention(problem_, values(inputs_.q), values(inputs_.k), values(inputs_.v));
+  const double scale = size_of_values();  // they cancel in sums
   for (std::size_t i = 0; i < exact_.size(); ++i) {
     const double want = truth[tensor_index(i)];
-    ASSERT_NEAR(static_cast<double>(exact_[i]), want, 2e-5 * (1 + std::abs(want)))
+    ASSERT_NEAR(static_cast<double>(exact_[i]), want, 2e-5 * (scale + std::abs(want)))
         << "element " << i;
   }
 }
@@ -252,7 +298,7 @@ TEST_P(ReferenceAttention, Fp32ReferenceAgreesWithFloat64) {
 // The fp32 arithmetic between may turn a rounding the other way; never by more than a few units of
 // P and one of O.
 TEST_P(ReferenceAttention, SixteenBitReferenceRoundsWhereItSays) {
-  const double unit = unit_in_last_place(2.0, problem_.dtype);
+  const double unit = unit_in_last_place(2.0 * size_of_values(), problem_.dtype);
   const std::vector<double> want =
       cpu_rounded_attention(problem_, values(inputs_.q), values(inputs_.k), values(inputs_.v));
   std::size_t identical = 0;
@@ -286,6 +332,9 @@ INSTANTIATE_TEST_SUITE_P(
         ReferenceCase{"ragged_causal", DType::fp16, 1, 77, 2, true, InputKind::normal, {}},
         ReferenceCase{"padded_head_dim", DType::bf16, 2, 70, 3, false, InputKind::normal, {}},
         ReferenceCase{"large_logits", DType::fp16, 1, 96, 1, false, InputKind::large_logits, {}},
+        ReferenceCase{"extreme_scores", DType::fp16, 1, 96, 2, true, InputKind::extreme_scores, {}},
+        ReferenceCase{"large_values", DType::fp16, 1, 96, 1, true, InputKind::large_values, {}},
+        ReferenceCase{"large_bf16", DType::bf16, 1, 96, 1, false, InputKind::large_values, {}},
         ReferenceCase{"dominating_key", DType::bf16, 1, 96, 2, true, InputKind::dominating_key, {}},
         ReferenceCase{
             "chosen_rows", DType::fp16, 2, 150, 2, true, InputKind::normal, {0, 3, 64, 149}},
