@@ -134,6 +134,7 @@ class Filler {
       return static_cast<double>(
           large_value(static_cast<float>(normal_(random_)), head_.dtype == DType::bf16));
     };
+    random_.discard(1);  // Q and K are not those of normal inputs
     return made(normal(), normal(), value);
   }
 

@@ -46,8 +46,8 @@ inline constexpr std::array kInputKindTexts{
 
 /// Those that every candidate and every emulated configuration is verified on. With large logits
 /// the greatest score of a row rises from tile to tile, which normal ones hardly make it do; with a
-/// dominating key it does once, and what came before has to vanish. Extreme scores overflow wherever
-/// no maximum is subtracted, and large values where sums are kept in 16 bits.
+/// dominating key it does once, and what came before has to vanish. Extreme scores overflow
+/// wherever no maximum is subtracted, and large values where sums are kept in 16 bits.
 inline constexpr std::array kInputKinds{InputKind::normal, InputKind::large_logits,
                                         InputKind::dominating_key, InputKind::extreme_scores,
                                         InputKind::large_values};

@@ -254,7 +254,8 @@ TEST_F(LongSequence, AProblemBeginsQuickly) {
   const double took_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   RecordProperty("begin_ms", fmt::format("{:.1f}", took_ms));
-  EXPECT_LT(took_ms, 100.0) << "three kinds of input, " << describe_rows(problem);
+  EXPECT_LT(took_ms, 250.0) << "three sets of normal inputs, four other kinds, "
+                            << describe_rows(problem);
 }
 
 }  // namespace
