@@ -245,7 +245,9 @@ Candidate ProblemRun::candidate_of(const Trial& trial) const {
           trial.geometry,
           trial.probe_geometry,
           trial.entry.config.family,
-          trial.entry.config == work_.plan->kept_in_race};
+          trial.entry.config == work_.plan->kept_in_race,
+          true,
+          trial.small_geometry};
 }
 
 // --- The end ---

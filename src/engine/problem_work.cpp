@@ -17,11 +17,21 @@ struct Guess {
   Trial trial;
 };
 
+/// What follows for a configuration's machine code from two problems.
+bool is_same_code(const CompileRequest& a, const CompileRequest& b) {
+  return a.sources == b.sources && a.defines == b.defines && a.options == b.options &&
+         a.entry_point == b.entry_point;
+}
+
 /// Takes configurations in, one by one.
 class WorkLayout {
  public:
   WorkLayout(const Family& family, const DeviceLimits& limits, const ProblemPlan& plan)
-      : family_(family), limits_(limits), plan_(plan), probe_(probe_problem(plan.problem)) {}
+      : family_(family),
+        limits_(limits),
+        plan_(plan),
+        probe_(probe_problem(plan.problem)),
+        small_(small_problem(plan.problem)) {}
 
   void add(const Config& config, const std::string& pruned_by) {
     const Problem& problem = plan_.problem;
@@ -35,8 +45,12 @@ class WorkLayout {
     }
     const LaunchGeometry geometry = launch_geometry(family_, config, problem, limits_);
     const double us = guess_us(family_, entry, geometry, problem, limits_);
-    guesses_.push_back({us, Trial{std::move(entry), geometry,
-                                  launch_geometry(family_, config, probe_, limits_), nullptr}});
+    const bool small = has_small_launch(config);
+    guesses_.push_back(
+        {us, Trial{std::move(entry), geometry, launch_geometry(family_, config, probe_, limits_),
+                   small ? std::optional(launch_geometry(family_, config, small_, limits_))
+                         : std::nullopt,
+                   nullptr}});
   }
 
   [[nodiscard]] ProblemWork finish() {
@@ -47,20 +61,35 @@ class WorkLayout {
       work.trials.push_back(std::move(guess.trial));
     }
     work.finish_launch = [&family = family_, &limits = limits_, &problem = plan_.problem,
-                          probe = probe_](Trial& trial) {
+                          probe = probe_, small = small_](Trial& trial) {
       const Config& config = trial.entry.config;
       const ResourceFacts* facts = &trial.artifact->facts;
       trial.geometry = launch_geometry(family, config, problem, limits, facts);
       trial.probe_geometry = launch_geometry(family, config, probe, limits, facts);
+      if (trial.small_geometry) {
+        trial.small_geometry = launch_geometry(family, config, small, limits, facts);
+      }
     };
     return work;
   }
 
  private:
+  /// The machine code for the small problem is that for the problem itself.
+  [[nodiscard]] bool has_small_launch(const Config& config) const {
+    if (find_obstacle(family_, config, small_, limits_)) {
+      return false;
+    }
+    const auto request = [&](const Problem& problem) {
+      return compile_request(family_, config, problem, limits_.arch, limits_);
+    };
+    return is_same_code(request(small_), request(plan_.problem));
+  }
+
   const Family& family_;
   const DeviceLimits& limits_;
   const ProblemPlan& plan_;
   Problem probe_;
+  Problem small_;
   std::vector<Guess> guesses_;
   std::vector<Entry> obstacles_;
 };

@@ -18,8 +18,9 @@ namespace fatune {
 struct Trial {
   Entry entry;
   LaunchGeometry geometry;
-  LaunchGeometry probe_geometry;             ///< on probe_problem()
-  std::shared_ptr<const Artifact> artifact;  ///< null before it is compiled, and if that failed
+  LaunchGeometry probe_geometry;                 ///< on probe_problem()
+  std::optional<LaunchGeometry> small_geometry;  ///< on small_problem(), if the code is the same
+  std::shared_ptr<const Artifact> artifact;      ///< null before it is compiled, and if that failed
 };
 
 /// One problem with its trials.

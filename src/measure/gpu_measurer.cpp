@@ -17,9 +17,11 @@
 #include "measure/measurement_module.hpp"
 #include "measure/memory_plan.hpp"
 #include "measure/plausibility.hpp"
+#include "measure/repeated_launches.hpp"
 #include "measure/timing.hpp"
 #include "measure/verification.hpp"
 #include "measure/watched_sampler.hpp"
+#include "record/record_json.hpp"
 
 namespace fatune {
 namespace {
@@ -36,26 +38,38 @@ void check_has_graphs() {
   }
 }
 
+// Of machine code, and of how it is launched.
+std::size_t launch_hash(const Candidate& candidate, const LaunchGeometry& geometry) {
+  const std::vector<char>& code = candidate.artifact->cubin;
+  return std::hash<std::string>{}(candidate.artifact->lowered_name +
+                                  record_text(record_json(geometry)) +
+                                  std::string(code.begin(), code.end()));
+}
+
 }  // namespace
 
 // Everything on the device that belongs to one problem.
 class GpuMeasurer::ProblemState {
  public:
   ProblemState(const Problem& problem, const Artifact& kernels, const MeasurePolicy& policy,
-               const DeviceLimits& limits, bool count_rows)
+               const DeviceLimits& limits, bool count_rows, std::set<std::size_t>& repeated_before)
       : problem_(problem),
         kernels_(kernels),
         verifier_(problem, policy.seed, kernels_, stream_, count_rows),
         timer_(policy, plan_memory(problem, policy, limits).flush_bytes, kernels_, stream_),
         least_(least_time(problem, limits, policy.flush_l2)),
         sampler_(verifier_, timer_, least_, stream_),
+        repeated_(verifier_, stream_),
+        repeated_before_(repeated_before),
         mode_(policy.cuda_graph ? LaunchMode::graph : LaunchMode::plain) {}
 
   [[nodiscard]] Admission admit(CandidateId id, const Candidate& candidate,
                                 const DeviceLimits& limits) {
     bench_ranges_.try_emplace(candidate.family, bench_range_name(candidate.family, problem_));
     auto kernel = std::make_unique<LoadedKernel>(*candidate.artifact);
-    for (const LaunchGeometry& geometry : {candidate.probe_geometry, candidate.geometry}) {
+    for (const LaunchGeometry& geometry :
+         {candidate.small_geometry.value_or(candidate.probe_geometry), candidate.probe_geometry,
+          candidate.geometry}) {
       if (std::optional<std::string> limit = kernel->prepare(geometry, limits)) {
         return {{}, 0.0, Unlaunchable{*std::move(limit)}};
       }
@@ -73,6 +87,11 @@ class GpuMeasurer::ProblemState {
     }
     if (auto implausible = find_implausible(first_us, least_)) {
       return {{}, 0.0, *std::move(implausible)};
+    }
+    if (candidate.is_repeated) {
+      if (auto wrong = repeat(*kernel, sampled, candidate)) {
+        return {{}, 0.0, *std::move(wrong)};
+      }
     }
     admitted_.insert_or_assign(id, Admitted{std::move(kernel), std::move(sampled)});
     return {std::move(verdict.verification), first_us, std::nullopt};
@@ -124,6 +143,31 @@ class GpuMeasurer::ProblemState {
     return kernel.launch(geometry, addresses, mode_, range);
   }
 
+  // What of many launches is wrong. Once for the same launch of the same machine code, whatever the
+  // problem.
+  [[nodiscard]] std::optional<WrongResult> repeat(const LoadedKernel& kernel,
+                                                  SampledKernel& sampled,
+                                                  const Candidate& candidate) {
+    const bool small = candidate.small_geometry.has_value();
+    const std::string range = attention_range_name(
+        candidate.family, small ? small_problem(problem_) : probe_problem(problem_));
+    const LaunchGeometry& geometry = candidate.small_geometry.value_or(candidate.probe_geometry);
+    const RepeatedLaunches::Stages stages =
+        small ? RepeatedLaunches::Stages{&verifier_.small(0), &verifier_.small(1)}
+              : RepeatedLaunches::Stages{&verifier_.probe(kProbeKinds[0]),
+                                         &verifier_.probe(kProbeKinds[1])};
+    if (repeated_before_.contains(launch_hash(candidate, geometry))) {
+      return std::nullopt;
+    }
+    RepeatedLaunches::Result result = repeated_.run(
+        stages, [&](const Stage& stage) { return launch(kernel, geometry, stage, range); });
+    sampled.deterministic = sampled.deterministic && result.deterministic;
+    if (!result.wrong && result.deterministic) {
+      repeated_before_.insert(launch_hash(candidate, geometry));
+    }
+    return std::move(result.wrong);
+  }
+
   [[nodiscard]] Verdict verify_probes(const LoadedKernel& kernel, const Candidate& candidate) {
     const std::string range = attention_range_name(candidate.family, probe_problem(problem_));
     std::vector<KernelLaunch> launches;  // live until check_probes() has waited for them
@@ -162,6 +206,8 @@ class GpuMeasurer::ProblemState {
   SampleTimer timer_;
   LeastTime least_;
   WatchedSampler sampler_;
+  RepeatedLaunches repeated_;
+  std::set<std::size_t>& repeated_before_;  // launches that need not be repeated again
   LaunchMode mode_;
   std::map<CandidateId, Admitted> admitted_;
 };
@@ -187,7 +233,8 @@ void GpuMeasurer::begin_problem(const Problem& problem, const Artifact& kernels)
     check_has_graphs();
   }
   try {
-    state_ = std::make_unique<ProblemState>(problem, kernels, policy(), limits_, count_rows_);
+    state_ = std::make_unique<ProblemState>(problem, kernels, policy(), limits_, count_rows_,
+                                            repeated_before_);
   } catch (const gpu::DriverError& error) {
     context_lost_ = error.sticky();
     throw;

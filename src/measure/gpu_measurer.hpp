@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "core/device_limits.hpp"
 #include "core/measure_policy.hpp"
@@ -50,6 +51,7 @@ class GpuMeasurer : public Measurer {
   DeviceLimits limits_;
   GpuMonitor* monitor_;
   bool count_rows_;
+  std::set<std::size_t> repeated_before_;
   std::unique_ptr<ProblemState> state_;
   bool context_lost_ = false;
 };

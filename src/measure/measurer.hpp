@@ -24,6 +24,11 @@ struct Candidate {
   LaunchGeometry probe_geometry;  ///< the launch on probe_problem(problem)
   std::string family = {};        ///< for the names that profilers show (core/range_names.hpp)
   bool kept_in_race = false;      ///< ProblemPlan::kept_in_race is this one
+  /// Whether it is launched many times in a row before it is admitted (repeated_launches.hpp).
+  bool is_repeated = false;
+  /// Where: on small_problem(problem); absent: on the probe problem, for its machine code would be
+  /// another there.
+  std::optional<LaunchGeometry> small_geometry = {};
 };
 
 /// What a caller names an admitted candidate by.

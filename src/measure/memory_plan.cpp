@@ -15,6 +15,7 @@
 namespace fatune {
 namespace {
 
+constexpr std::int64_t kSmallStages = 2;  // of RepeatedLaunches
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 // Kept free for modules, and for the local memory that the driver backs for kernels that spill.
 constexpr std::int64_t kReserveBytes = 512 * kMiB;
@@ -63,11 +64,13 @@ std::int64_t StagePlan::tensors_bytes() const {
 }
 
 std::int64_t MemoryPlan::tensors_bytes() const {
-  return kInputSets * whole.tensors_bytes() + std::ssize(kProbeKinds) * probe.tensors_bytes();
+  return kInputSets * whole.tensors_bytes() + std::ssize(kProbeKinds) * probe.tensors_bytes() +
+         kSmallStages * small.tensors_bytes();
 }
 
 std::int64_t MemoryPlan::reference_bytes() const {
-  return kInputSets * whole.reference_bytes + std::ssize(kProbeKinds) * probe.reference_bytes;
+  return kInputSets * whole.reference_bytes + std::ssize(kProbeKinds) * probe.reference_bytes +
+         kSmallStages * small.reference_bytes;
 }
 
 StagePlan plan_stage(const Problem& problem) {
@@ -86,7 +89,7 @@ StagePlan plan_stage(const Problem& problem) {
 MemoryPlan plan_memory(const Problem& problem, const MeasurePolicy& policy,
                        const DeviceLimits& limits) {
   return {plan_stage(problem), plan_stage(probe_problem(problem)),
-          policy.flush_l2 ? 2 * limits.l2_bytes : 0};
+          plan_stage(small_problem(problem)), policy.flush_l2 ? 2 * limits.l2_bytes : 0};
 }
 
 std::int64_t required_bytes(const Problem& problem, const MeasurePolicy& policy,

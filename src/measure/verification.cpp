@@ -93,6 +93,12 @@ Verifier::Verifier(const Problem& problem, std::uint64_t seed, const Measurement
   for (const InputKind kind : kProbeKinds) {
     probes_.emplace_back(probe_problem(problem), kind, seed, kernels, stream);
   }
+  constexpr int kSmallStages = 2;
+  small_.reserve(kSmallStages);
+  for (int i = 0; i < kSmallStages; ++i) {
+    small_.emplace_back(small_problem(problem), InputKind::normal,
+                        seed + static_cast<std::uint64_t>(i), kernels, stream);
+  }
 }
 
 const Stage& Verifier::probe(InputKind kind) const {

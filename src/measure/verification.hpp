@@ -42,6 +42,10 @@ class Verifier {
   [[nodiscard]] const Stage& whole(int set) const {
     return whole_.at(static_cast<std::size_t>(set));
   }
+  /// Normal inputs on small_problem(), of two seeds.
+  [[nodiscard]] const Stage& small(int index) const {
+    return small_.at(static_cast<std::size_t>(index));
+  }
   /// One of kProbeKinds on the probe problem.
   [[nodiscard]] const Stage& probe(InputKind kind) const;
 
@@ -61,6 +65,7 @@ class Verifier {
   const gpu::Stream& stream_;
   std::vector<Stage> whole_;
   std::vector<Stage> probes_;
+  std::vector<Stage> small_;
   gpu::DeviceBuffer device_counts_;  // CheckCounts of each stage of a check
   gpu::PinnedBuffer host_counts_;
 };

@@ -41,6 +41,13 @@ ExitCode read_exit_code(const Message& message) {
                                                          : ExitCode::gpu_failure;
 }
 
+std::optional<LaunchGeometry> read_small_geometry(const Message& message) {
+  const auto found = message.body.find("small_geometry");
+  return found == message.body.end() || found->is_null()
+             ? std::nullopt
+             : std::optional(record_member<LaunchGeometry>(message, "small_geometry"));
+}
+
 }  // namespace
 
 Message plain_message(const char* type) { return {{{"type", type}}, {}}; }
@@ -113,7 +120,10 @@ Message admit_message(CandidateId id, const Candidate& candidate) {
            {"family", candidate.family},
            {"kernel", candidate.artifact->lowered_name},
            {"geometry", record_json(candidate.geometry)},
-           {"probe_geometry", record_json(candidate.probe_geometry)}},
+           {"probe_geometry", record_json(candidate.probe_geometry)},
+           {"is_repeated", candidate.is_repeated},
+           {"small_geometry",
+            candidate.small_geometry ? record_json(*candidate.small_geometry) : Json(nullptr)}},
           candidate.artifact->cubin};
 }
 
@@ -121,10 +131,14 @@ Candidate read_candidate(const Message& message) {
   auto artifact = std::make_shared<Artifact>();
   artifact->lowered_name = plain_member<std::string>(message, "kernel");
   artifact->cubin = message.blob;
-  return {plain_member<std::string>(message, "label"), std::move(artifact),
+  return {plain_member<std::string>(message, "label"),
+          std::move(artifact),
           record_member<LaunchGeometry>(message, "geometry"),
           record_member<LaunchGeometry>(message, "probe_geometry"),
-          plain_member<std::string>(message, "family")};
+          plain_member<std::string>(message, "family"),
+          false,
+          plain_member<bool>(message, "is_repeated"),
+          read_small_geometry(message)};
 }
 
 Message sample_message(CandidateId id, const SampleRequest& request) {

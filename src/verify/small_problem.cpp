@@ -12,8 +12,6 @@
 namespace fatune {
 namespace {
 
-// Long enough for several steps of the usual tiles of keys, and for a second block of queries.
-constexpr std::int64_t kShortLength = 256;
 // More than one, so that the stride from row to row is not the row itself.
 constexpr std::int64_t kFewHeads = 2;
 
@@ -135,22 +133,6 @@ class SmallLaunches {
 };
 
 }  // namespace
-
-std::int64_t short_length(std::int64_t seq_len) {
-  if (seq_len <= kShortLength) {
-    return seq_len;
-  }
-  const std::int64_t rest = seq_len % kShortLength;
-  return rest < kShortLength / 2 ? kShortLength + rest : rest;
-}
-
-Problem small_problem(const Problem& problem) {
-  Problem small = problem;
-  small.batch = 1;
-  small.seq_len = short_length(problem.seq_len);
-  small.seq_len_kv = short_length(problem.seq_len_kv);
-  return small;
-}
 
 std::vector<SmallLaunch> small_launches(const Family& family, const Config& config,
                                         const Problem& problem, const DeviceLimits& limits) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "attention/probe_problem.hpp"
 #include "attention/problem.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
@@ -12,13 +13,6 @@
 #include "verify/emulated_problem.hpp"
 
 namespace fatune {
-
-/// A length that is ragged as `seq_len` is, for tiles of up to 256 rows that divide 256: itself up
-/// to 256, else 128 to 383.
-[[nodiscard]] std::int64_t short_length(std::int64_t seq_len);
-
-/// The problem with batch 1 and short_length().
-[[nodiscard]] Problem small_problem(const Problem& problem);
 
 /// A launch that is cheap to emulate and stands for a configuration on a problem.
 struct SmallLaunch {

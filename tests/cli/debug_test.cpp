@@ -177,7 +177,8 @@ TEST_F(DebugCommand, AFolderThatCannotBeWrittenIsNamedFirst) {
 TEST_F(DebugCommand, OptionsThatMakeNoSenseAreRefused) {
   expect_error(
       fatune(debug({"--init", "zeros"})), ExitCode::usage,
-      {"'zeros' is no kind of input", "normal, large_logits, dominating_key, extreme_scores, large_values, range, onehot"});
+      {"'zeros' is no kind of input",
+       "normal, large_logits, dominating_key, extreme_scores, large_values, range, onehot"});
   expect_error(fatune({"debug", "--config", kConfig, "--seq", "0"}), ExitCode::usage, {"--seq"});
   expect_error(fatune({"debug"}), ExitCode::usage, {"--config"});
   expect_error(fatune(debug({"--seq", "100"})), ExitCode::usage, {"--seq"});

@@ -1,6 +1,5 @@
 // Hardware counters in this process: what CUPTI says must agree with what the events say.
 #include "measure/counting.hpp"
-#include "attention/forward_arguments.hpp"
 
 #include <gmock/gmock.h>
 
@@ -8,6 +7,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "attention/forward_arguments.hpp"
 #include "core/error.hpp"
 #include "core/statistics.hpp"
 #include "gpu/driver.hpp"

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "attention/forward_arguments.hpp"
 #include "attention/probe_problem.hpp"
 #include "core/statistics.hpp"
 #include "gpu/gpu_test.hpp"
@@ -21,7 +22,6 @@ using ::testing::HasSubstr;
 
 // A thread per output element, a block per row: slow, plain and right, but for one fault.
 constexpr const char* kNaiveAttention = R"(
-#include "attention/forward_arguments.hpp"
 #include "common/attention_args.h"
 #include "common/ptx_convert.cuh"
 

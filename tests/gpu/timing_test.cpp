@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "attention/forward_arguments.hpp"
 #include "core/statistics.hpp"
 #include "gpu/gpu_test.hpp"
 #include "gpu/nvml.hpp"
@@ -30,7 +31,6 @@ double since_ms(Clock::time_point start) {
 }
 
 constexpr const char* kEmpty = R"(
-#include "attention/forward_arguments.hpp"
 extern "C" __global__ void empty(AttentionForwardArgs) {}
 )";
 

@@ -15,6 +15,7 @@
 #include "attention/tensor_shape.hpp"
 #include "core/error.hpp"
 #include "measure/memory_plan.hpp"
+#include "measure/repeated_launches.hpp"
 #include "unit/gpu/fake_driver.hpp"
 #include "unit/measure/host_gpu.hpp"
 
@@ -417,6 +418,42 @@ TEST_F(GpuMeasurerTest, ASampleThatDoesNothingIsAWrongResult) {
   EXPECT_THAT(outcome_summary(measure()),
               HasSubstr("sample 5: its output differs from the verified one of the same inputs: "
                         "input normal: 2560 output values are NaN, infinite or were never"));
+}
+
+// A race may drop it after its first sample: by then it has been launched often.
+TEST_F(GpuMeasurerTest, OneThatStopsComputingIsNotAdmitted) {
+  int launches = 0;
+  gpu_.candidate = [this, &launches](const AttentionForwardArgs& args) {
+    if (++launches <= kProbes + 9) {
+      gpu_.compute_attention(args);
+    }
+  };
+  candidate_.is_repeated = true;
+  EXPECT_THAT(outcome_summary(measure()),
+              AllOf(HasSubstr("launch 15 of 16 in a row: input "), HasSubstr("never written")));
+}
+
+TEST_F(GpuMeasurerTest, OneThatIsWrongInEveryOtherLaunchIsNotAdmitted) {
+  int launches = 0;
+  gpu_.candidate = [this, &launches](const AttentionForwardArgs& args) {
+    gpu_.compute_attention(args);
+    if (++launches > kProbes + 1 && launches % 2 == 0) {
+      *static_cast<std::uint16_t*>(args.o) = 0x4500;
+    }
+  };
+  candidate_.is_repeated = true;
+  EXPECT_THAT(outcome_summary(measure()), HasSubstr("of 16 in a row: input "));
+}
+
+TEST_F(GpuMeasurerTest, ARightOneIsLaunchedManyTimesAndAdmitted) {
+  int launches = 0;
+  gpu_.candidate = [this, &launches](const AttentionForwardArgs& args) {
+    ++launches;
+    gpu_.compute_attention(args);
+  };
+  candidate_.is_repeated = true;
+  EXPECT_TRUE(is_ranked(measure()));
+  EXPECT_GE(launches, kProbes + 1 + RepeatedLaunches::kLaunches);
 }
 
 TEST_F(GpuMeasurerTest, SamplesTakeTurnsOnSetsOfInputs) {

@@ -10,7 +10,7 @@ namespace {
 
 using testing::HasSubstr;
 
-TEST(WorkerMessages, ACandidateTravelsWithBothItsGeometries) {
+TEST(WorkerMessages, ACandidateTravelsWithItsGeometries) {
   auto artifact = std::make_shared<Artifact>();
   artifact->lowered_name = "kernel";
   artifact->cubin = {'c', 'u'};
@@ -18,6 +18,10 @@ TEST(WorkerMessages, ACandidateTravelsWithBothItsGeometries) {
       "label", artifact, {{1, 2, 3}, {128, 1, 1}, 4096}, {{4, 5, 6}, {256, 2, 1}, 8192}, "flash"};
   sent.geometry.arguments = attention_forward_arguments({1, 2, 3, 64, DType::fp16, false});
   sent.geometry.cluster = {1, 2, 1};
+  EXPECT_FALSE(read_candidate(admit_message(41, sent)).is_repeated);
+  EXPECT_FALSE(read_candidate(admit_message(41, sent)).small_geometry);
+  sent.is_repeated = true;
+  sent.small_geometry = LaunchGeometry{{7, 8, 9}, {32, 1, 1}, 16};
   const Message message = admit_message(42, sent);
   EXPECT_EQ(read_id(message), 42);
   const Candidate read = read_candidate(message);
@@ -27,6 +31,8 @@ TEST(WorkerMessages, ACandidateTravelsWithBothItsGeometries) {
   EXPECT_EQ(read.geometry, sent.geometry);
   EXPECT_EQ(read.probe_geometry, sent.probe_geometry);
   EXPECT_EQ(read.family, "flash");
+  EXPECT_TRUE(read.is_repeated);
+  EXPECT_EQ(read.small_geometry, sent.small_geometry);
 }
 
 TEST(WorkerMessages, CountsTravelByRunAndMetric) {

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <optional>
+
+#include "core/outcome.hpp"
+#include "gpu/context.hpp"
+#include "gpu/memory.hpp"
+#include "measure/loaded_kernel.hpp"
+#include "measure/stage.hpp"
+#include "measure/verification.hpp"
+
+namespace fatune {
+
+/// Launches a candidate many times in a row, so that one that stops computing after some launches
+/// is found also where a race drops it after its first sample. In turns on two stages; each launch
+/// finds a poisoned output and must leave what the last one leaves, which is verified. All throw
+/// gpu::DriverError.
+class RepeatedLaunches {
+ public:
+  static constexpr int kLaunches = 16;
+
+  struct Result {
+    std::optional<WrongResult> wrong;
+    bool deterministic = true;  ///< false: right outputs of the same inputs differed
+  };
+  using Stages = std::array<const Stage*, 2>;
+  using MakeLaunch = std::function<KernelLaunch(const Stage&)>;
+
+  /// Both must outlive this.
+  RepeatedLaunches(const Verifier& verifier, const gpu::Stream& stream);
+
+  /// Waits for the device. The stages have inputs of different values.
+  [[nodiscard]] Result run(const Stages& stages, const MakeLaunch& make_launch) const;
+
+ private:
+  [[nodiscard]] bool left_the_same(const Stages& stages, const MakeLaunch& make_launch) const;
+  [[nodiscard]] std::optional<WrongResult> check(const Stage& stage, int launch) const;
+
+  const Verifier& verifier_;
+  const gpu::Stream& stream_;
+  gpu::DeviceBuffer device_sums_;  // of each launch's output
+  gpu::PinnedBuffer host_sums_;
+};
+
+}  // namespace fatune
