@@ -56,6 +56,11 @@ inline constexpr std::array kInputKinds{InputKind::normal, InputKind::large_logi
 inline constexpr std::array kProbeKinds{InputKind::large_logits, InputKind::dominating_key,
                                         InputKind::extreme_scores, InputKind::large_values};
 
+/// What it catches shows in a few tiles, whatever the lengths.
+[[nodiscard]] constexpr bool is_about_values(InputKind kind) {
+  return kind == InputKind::extreme_scores || kind == InputKind::large_values;
+}
+
 [[nodiscard]] constexpr std::string_view input_kind_name(InputKind kind) {
   return kInputKindTexts.at(static_cast<std::size_t>(kind)).name;
 }

@@ -21,8 +21,8 @@ inline constexpr std::int64_t kTilePositions = 256;
 /// Up to this many rows (batch * heads * seq_len), all are compared ...
 inline constexpr std::int64_t kAllRowsLimit = 65536;
 /// ... unless their references take more than this many scores (rows * seq_len_kv): at d_head 128,
-/// 0.3 TFLOP in plain fp32.
-inline constexpr std::int64_t kAllScoresLimit = std::int64_t{1} << 28;
+/// 0.07 TFLOP in plain fp32.
+inline constexpr std::int64_t kAllScoresLimit = std::int64_t{1} << 26;
 /// About how many are compared of more. A power of two, so that the heads' shares fill the
 /// reference kernel's blocks where the number of heads is one too.
 inline constexpr std::int64_t kSampledRows = 8192;

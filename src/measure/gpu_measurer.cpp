@@ -41,9 +41,9 @@ void check_has_graphs() {
 // Of machine code, and of how it is launched.
 std::size_t launch_hash(const Candidate& candidate, const LaunchGeometry& geometry) {
   const std::vector<char>& code = candidate.artifact->cubin;
-  return std::hash<std::string>{}(candidate.artifact->lowered_name +
-                                  record_text(record_json(geometry)) +
-                                  std::string(code.begin(), code.end()));
+  const std::hash<std::string_view> hash;
+  return hash({code.data(), code.size()}) ^
+         hash(candidate.artifact->lowered_name + record_text(record_json(geometry)));
 }
 
 }  // namespace
@@ -154,30 +154,37 @@ class GpuMeasurer::ProblemState {
     const LaunchGeometry& geometry = candidate.small_geometry.value_or(candidate.probe_geometry);
     const RepeatedLaunches::Stages stages =
         small ? RepeatedLaunches::Stages{&verifier_.small(0), &verifier_.small(1)}
-              : RepeatedLaunches::Stages{&verifier_.probe(kProbeKinds[0]),
-                                         &verifier_.probe(kProbeKinds[1])};
-    if (repeated_before_.contains(launch_hash(candidate, geometry))) {
+              : RepeatedLaunches::Stages{&verifier_.probe(kProbeKinds[0], Verifier::Where::probe),
+                                         &verifier_.probe(kProbeKinds[1], Verifier::Where::probe)};
+    const std::size_t hash = launch_hash(candidate, geometry);
+    if (repeated_before_.contains(hash)) {
       return std::nullopt;
     }
     RepeatedLaunches::Result result = repeated_.run(
         stages, [&](const Stage& stage) { return launch(kernel, geometry, stage, range); });
     sampled.deterministic = sampled.deterministic && result.deterministic;
     if (!result.wrong && result.deterministic) {
-      repeated_before_.insert(launch_hash(candidate, geometry));
+      repeated_before_.insert(hash);
     }
     return std::move(result.wrong);
   }
 
+  // Kinds about values are as good on a small problem, where the machine code is the same there.
   [[nodiscard]] Verdict verify_probes(const LoadedKernel& kernel, const Candidate& candidate) {
-    const std::string range = attention_range_name(candidate.family, probe_problem(problem_));
-    std::vector<KernelLaunch> launches;  // live until check_probes() has waited for them
+    std::vector<KernelLaunch> launches;  // live until check() has waited for them
+    std::vector<const Stage*> stages;
     for (const InputKind kind : kProbeKinds) {
-      const Stage& stage = verifier_.probe(kind);
+      const bool small = candidate.small_geometry && is_about_values(kind);
+      const Stage& stage =
+          verifier_.probe(kind, small ? Verifier::Where::small : Verifier::Where::probe);
       stage.poison_output();
-      launches.push_back(launch(kernel, candidate.probe_geometry, stage, range));
+      launches.push_back(launch(kernel,
+                                small ? *candidate.small_geometry : candidate.probe_geometry, stage,
+                                attention_range_name(candidate.family, stage.problem())));
       launches.back().queue(stream_);
+      stages.push_back(&stage);
     }
-    return verifier_.check_probes();
+    return verifier_.check(stages);
   }
 
   [[nodiscard]] Verified verify(const LoadedKernel& kernel, SampledKernel& sampled,

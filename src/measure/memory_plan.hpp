@@ -30,7 +30,7 @@ inline constexpr int kInputSets = 3;
 struct MemoryPlan {
   StagePlan whole;               ///< one set of normal inputs on the problem itself
   StagePlan probe;               ///< one kind of the others on the probe problem
-  StagePlan small;               ///< one of the two stages of repeated launches
+  StagePlan small;               ///< one kind of input on small_problem()
   std::int64_t flush_bytes = 0;  ///< written before a cold sample: twice the L2; 0 without flush
 
   [[nodiscard]] std::int64_t tensors_bytes() const;

@@ -36,12 +36,12 @@ void Stage::compute_references() const {
 InputSum Stage::sum_inputs() const {
   constexpr auto kBytes = static_cast<std::int64_t>(sizeof(InputSum));
   const gpu::DeviceBuffer on_device(kBytes);
-  const gpu::PinnedBuffer on_host(kBytes);
+  InputSum sum;
   gpu::fill_words_async(on_device.address(), 0, kBytes / 4, stream_);
   kernels_.sum_inputs(tensors_.input_sum_args(on_device.as<InputSum>()), stream_);
-  gpu::copy_to_host_async(on_host.host(), on_device.address(), kBytes, stream_);
+  gpu::copy_to_host_async(&sum, on_device.address(), kBytes, stream_);
   stream_.synchronize();
-  return *on_host.host_as<const InputSum>();
+  return sum;
 }
 
 void Stage::queue_fingerprint(InputSum* sum) const {

@@ -80,18 +80,16 @@ std::optional<std::string> find_any_fault(const Stage& stage, const CheckCounts&
 
 Verifier::Verifier(const Problem& problem, std::uint64_t seed, const MeasurementModule& kernels,
                    const gpu::Stream& stream, bool count_rows)
-    : seed_(seed),
+    : problem_(problem),
+      seed_(seed),
       count_rows_(count_rows),
+      kernels_(kernels),
       stream_(stream),
       device_counts_(kCountsBytes),
       host_counts_(kCountsBytes) {
   whole_.reserve(kInputSets);
   for (int set = 0; set < kInputSets; ++set) {
     whole_.emplace_back(problem, InputKind::normal, seed_of_set(seed, set), kernels, stream);
-  }
-  probes_.reserve(kProbeKinds.size());
-  for (const InputKind kind : kProbeKinds) {
-    probes_.emplace_back(probe_problem(problem), kind, seed, kernels, stream);
   }
   constexpr int kSmallStages = 2;
   small_.reserve(kSmallStages);
@@ -101,9 +99,16 @@ Verifier::Verifier(const Problem& problem, std::uint64_t seed, const Measurement
   }
 }
 
-const Stage& Verifier::probe(InputKind kind) const {
-  return *std::find_if(probes_.begin(), probes_.end(),
-                       [kind](const Stage& stage) { return stage.kind() == kind; });
+const Stage& Verifier::probe(InputKind kind, Where where) {
+  const auto found = probes_.find({kind, where});
+  if (found != probes_.end()) {
+    return found->second;
+  }
+  const Problem on = where == Where::small ? small_problem(problem_) : probe_problem(problem_);
+  return probes_
+      .emplace(std::piecewise_construct, std::forward_as_tuple(kind, where),
+               std::forward_as_tuple(on, kind, seed_, kernels_, stream_))
+      .first->second;
 }
 
 const CheckCounts* Verifier::fetch_counts() const {
@@ -155,14 +160,6 @@ Verdict Verifier::check(std::span<const Stage* const> stages) const {
 Verdict Verifier::check(const Stage& stage) const {
   const std::array one{&stage};
   return check(std::span<const Stage* const>(one));
-}
-
-Verdict Verifier::check_probes() const {
-  std::vector<const Stage*> all;
-  for (const Stage& stage : probes_) {
-    all.push_back(&stage);
-  }
-  return check(std::span<const Stage* const>(all));
 }
 
 }  // namespace fatune

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "attention/input_kind.hpp"
@@ -30,9 +32,13 @@ struct Verdict {
 ///
 /// Of normal inputs on the problem there are kInputSets, made from seeds of their own.
 ///
-/// For each stage: its poison_output(), the caller's run of the kernel, check().
+/// For each stage: its poison_output(), the caller's run of the kernel, check(). Not more than
+/// kProbeKinds.size() are checked together.
 class Verifier {
  public:
+  /// Inputs besides normal ones: on the probe problem, or on the cheaper small_problem().
+  enum class Where { probe, small };
+
   /// Inputs and references are those of `seed`. `kernels` and `stream` must outlive the verifier.
   /// `count_rows`: each check also says which rows are wrong (Verification::rows).
   Verifier(const Problem& problem, std::uint64_t seed, const MeasurementModule& kernels,
@@ -46,25 +52,26 @@ class Verifier {
   [[nodiscard]] const Stage& small(int index) const {
     return small_.at(static_cast<std::size_t>(index));
   }
-  /// One of kProbeKinds on the probe problem.
-  [[nodiscard]] const Stage& probe(InputKind kind) const;
+  /// One of kProbeKinds: on the probe problem, or on small_problem().
+  [[nodiscard]] const Stage& probe(InputKind kind, Where where);
 
   /// Checks the outputs as they stand. Waits for the device once. What has damaged inputs or guard
   /// bands has them made anew.
   [[nodiscard]] Verdict check(const Stage& stage) const;
-  [[nodiscard]] Verdict check_probes() const;
+  [[nodiscard]] Verdict check(std::span<const Stage* const> stages) const;
 
  private:
-  [[nodiscard]] Verdict check(std::span<const Stage* const> stages) const;
   [[nodiscard]] const CheckCounts* fetch_counts() const;
   [[nodiscard]] std::string method() const;
   void judge(const Stage& stage, const CheckCounts& counts, Verdict& verdict) const;
 
+  Problem problem_;
   std::uint64_t seed_;
   bool count_rows_;
+  const MeasurementModule& kernels_;
   const gpu::Stream& stream_;
   std::vector<Stage> whole_;
-  std::vector<Stage> probes_;
+  std::map<std::pair<InputKind, Where>, Stage> probes_;  // made when they are asked for
   std::vector<Stage> small_;
   gpu::DeviceBuffer device_counts_;  // CheckCounts of each stage of a check
   gpu::PinnedBuffer host_counts_;

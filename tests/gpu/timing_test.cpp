@@ -31,6 +31,7 @@ double since_ms(Clock::time_point start) {
 }
 
 constexpr const char* kEmpty = R"(
+#include "common/attention_args.h"
 extern "C" __global__ void empty(AttentionForwardArgs) {}
 )";
 
