@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string_view>
@@ -56,9 +57,10 @@ inline constexpr std::array kInputKinds{InputKind::normal, InputKind::large_logi
 inline constexpr std::array kProbeKinds{InputKind::large_logits, InputKind::dominating_key,
                                         InputKind::extreme_scores, InputKind::large_values};
 
-/// What it catches shows in a few tiles, whatever the lengths.
+/// Those of them that are about values: what they catch shows in a few tiles, whatever the lengths.
+inline constexpr std::array kValueKinds{InputKind::extreme_scores, InputKind::large_values};
 [[nodiscard]] constexpr bool is_about_values(InputKind kind) {
-  return kind == InputKind::extreme_scores || kind == InputKind::large_values;
+  return std::find(kValueKinds.begin(), kValueKinds.end(), kind) != kValueKinds.end();
 }
 
 [[nodiscard]] constexpr std::string_view input_kind_name(InputKind kind) {

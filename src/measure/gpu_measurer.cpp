@@ -52,7 +52,8 @@ std::size_t launch_hash(const Candidate& candidate, const LaunchGeometry& geomet
 class GpuMeasurer::ProblemState {
  public:
   ProblemState(const Problem& problem, const Artifact& kernels, const MeasurePolicy& policy,
-               const DeviceLimits& limits, bool count_rows, std::set<std::size_t>& repeated_before)
+               const DeviceLimits& limits, bool count_rows,
+               std::map<std::size_t, Verification>& repeated_before)
       : problem_(problem),
         kernels_(kernels),
         verifier_(problem, policy.seed, kernels_, stream_, count_rows),
@@ -87,11 +88,6 @@ class GpuMeasurer::ProblemState {
     }
     if (auto implausible = find_implausible(first_us, least_)) {
       return {{}, 0.0, *std::move(implausible)};
-    }
-    if (candidate.is_repeated) {
-      if (auto wrong = repeat(*kernel, sampled, candidate)) {
-        return {{}, 0.0, *std::move(wrong)};
-      }
     }
     admitted_.insert_or_assign(id, Admitted{std::move(kernel), std::move(sampled)});
     return {std::move(verdict.verification), first_us, std::nullopt};
@@ -143,55 +139,59 @@ class GpuMeasurer::ProblemState {
     return kernel.launch(geometry, addresses, mode_, range);
   }
 
-  // What of many launches is wrong. Once for the same launch of the same machine code, whatever the
-  // problem.
-  [[nodiscard]] std::optional<WrongResult> repeat(const LoadedKernel& kernel,
-                                                  SampledKernel& sampled,
-                                                  const Candidate& candidate) {
-    const bool small = candidate.small_geometry.has_value();
-    const std::string range = attention_range_name(
-        candidate.family, small ? small_problem(problem_) : probe_problem(problem_));
+  // Many launches on the kinds that are about values. Once for the same launch of the same machine
+  // code, whatever the problem.
+  [[nodiscard]] Verdict repeat(const LoadedKernel& kernel, SampledKernel& sampled,
+                               const Candidate& candidate) {
+    const auto where = candidate.small_geometry ? Verifier::Where::small : Verifier::Where::probe;
     const LaunchGeometry& geometry = candidate.small_geometry.value_or(candidate.probe_geometry);
-    const RepeatedLaunches::Stages stages =
-        small ? RepeatedLaunches::Stages{&verifier_.small(0), &verifier_.small(1)}
-              : RepeatedLaunches::Stages{&verifier_.probe(kProbeKinds[0], Verifier::Where::probe),
-                                         &verifier_.probe(kProbeKinds[1], Verifier::Where::probe)};
     const std::size_t hash = launch_hash(candidate, geometry);
-    if (repeated_before_.contains(hash)) {
-      return std::nullopt;
+    if (const auto before = repeated_before_.find(hash); before != repeated_before_.end()) {
+      return {before->second, std::nullopt, false};
     }
+    const RepeatedLaunches::Stages stages{&verifier_.probe(kValueKinds[0], where),
+                                          &verifier_.probe(kValueKinds[1], where)};
+    const std::string range = attention_range_name(candidate.family, stages[0]->problem());
     RepeatedLaunches::Result result = repeated_.run(
         stages, [&](const Stage& stage) { return launch(kernel, geometry, stage, range); });
     sampled.deterministic = sampled.deterministic && result.deterministic;
-    if (!result.wrong && result.deterministic) {
-      repeated_before_.insert(hash);
+    if (!result.verdict.finding && result.deterministic) {
+      repeated_before_.emplace(hash, result.verdict.verification);
     }
-    return std::move(result.wrong);
+    return std::move(result.verdict);
   }
 
-  // Kinds about values are as good on a small problem, where the machine code is the same there.
-  [[nodiscard]] Verdict verify_probes(const LoadedKernel& kernel, const Candidate& candidate) {
+  // Kinds about values are left to the many launches, if there are any.
+  [[nodiscard]] Verdict verify_probes(const LoadedKernel& kernel, SampledKernel& sampled,
+                                      const Candidate& candidate) {
     std::vector<KernelLaunch> launches;  // live until check() has waited for them
     std::vector<const Stage*> stages;
     for (const InputKind kind : kProbeKinds) {
-      const bool small = candidate.small_geometry && is_about_values(kind);
-      const Stage& stage =
-          verifier_.probe(kind, small ? Verifier::Where::small : Verifier::Where::probe);
+      if (candidate.is_repeated && is_about_values(kind)) {
+        continue;
+      }
+      const Stage& stage = verifier_.probe(kind, Verifier::Where::probe);
       stage.poison_output();
-      launches.push_back(launch(kernel,
-                                small ? *candidate.small_geometry : candidate.probe_geometry, stage,
+      launches.push_back(launch(kernel, candidate.probe_geometry, stage,
                                 attention_range_name(candidate.family, stage.problem())));
       launches.back().queue(stream_);
       stages.push_back(&stage);
     }
-    return verifier_.check(stages);
+    Verdict verdict = verifier_.check(stages);
+    if (candidate.is_repeated && !verdict.finding) {
+      Verdict repeated = repeat(kernel, sampled, candidate);
+      append(repeated.verification.inputs, verdict.verification.inputs);
+      append(repeated.verification.rows, verdict.verification.rows);
+      verdict.finding = std::move(repeated.finding);
+    }
+    return verdict;
   }
 
   [[nodiscard]] Verified verify(const LoadedKernel& kernel, SampledKernel& sampled,
                                 const Candidate& candidate) {
     for (;;) {
       const bool others_ran = sampler_.others_ran_unchecked(sampled.id, 0);
-      Verdict probes = verify_probes(kernel, candidate);
+      Verdict probes = verify_probes(kernel, sampled, candidate);
       if (probes.finding) {
         return {std::move(probes), 0.0};
       }
@@ -214,7 +214,7 @@ class GpuMeasurer::ProblemState {
   LeastTime least_;
   WatchedSampler sampler_;
   RepeatedLaunches repeated_;
-  std::set<std::size_t>& repeated_before_;  // launches that need not be repeated again
+  std::map<std::size_t, Verification>& repeated_before_;  // launches that need no repetition
   LaunchMode mode_;
   std::map<CandidateId, Admitted> admitted_;
 };

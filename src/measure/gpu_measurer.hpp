@@ -1,8 +1,8 @@
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
-#include <set>
 
 #include "core/device_limits.hpp"
 #include "core/measure_policy.hpp"
@@ -51,7 +51,7 @@ class GpuMeasurer : public Measurer {
   DeviceLimits limits_;
   GpuMonitor* monitor_;
   bool count_rows_;
-  std::set<std::size_t> repeated_before_;
+  std::map<std::size_t, Verification> repeated_before_;
   std::unique_ptr<ProblemState> state_;
   bool context_lost_ = false;
 };

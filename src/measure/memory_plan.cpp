@@ -15,8 +15,7 @@
 namespace fatune {
 namespace {
 
-// Two of RepeatedLaunches, two of kinds of input that are about values.
-constexpr std::int64_t kSmallStages = 4;
+constexpr std::int64_t kSmallStages = 2;  // of kinds of input that are about values
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 // Kept free for modules, and for the local memory that the driver backs for kernels that spill.
 constexpr std::int64_t kReserveBytes = 512 * kMiB;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <utility>
-#include <vector>
 
 namespace fatune {
 namespace {
@@ -39,34 +38,34 @@ bool RepeatedLaunches::left_the_same(const Stages& stages, const MakeLaunch& mak
   return same;
 }
 
-std::optional<WrongResult> RepeatedLaunches::check(const Stage& stage, int launch) const {
-  Verdict verdict = verifier_.check(stage);
-  if (!verdict.finding) {
-    return std::nullopt;
+// The first launch that is wrong, or the last two.
+Verdict RepeatedLaunches::check_each(const Stages& stages, const MakeLaunch& make_launch) const {
+  Verdict verdict;
+  for (int i = 0; i < kLaunches; ++i) {
+    const Stage& stage = *stages.at(stage_of(i));
+    const KernelLaunch launch = make_launch(stage);
+    stage.poison_output();
+    launch.queue(stream_);
+    verdict = verifier_.check(stages);
+    if (verdict.finding) {
+      verdict.finding =
+          fmt::format("launch {} of {} in a row: {}", i + 1, kLaunches, *verdict.finding);
+      return verdict;
+    }
   }
-  return WrongResult{
-      std::move(verdict.verification),
-      fmt::format("launch {} of {} in a row: {}", launch + 1, kLaunches, *verdict.finding)};
+  return verdict;
 }
 
 RepeatedLaunches::Result RepeatedLaunches::run(const Stages& stages,
                                                const MakeLaunch& make_launch) const {
   const bool same = left_the_same(stages, make_launch);
-  for (int i = kLaunches - 2; i < kLaunches; ++i) {
-    if (auto wrong = check(*stages.at(stage_of(i)), i)) {
-      return {std::move(wrong), true};
-    }
+  Verdict verdict = verifier_.check(stages);
+  if (verdict.finding) {
+    verdict.finding =
+        fmt::format("the last of {} launches in a row: {}", kLaunches, *verdict.finding);
+    return {std::move(verdict), true};
   }
-  for (int i = 0; !same && i < kLaunches; ++i) {
-    const Stage& stage = *stages.at(stage_of(i));
-    const KernelLaunch launch = make_launch(stage);
-    stage.poison_output();
-    launch.queue(stream_);
-    if (auto wrong = check(stage, i)) {
-      return {std::move(wrong), true};
-    }
-  }
-  return {std::nullopt, same};
+  return same ? Result{std::move(verdict), true} : Result{check_each(stages, make_launch), false};
 }
 
 }  // namespace fatune

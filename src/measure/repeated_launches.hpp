@@ -2,9 +2,7 @@
 
 #include <array>
 #include <functional>
-#include <optional>
 
-#include "core/outcome.hpp"
 #include "gpu/context.hpp"
 #include "gpu/memory.hpp"
 #include "measure/loaded_kernel.hpp"
@@ -22,7 +20,7 @@ class RepeatedLaunches {
   static constexpr int kLaunches = 16;
 
   struct Result {
-    std::optional<WrongResult> wrong;
+    Verdict verdict;            ///< of both stages
     bool deterministic = true;  ///< false: right outputs of the same inputs differed
   };
   using Stages = std::array<const Stage*, 2>;
@@ -36,7 +34,7 @@ class RepeatedLaunches {
 
  private:
   [[nodiscard]] bool left_the_same(const Stages& stages, const MakeLaunch& make_launch) const;
-  [[nodiscard]] std::optional<WrongResult> check(const Stage& stage, int launch) const;
+  [[nodiscard]] Verdict check_each(const Stages& stages, const MakeLaunch& make_launch) const;
 
   const Verifier& verifier_;
   const gpu::Stream& stream_;

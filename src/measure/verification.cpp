@@ -91,12 +91,6 @@ Verifier::Verifier(const Problem& problem, std::uint64_t seed, const Measurement
   for (int set = 0; set < kInputSets; ++set) {
     whole_.emplace_back(problem, InputKind::normal, seed_of_set(seed, set), kernels, stream);
   }
-  constexpr int kSmallStages = 2;
-  small_.reserve(kSmallStages);
-  for (int i = 0; i < kSmallStages; ++i) {
-    small_.emplace_back(small_problem(problem), InputKind::normal,
-                        seed + static_cast<std::uint64_t>(i), kernels, stream);
-  }
 }
 
 const Stage& Verifier::probe(InputKind kind, Where where) {

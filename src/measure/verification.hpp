@@ -48,10 +48,6 @@ class Verifier {
   [[nodiscard]] const Stage& whole(int set) const {
     return whole_.at(static_cast<std::size_t>(set));
   }
-  /// Normal inputs on small_problem(), of two seeds.
-  [[nodiscard]] const Stage& small(int index) const {
-    return small_.at(static_cast<std::size_t>(index));
-  }
   /// One of kProbeKinds: on the probe problem, or on small_problem().
   [[nodiscard]] const Stage& probe(InputKind kind, Where where);
 
@@ -72,8 +68,7 @@ class Verifier {
   const gpu::Stream& stream_;
   std::vector<Stage> whole_;
   std::map<std::pair<InputKind, Where>, Stage> probes_;  // made when they are asked for
-  std::vector<Stage> small_;
-  gpu::DeviceBuffer device_counts_;  // CheckCounts of each stage of a check
+  gpu::DeviceBuffer device_counts_;                      // CheckCounts of each stage of a check
   gpu::PinnedBuffer host_counts_;
 };
 

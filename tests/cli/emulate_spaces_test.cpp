@@ -139,7 +139,7 @@ class EmulateSpaces : public ProgramTest {
     EXPECT_EQ(report["configs"].size(), configs.size());
     for (const json& row : report["configs"]) {
       EXPECT_EQ(row["outcome"], "right") << row["config"] << ": " << row["detail"];
-      EXPECT_EQ(row["runs"], 6) << "three inputs, two schedules: " << row["config"];
+      EXPECT_EQ(row["runs"], 10) << "five inputs, two schedules: " << row["config"];
     }
     return report["configs"];
   }

@@ -13,7 +13,7 @@ import tempfile
 from sweep_tools import Sweep, print_table, skip_without_gpu
 
 WATCHDOG_S = 2
-DIFFERS = r"(?s)(sample \d+: its output differs from the verified one of the same inputs|launch \d+ of \d+ in a row): "
+DIFFERS = r"(?s)(sample \d+: its output differs from the verified one of the same inputs|(launch \d+ of|the last of) \d+ (launches )?in a row): "
 NEVER_WRITTEN = r"output values are NaN, infinite or were never written"
 # Those that save their work as soon as they can.
 WRONG = {

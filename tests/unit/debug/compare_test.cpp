@@ -46,7 +46,7 @@ TEST(CompareSteps, ARightKernelIsRight) {
       for (const double slack : {0.0, 8.0}) {
         for (const bool causal : {false, true}) {
           HeadProblem head = small_head(causal, slack, dtype);
-          head.seq_len = causal ? 77 : 64;
+          head.seq_len = head.seq_len_kv = causal ? 77 : 64;
           const Comparison comparison = compare(head, init.kind).comparison;
           EXPECT_EQ(describe(first_wrong(comparison.checks)), "nothing")
               << init.name << ' ' << dtype_name(dtype) << " slack " << slack;

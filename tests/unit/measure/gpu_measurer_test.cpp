@@ -429,8 +429,9 @@ TEST_F(GpuMeasurerTest, OneThatStopsComputingIsNotAdmitted) {
     }
   };
   candidate_.is_repeated = true;
-  EXPECT_THAT(outcome_summary(measure()),
-              AllOf(HasSubstr("launch 15 of 16 in a row: input "), HasSubstr("never written")));
+  EXPECT_THAT(
+      outcome_summary(measure()),
+      AllOf(HasSubstr("the last of 16 launches in a row: input "), HasSubstr("never written")));
 }
 
 TEST_F(GpuMeasurerTest, OneThatIsWrongInEveryOtherLaunchIsNotAdmitted) {
@@ -442,7 +443,7 @@ TEST_F(GpuMeasurerTest, OneThatIsWrongInEveryOtherLaunchIsNotAdmitted) {
     }
   };
   candidate_.is_repeated = true;
-  EXPECT_THAT(outcome_summary(measure()), HasSubstr("of 16 in a row: input "));
+  EXPECT_THAT(outcome_summary(measure()), HasSubstr("of 16 launches in a row: input "));
 }
 
 TEST_F(GpuMeasurerTest, ARightOneIsLaunchedManyTimesAndAdmitted) {
@@ -453,7 +454,7 @@ TEST_F(GpuMeasurerTest, ARightOneIsLaunchedManyTimesAndAdmitted) {
   };
   candidate_.is_repeated = true;
   EXPECT_TRUE(is_ranked(measure()));
-  EXPECT_GE(launches, kProbes + 1 + RepeatedLaunches::kLaunches);
+  EXPECT_GE(launches, RepeatedLaunches::kLaunches + 1);
 }
 
 TEST_F(GpuMeasurerTest, SamplesTakeTurnsOnSetsOfInputs) {
