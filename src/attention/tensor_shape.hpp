@@ -12,8 +12,6 @@ enum class TensorRole { q, k, v, o };
 
 inline constexpr std::array kTensorRoles{TensorRole::q, TensorRole::k, TensorRole::v,
                                          TensorRole::o};
-/// Those that a kernel reads.
-inline constexpr std::array kInputRoles{TensorRole::q, TensorRole::k, TensorRole::v};
 
 [[nodiscard]] std::string_view tensor_name(TensorRole role);  ///< "Q", "K", "V", "O"
 

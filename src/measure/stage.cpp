@@ -45,7 +45,7 @@ InputSum Stage::sum_inputs() const {
 }
 
 void Stage::queue_fingerprint(InputSum* sum) const {
-  const void* const output = tensors_.attention_args().o;
+  const void* const output = tensors_.view(TensorRole::o).data;
   const auto elements = static_cast<unsigned long long>(tensor_elements(problem_, TensorRole::o));
   kernels_.sum_tensor({output, output, output, {elements, elements, elements}, sum}, stream_);
 }
@@ -67,7 +67,7 @@ void Stage::queue_row_counts(RowCounts* rows, float limit) const {
 
 void Stage::queue_check(CheckCounts* counts) const {
   kernels_.compare_output(compare_args(counts), stream_);
-  kernels_.scan_output(tensors_.attention_args().o, tensor_elements(problem_, TensorRole::o),
+  kernels_.scan_output(tensors_.view(TensorRole::o).data, tensor_elements(problem_, TensorRole::o),
                        counts, stream_);
   kernels_.check_guards(tensors_.guard_args(), Tensors::kGuardBands, counts, stream_);
   kernels_.sum_inputs(tensors_.input_sum_args(&counts->inputs), stream_);

@@ -32,17 +32,6 @@ void Tensors::poison_output(const gpu::Stream& stream) const {
   gpu::fill_words_async(o(), kPoison, tensor_bytes(problem_, TensorRole::o) / 4, stream);
 }
 
-AttentionForwardArgs Tensors::attention_args() const {
-  return {as_pointer(q()),
-          as_pointer(k()),
-          as_pointer(v()),
-          as_pointer(o()),
-          static_cast<int>(problem_.batch),
-          static_cast<int>(problem_.seq_len),
-          static_cast<int>(problem_.heads),
-          problem_.softmax_scale};
-}
-
 TensorView Tensors::view(TensorRole role) const {
   return tensor_view(problem_, role, as_pointer(at(role)));
 }
@@ -72,13 +61,12 @@ GuardArgs Tensors::guard_args() const {
 }
 
 InputSumArgs Tensors::input_sum_args(InputSum* sum) const {
-  const AttentionForwardArgs args = attention_args();
   const auto elements = [this](TensorRole role) {
     return static_cast<unsigned long long>(tensor_elements(problem_, role));
   };
-  return {args.q,
-          args.k,
-          args.v,
+  return {as_pointer(q()),
+          as_pointer(k()),
+          as_pointer(v()),
           {elements(TensorRole::q), elements(TensorRole::k), elements(TensorRole::v)},
           sum};
 }

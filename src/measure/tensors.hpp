@@ -6,7 +6,6 @@
 
 #include "attention/problem.hpp"
 #include "attention/tensor_shape.hpp"
-#include "common/attention_args.h"
 #include "gpu/memory.hpp"
 #include "measure/memory_plan.hpp"
 #include "reference/measurement_args.h"
@@ -44,8 +43,6 @@ class Tensors {
   /// Fills O only.
   void poison_output(const gpu::Stream& stream) const;
 
-  /// A kernel's argument.
-  [[nodiscard]] AttentionForwardArgs attention_args() const;
   /// A tensor for the measurement kernels.
   [[nodiscard]] TensorView view(TensorRole role) const;
   [[nodiscard]] GuardArgs guard_args() const;
