@@ -42,7 +42,11 @@ std::optional<std::uint64_t> bool_bits(const Expression& value, std::span<const 
   return value.holds(scope) ? 1 : 0;
 }
 
-constexpr std::array<ScalarType, 7> kScalarTypes{{
+constexpr std::array<ScalarType, 11> kScalarTypes{{
+    {"int8", 1, &integer_bits<std::int8_t>},
+    {"uint8", 1, &integer_bits<std::uint8_t>},
+    {"int16", 2, &integer_bits<std::int16_t>},
+    {"uint16", 2, &integer_bits<std::uint16_t>},
     {"int32", 4, &integer_bits<std::int32_t>},
     {"int64", 8, &integer_bits<std::int64_t>},
     {"uint32", 4, &integer_bits<std::uint32_t>},
@@ -92,18 +96,23 @@ class Reader {
     return rule;
   }
 
-  /// The one member that says what it is.
-  [[nodiscard]] static std::string kind_of(const JsonNode& item) {
+  /// What an item may be.
+  [[nodiscard]] static std::vector<std::string> all_kinds() {
     std::vector<std::string> kinds{"tensor", "tensor_map", "struct"};
     for (const ScalarType& type : kScalarTypes) {
       kinds.emplace_back(type.name);
     }
+    return kinds;
+  }
+
+  /// The one member that says what it is.
+  [[nodiscard]] static std::string kind_of(const JsonNode& item) {
+    std::vector<std::string> kinds = all_kinds();
     std::erase_if(kinds, [&](const std::string& kind) { return !item.find(kind); });
     if (kinds.size() != 1) {
       item.fail(kinds.empty() ? "does not say what it is"
                               : fmt::format("is {} at once", fmt::join(kinds, " and ")),
-                "one of tensor, tensor_map, struct, int32, int64, uint32, uint64, float, double, "
-                "bool");
+                fmt::format("one of {}", fmt::join(all_kinds(), ", ")));
     }
     return kinds.front();
   }

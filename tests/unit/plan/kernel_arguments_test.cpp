@@ -66,7 +66,11 @@ TEST(FamilyArguments, ScalarsHaveTheirTypesBytes) {
                                                   {{"float", "-inf"}},
                                                   {{"double", "softmax_scale"}},
                                                   {{"bool", "causal"}},
-                                                  {{"float", "1 / 4"}}});
+                                                  {{"float", "1 / 4"}},
+                                                  {{"int8", "-128"}},
+                                                  {{"uint8", "255"}},
+                                                  {{"int16", "-2"}},
+                                                  {{"uint16", "2 ^ 16 - 1"}}});
   const auto bits = [&](std::size_t i) { return arguments.list.at(i).scalars.at(0).bits; };
   EXPECT_EQ(bits(0), std::bit_cast<std::uint32_t>(-300));
   EXPECT_EQ(bits(1), std::uint64_t{1} << 40U);
@@ -77,11 +81,18 @@ TEST(FamilyArguments, ScalarsHaveTheirTypesBytes) {
   EXPECT_EQ(bits(6), 1U);
   EXPECT_EQ(arguments.list[6].bytes, 1);
   EXPECT_EQ(bits(7), std::bit_cast<std::uint32_t>(0.25F));
+  EXPECT_EQ(bits(8), 0x80U);
+  EXPECT_EQ(bits(9), 0xffU);
+  EXPECT_EQ(bits(10), 0xfffeU);
+  EXPECT_EQ(bits(11), 0xffffU);
+  EXPECT_EQ(arguments.list[8].bytes, 1);
+  EXPECT_EQ(arguments.list[10].bytes, 2);
 }
 
 TEST(FamilyArguments, AValueThatDoesNotFitItsTypeIsTheFamilysMistake) {
   for (const json& bad : {json{{"int32", "2 ^ 31"}}, json{{"uint32", "-1"}}, json{{"uint64", "-1"}},
-                          json{{"float", "10 ^ 39"}}}) {
+                          json{{"float", "10 ^ 39"}}, json{{"int8", "128"}}, json{{"uint8", "256"}},
+                          json{{"int16", "-2 ^ 15 - 1"}}, json{{"uint16", "2 ^ 16"}}}) {
     expect_bad(with_arguments(json::array({bad})), {"family.json: /arguments/0", "which is no "});
   }
   expect_bad(with_arguments({{{"int32", "inf"}}}), {"/arguments/0/int32", "not a finite"});
@@ -91,8 +102,9 @@ TEST(FamilyArguments, StructsAreLaidOutAsInC) {
   const KernelArguments arguments = arguments_of(json::parse(R"([
       {"struct": [{"bool": "1"}, {"int32": ["1", "2", "3"]}, {"struct": [{"double": "1"}]},
                   {"tensor": "o", "offset_bytes": "64"}, {"bool": "0"}]},
-      {"struct": [{"int32": "5"}], "align": "32"}])"));
-  ASSERT_THAT(arguments.list, SizeIs(2));
+      {"struct": [{"int32": "5"}], "align": "32"},
+      {"struct": [{"uint32": "5"}, {"uint16": ["1", "2", "3"]}]}])"));
+  ASSERT_THAT(arguments.list, SizeIs(3));
   const KernelArgument& first = arguments.list[0];
   std::vector<std::int64_t> offsets;
   for (const ScalarPiece& scalar : first.scalars) {
@@ -105,6 +117,8 @@ TEST(FamilyArguments, StructsAreLaidOutAsInC) {
   EXPECT_EQ(first.pointer, "/arguments/0");
   EXPECT_EQ(arguments.list[1].bytes, 32);
   EXPECT_EQ(arguments.list[1].alignment, 32);
+  EXPECT_EQ(arguments.list[2].bytes, 12);
+  EXPECT_EQ(arguments.list[2].scalars.at(3).offset, 8);
 }
 
 TEST(FamilyArguments, WhatItsConditionExcludesIsNotThere) {
