@@ -100,9 +100,10 @@ struct SharedTensorRule {
 };
 
 struct EntryPoint {
-  bool is_template = false;       ///< function<config{values}>, else an extern "C" name
-  std::string name;               ///< of an extern "C" function
-  std::string parameter_defines;  ///< prefix: every parameter is also a define <prefix><NAME>
+  bool is_template = false;  ///< function<config{values}>, else an extern "C" name
+  std::string name;          ///< of an extern "C" function
+  /// Prefix: every parameter is also a define <prefix><NAME>. Absent: none is.
+  std::optional<std::string> parameter_defines;
 };
 
 /// A kernel family: everything fatune knows about a kernel, read from kernels/<name>/family.json.

@@ -179,7 +179,9 @@ EntryPoint read_entry(const JsonNode& root, const JsonNode& node) {
     }
     return {true, {}, {}};
   }
-  return {false, code_name(node.at("name")), identifier(node.at("parameter_defines"))};
+  const auto prefix = node.find("parameter_defines");
+  return {false, code_name(node.at("name")),
+          prefix ? std::optional(identifier(*prefix)) : std::nullopt};
 }
 
 /// Options that fatune sets itself, or that would read files around the family's own.

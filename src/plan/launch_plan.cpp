@@ -168,8 +168,8 @@ CompileRequest compile_request(const Family& family, const Config& config, const
   request.arch = arch;
   add_options(family, scope, request);
   add_defines(family, scope, request);
-  if (!entry.is_template) {
-    add_parameter_defines(family, entry.parameter_defines, config, request);
+  if (entry.parameter_defines) {
+    add_parameter_defines(family, *entry.parameter_defines, config, request);
   }
   return request;
 }

@@ -151,6 +151,13 @@ TEST(CompileRequest, EntrySourceAndOptionsMayBeChosen) {
               ::testing::ElementsAre(long_name, "toy_attention"));
 }
 
+TEST(CompileRequest, AnEntryWithoutAPrefixHasNoParametersAsDefines) {
+  nlohmann::json changed = fixtures::toy_json();
+  changed["entry"].erase("parameter_defines");
+  changed["defines"] = {{"ROWS", "BLOCK_ROWS"}};
+  EXPECT_EQ(toy_request(changed).defines, (DefineList{{"ROWS", "32"}}));
+}
+
 TEST(CompileRequest, AChoiceThatFitsNothingSaysSo) {
   nlohmann::json changed = fixtures::toy_json();
   changed["source"] = {{{"when", "UNROLL == 2"}, {"value", "toy_attention.cu"}}};
