@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "core/text_parts.hpp"
 #include "ptx/effects.hpp"
+#include "ptx/label_scopes.hpp"
 #include "ptx/line_table.hpp"
 #include "ptx/register_scopes.hpp"
 
@@ -163,6 +164,7 @@ class Parser {
       finish_statement(joined(std::exchange(pending_, {})));
     } else if (c == ':' && is_label(before)) {
       labels_.emplace_back(before);
+      label_scopes_.declare(labels_.back());
       pending_.clear();
     } else if (c == '{' && (before.empty() || is_function_header(before))) {
       open_scope(joined(std::exchange(pending_, {})));
@@ -186,9 +188,11 @@ class Parser {
       module_.functions.emplace_back().name = name_of(header);
       module_.functions.back().header = header;
       scopes_ = RegisterScopes();
+      label_scopes_ = LabelScopes();
       labels_.clear();
     }
     scopes_.open();
+    label_scopes_.open(module_.functions.back());
   }
 
   void close_scope() {
@@ -196,6 +200,7 @@ class Parser {
       fail("a '}' without its '{'");
     }
     scopes_.close();
+    label_scopes_.close(module_.functions.back(), labels_);
     if (scopes_.depth() == 0) {
       module_.functions.back().registers = scopes_.names();
       module_.functions.back().register_types = scopes_.types();
@@ -219,6 +224,7 @@ class Parser {
     } else if (text.starts_with(kBranchTargets) && !labels_.empty()) {
       module_.functions.back().branch_targets[labels_.back()] =
           split_operands(std::string_view(text).substr(kBranchTargets.size()));
+      label_scopes_.declare_list(labels_.back());
       labels_.pop_back();
     } else if (!text.starts_with('.')) {
       add_statement(text);
@@ -272,6 +278,7 @@ class Parser {
   PtxModule module_;
   PtxLineTable lines_;
   RegisterScopes scopes_;
+  LabelScopes label_scopes_;
   std::vector<std::string> labels_;  ///< seen since the last instruction
   std::string pending_;              ///< of the statement that has not ended
   std::int64_t begin_ = 0;           ///< its line

@@ -119,11 +119,34 @@ TEST(ParsePtx, LocalMemoryIsNoSourceLine) {
               testing::ElementsAre(".local .align 8 .b8 depot[16]"));
 }
 
+TEST(ParsePtx, ScopesOfInlineAssemblyHaveTheirOwnLabels) {
+  const std::string wait = "{\n@p bra DONE;\nWAIT: bra WAIT;\nbra OUT;\nDONE:\n}\n";
+  const PtxFunction function = only_function(".reg .pred p;\n" + wait + wait + "OUT: ret;\n");
+  const std::vector<PtxStatement>& all = function.statements;
+  ASSERT_EQ(all.size(), 7U);
+  for (const std::size_t first : {0U, 3U}) {
+    EXPECT_EQ(all[first].operands.at(0), all[first + 3].labels.at(0));
+    EXPECT_EQ(all[first + 1].operands, all[first + 1].labels);
+    EXPECT_THAT(all[first + 2].names, ElementsAre("OUT"));
+  }
+  EXPECT_NE(all[1].labels, all[4].labels);
+  EXPECT_NE(all[0].operands, all[3].operands);
+}
+
+TEST(ParsePtx, ListsOfAnInnerScopeNameItsLabels) {
+  const PtxFunction function = only_function(
+      ".reg .b32 %r<2>;\n{\nLIST: .branchtargets A, B;\nbrx.idx %r1, LIST;\nA: ret;\n}\nB: ret;\n");
+  const std::string& inner = function.statements.at(1).labels.at(0);
+  EXPECT_NE(inner, "A");
+  EXPECT_THAT(function.statements[0].operands, ElementsAre("%r1", "LIST"));
+  EXPECT_THAT(function.branch_targets.at("LIST"), ElementsAre(inner, "B"));
+}
+
 TEST(ParsePtx, LabelsBehindTheLastStatementAreTheFunctions) {
   const PtxModule module = parse_ptx(
       ".visible .entry a()\n{\nbra END;\n{\nINNER:\n}\nEND:\n}\n.visible .entry b()\n{\nret;\n}\n",
       "test");
-  EXPECT_THAT(module.functions.at(0).end_labels, ElementsAre("INNER", "END"));
+  EXPECT_THAT(module.functions.at(0).end_labels, ElementsAre("INNER$scope1", "END"));
   EXPECT_THAT(module.functions.at(1).end_labels, testing::IsEmpty());
   EXPECT_THAT(module.functions.at(1).statements.at(0).labels, testing::IsEmpty());
 }
