@@ -22,11 +22,68 @@ __device__ __forceinline__ void add_over_warp(unsigned long long* total, unsigne
   }
 }
 
+// threads: whole warps, converged
+__device__ __forceinline__ void add_over_warp(unsigned* total, unsigned count) {
+  count = __reduce_add_sync(0xffffffffu, count);
+  if (threadIdx.x % 32 == 0 && count != 0) {
+    atomicAdd(total, count);
+  }
+}
+
 // `value` >= 0. threads: whole warps, converged
 __device__ __forceinline__ void max_over_warp(unsigned* greatest_bits, float value) {
   const unsigned bits = __reduce_max_sync(0xffffffffu, __float_as_uint(value));
   if (threadIdx.x % 32 == 0 && bits != 0) {
     atomicMax(greatest_bits, bits);
+  }
+}
+
+// Counts start at 0, for the block to add to. threads: all of the block
+__device__ __forceinline__ void clear_for_block(CheckCounts& block_counts) {
+  if (threadIdx.x == 0) {
+    block_counts = CheckCounts{};
+  }
+  __syncthreads();
+}
+
+template <typename Count>
+__device__ __forceinline__ void add_unless_zero(Count* total, Count count) {
+  if (count != 0) {
+    atomicAdd(total, count);
+  }
+}
+
+__device__ __forceinline__ void max_unless_zero(unsigned* greatest_bits, unsigned bits) {
+  if (bits != 0) {
+    atomicMax(greatest_bits, bits);
+  }
+}
+
+// Adds a block's sum to that of all blocks: an atomic for each block, since those of every warp
+// would take longer than reading the tensor. threads: all of the block
+__device__ __forceinline__ void add_block(InputSum* total, const InputSum& block_sum) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    add_unless_zero(&total->plain, block_sum.plain);
+    add_unless_zero(&total->mixed, block_sum.mixed);
+  }
+}
+
+// The same of counts, but for `inputs`. threads: all of the block
+__device__ __forceinline__ void add_block(CheckCounts* total, const CheckCounts& block_counts) {
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    max_unless_zero(&total->max_abs_error_bits, block_counts.max_abs_error_bits);
+    max_unless_zero(&total->max_abs_difference_bits, block_counts.max_abs_difference_bits);
+    max_unless_zero(&total->max_abs_reference_error_bits,
+                    block_counts.max_abs_reference_error_bits);
+    max_unless_zero(&total->max_abs_reference_bits, block_counts.max_abs_reference_bits);
+    add_unless_zero(&total->bad_reference, block_counts.bad_reference);
+    add_unless_zero(&total->mismatched, block_counts.mismatched);
+    add_unless_zero(&total->not_finite, block_counts.not_finite);
+    add_unless_zero(&total->guard_bytes_changed, block_counts.guard_bytes_changed);
+    add_unless_zero(&total->compared, block_counts.compared);
+    add_unless_zero(&total->scanned, block_counts.scanned);
   }
 }
 
@@ -55,6 +112,8 @@ extern "C" __global__ void fatune_compare_output(const __grid_constant__ Compare
   const auto* const rounded = static_cast<const Element*>(args.rounded);
   float max_error = 0.0f, max_difference = 0.0f, max_reference_error = 0.0f, max_reference = 0.0f;
   unsigned mismatched = 0, bad_reference = 0, compared = 0;
+  static __shared__ CheckCounts counts;
+  clear_for_block(counts);
   const GridStride loop;
   for (unsigned long long i = loop.first; i < args.elements; i += loop.step) {
     const Element element = output[selected_offset(args, i)];
@@ -72,16 +131,14 @@ extern "C" __global__ void fatune_compare_output(const __grid_constant__ Compare
     mismatched += mismatches(args, value, i);
   }
   __syncwarp();
-  max_over_warp(&args.counts->max_abs_error_bits, max_error);
-  max_over_warp(&args.counts->max_abs_difference_bits, max_difference);
-  max_over_warp(&args.counts->max_abs_reference_error_bits, max_reference_error);
-  max_over_warp(&args.counts->max_abs_reference_bits, max_reference);
-  add_over_warp(&args.counts->mismatched, mismatched);
-  add_over_warp(&args.counts->compared, compared);
-  bad_reference = __reduce_add_sync(0xffffffffu, bad_reference);
-  if (threadIdx.x % 32 == 0 && bad_reference != 0) {
-    atomicAdd(&args.counts->bad_reference, bad_reference);
-  }
+  max_over_warp(&counts.max_abs_error_bits, max_error);
+  max_over_warp(&counts.max_abs_difference_bits, max_difference);
+  max_over_warp(&counts.max_abs_reference_error_bits, max_reference_error);
+  max_over_warp(&counts.max_abs_reference_bits, max_reference);
+  add_over_warp(&counts.mismatched, mismatched);
+  add_over_warp(&counts.compared, compared);
+  add_over_warp(&counts.bad_reference, bad_reference);
+  add_block(args.counts, counts);
 }
 
 __device__ __forceinline__ unsigned count_not_finite(unsigned pair) {
@@ -94,6 +151,8 @@ __device__ __forceinline__ unsigned count_not_finite(unsigned pair) {
 extern "C" __global__ void fatune_scan_output(const uint4* output, unsigned long long chunks,
                                               CheckCounts* counts) {
   unsigned found = 0, scanned = 0;
+  static __shared__ CheckCounts block_counts;
+  clear_for_block(block_counts);
   const GridStride loop;
   for (unsigned long long i = loop.first; i < chunks; i += loop.step) {
     const uint4 eight = output[i];
@@ -102,8 +161,9 @@ extern "C" __global__ void fatune_scan_output(const uint4* output, unsigned long
     scanned += 8;
   }
   __syncwarp();
-  add_over_warp(&counts->not_finite, found);
-  add_over_warp(&counts->scanned, scanned);
+  add_over_warp(&block_counts.not_finite, found);
+  add_over_warp(&block_counts.scanned, scanned);
+  add_block(counts, block_counts);
 }
 
 // `position`: of the word among all words of Q, K and V.
@@ -124,6 +184,11 @@ extern "C" __global__ void fatune_sum_inputs(const __grid_constant__ InputSumArg
   const unsigned long long chunks_before =
       (blockIdx.y > 0 ? args.elements[0] / 8 : 0) + (blockIdx.y > 1 ? args.elements[1] / 8 : 0);
   InputSum sum{0, 0};
+  static __shared__ InputSum block_sum;
+  if (threadIdx.x == 0) {
+    block_sum = InputSum{0, 0};
+  }
+  __syncthreads();
   const GridStride loop;
   for (unsigned long long i = loop.first; i < chunks; i += loop.step) {
     const uint4 words = tensor[i];
@@ -134,12 +199,9 @@ extern "C" __global__ void fatune_sum_inputs(const __grid_constant__ InputSumArg
     add_word(sum, words.w, position + 3);
   }
   __syncwarp();
-  const unsigned plain = __reduce_add_sync(0xffffffffu, sum.plain);
-  const unsigned mixed = __reduce_add_sync(0xffffffffu, sum.mixed);
-  if (threadIdx.x % 32 == 0) {
-    atomicAdd(&args.sum->plain, plain);
-    atomicAdd(&args.sum->mixed, mixed);
-  }
+  add_over_warp(&block_sum.plain, sum.plain);
+  add_over_warp(&block_sum.mixed, sum.mixed);
+  add_block(args.sum, block_sum);
 }
 
 // Counts the bytes of the guard bands that no longer hold the poison.
@@ -148,6 +210,8 @@ extern "C" __global__ void fatune_check_guards(const __grid_constant__ GuardArgs
                                                CheckCounts* counts) {
   const GuardBand band = args.bands[blockIdx.y];
   unsigned changed = 0;
+  static __shared__ CheckCounts block_counts;
+  clear_for_block(block_counts);
   const GridStride loop;
   for (unsigned long long i = band.begin / 4 + loop.first; i < band.end / 4; i += loop.step) {
     const unsigned difference = args.arena[i] ^ args.poison;
@@ -155,7 +219,8 @@ extern "C" __global__ void fatune_check_guards(const __grid_constant__ GuardArgs
                ((difference & 0xff0000u) != 0) + ((difference & 0xff000000u) != 0);
   }
   __syncwarp();
-  add_over_warp(&counts->guard_bytes_changed, changed);
+  add_over_warp(&block_counts.guard_bytes_changed, changed);
+  add_block(counts, block_counts);
 }
 
 #endif

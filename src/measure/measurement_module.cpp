@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kBlockThreads = 256;
 // Loops stride over the grid; this many blocks fill any GPU.
-constexpr std::int64_t kMaxBlocks = 2048;
+constexpr std::int64_t kMaxBlocks = 1056;
 constexpr std::int64_t kInputTensors = 3;  // Q, K, V
 
 // A block per 256 items, within reason; `y` independent parts.
