@@ -17,9 +17,8 @@ std::size_t stage_of(int launch) { return static_cast<std::size_t>(launch % 2); 
 RepeatedLaunches::RepeatedLaunches(const Verifier& verifier, const gpu::Stream& stream)
     : verifier_(verifier), stream_(stream), device_sums_(kSumsBytes), host_sums_(kSumsBytes) {}
 
-// Whether all outputs of a stage have the fingerprint of its last one.
-bool RepeatedLaunches::left_the_same(const Stages& stages, const MakeLaunch& make_launch) const {
-  const std::array<KernelLaunch, 2> launches{make_launch(*stages[0]), make_launch(*stages[1])};
+void RepeatedLaunches::queue(const Stages& stages,
+                             const std::array<KernelLaunch, 2>& launches) const {
   gpu::fill_words_async(device_sums_.address(), 0, kSumsBytes / 4, stream_);
   for (int i = 0; i < kLaunches; ++i) {
     const Stage& stage = *stages.at(stage_of(i));
@@ -28,7 +27,10 @@ bool RepeatedLaunches::left_the_same(const Stages& stages, const MakeLaunch& mak
     stage.queue_fingerprint(device_sums_.as<InputSum>() + i);
   }
   gpu::copy_to_host_async(host_sums_.host(), device_sums_.address(), kSumsBytes, stream_);
-  stream_.synchronize();
+}
+
+// Whether all outputs of a stage have the fingerprint of its last one.
+bool RepeatedLaunches::left_the_same() const {
   const auto* const sums = host_sums_.host_as<const InputSum>();
   bool same = true;
   for (int i = 0; i < kLaunches; ++i) {
@@ -58,14 +60,16 @@ Verdict RepeatedLaunches::check_each(const Stages& stages, const MakeLaunch& mak
 
 RepeatedLaunches::Result RepeatedLaunches::run(const Stages& stages,
                                                const MakeLaunch& make_launch) const {
-  const bool same = left_the_same(stages, make_launch);
-  Verdict verdict = verifier_.check(stages);
+  const std::array<KernelLaunch, 2> launches{make_launch(*stages[0]), make_launch(*stages[1])};
+  queue(stages, launches);
+  Verdict verdict = verifier_.check(stages);  // waits for all
   if (verdict.finding) {
     verdict.finding =
         fmt::format("the last of {} launches in a row: {}", kLaunches, *verdict.finding);
     return {std::move(verdict), true};
   }
-  return same ? Result{std::move(verdict), true} : Result{check_each(stages, make_launch), false};
+  return left_the_same() ? Result{std::move(verdict), true}
+                         : Result{check_each(stages, make_launch), false};
 }
 
 }  // namespace fatune

@@ -33,7 +33,8 @@ class RepeatedLaunches {
   [[nodiscard]] Result run(const Stages& stages, const MakeLaunch& make_launch) const;
 
  private:
-  [[nodiscard]] bool left_the_same(const Stages& stages, const MakeLaunch& make_launch) const;
+  void queue(const Stages& stages, const std::array<KernelLaunch, 2>& launches) const;
+  [[nodiscard]] bool left_the_same() const;
   [[nodiscard]] Verdict check_each(const Stages& stages, const MakeLaunch& make_launch) const;
 
   const Verifier& verifier_;

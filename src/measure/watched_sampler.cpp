@@ -13,6 +13,10 @@ bool same(const InputSum& a, const InputSum& b) { return a.plain == b.plain && a
 
 std::size_t slot(int set) { return static_cast<std::size_t>(set); }
 
+WrongResult after_timing(Verdict verdict) {
+  return {std::move(verdict.verification), "after timing: " + *verdict.finding};
+}
+
 std::string name_sample(const SampledKernel& kernel, int set) {
   return fmt::format("sample {}{}", kernel.samples + 1,
                      kernel.right.at(slot(set))
@@ -66,10 +70,11 @@ double WatchedSampler::run(SampledKernel& kernel, int set) {
 }
 
 Verdict WatchedSampler::check(int set) {
-  unchecked_.at(slot(set)).clear();
+  const std::set<CandidateId> ran = std::exchange(unchecked_.at(slot(set)), {});
   Verdict verdict = verifier_.check(verifier_.whole(set));
   if (verdict.damaged) {
     last_run_.reset();
+    suspects_.insert(ran.begin(), ran.end());
   }
   return verdict;
 }
@@ -152,7 +157,32 @@ std::optional<Implausible> WatchedSampler::find_memory(SampledKernel& kernel, in
   return found;
 }
 
+// That of others makes suspects of all who may have done it.
+std::optional<WrongResult> WatchedSampler::find_own_damage(const SampledKernel& kernel) {
+  for (int set = 0; set < kInputSets; ++set) {
+    if (unchecked_.at(slot(set)).empty()) {
+      continue;
+    }
+    const bool others_ran = others_ran_unchecked(kernel.id, set);
+    Verdict verdict = check(set);
+    if (verdict.damaged && !others_ran) {
+      return after_timing(std::move(verdict));
+    }
+  }
+  return std::nullopt;
+}
+
 std::optional<Outcome> WatchedSampler::recheck(SampledKernel& kernel) {
+  if (std::optional<WrongResult> damage = find_own_damage(kernel)) {
+    return *std::move(damage);
+  }
+  if (kernel.deterministic && suspects_.count(kernel.id) == 0) {
+    return std::nullopt;
+  }
+  return run_and_check(kernel);
+}
+
+std::optional<Outcome> WatchedSampler::run_and_check(SampledKernel& kernel) {
   for (;;) {
     if (!last_run_ || last_run_->first != kernel.id) {
       verifier_.whole(0).poison_output();
@@ -165,12 +195,13 @@ std::optional<Outcome> WatchedSampler::recheck(SampledKernel& kernel) {
       return std::nullopt;
     }
     if (!last.damaged || !others_ran) {
-      return WrongResult{std::move(last.verification), "after timing: " + *last.finding};
+      return after_timing(std::move(last));
     }
   }
 }
 
 void WatchedSampler::forget(CandidateId id) {
+  suspects_.erase(id);
   if (last_run_ && last_run_->first == id) {
     last_run_.reset();
   }

@@ -47,8 +47,9 @@ class WatchedSampler {
   [[nodiscard]] Verdict first_sample(SampledKernel& kernel, double& sample_us);
   /// A sample on `set` in `sample_us`, or what is wrong with it: WrongResult or Implausible.
   [[nodiscard]] std::optional<Outcome> sample(SampledKernel& kernel, int set, double& sample_us);
-  /// Checks the candidate's output once more, with guard bands and inputs: of its last sample if
-  /// nobody has run since, else of another run. WrongResult, or nothing.
+  /// Looks for damage to guard bands and inputs since they were last checked. Runs the candidate
+  /// again and checks it whole where it is one of several that may have done some, or is not
+  /// deterministic. WrongResult, or nothing.
   [[nodiscard]] std::optional<Outcome> recheck(SampledKernel& kernel);
   /// The candidate is about to run otherwise on the first set of inputs.
   const KernelLaunch& about_to_run(SampledKernel& kernel);
@@ -66,6 +67,8 @@ class WatchedSampler {
   [[nodiscard]] Verdict check(int set);
   [[nodiscard]] std::optional<WrongResult> judge(SampledKernel& kernel, int set, bool& again);
   [[nodiscard]] std::optional<Outcome> judge_time(SampledKernel& kernel, int set, double sample_us);
+  [[nodiscard]] std::optional<WrongResult> find_own_damage(const SampledKernel& kernel);
+  [[nodiscard]] std::optional<Outcome> run_and_check(SampledKernel& kernel);
   [[nodiscard]] std::optional<Implausible> find_memory(SampledKernel& kernel, int set);
 
   const Verifier& verifier_;
@@ -77,6 +80,7 @@ class WatchedSampler {
   /// Whose output a set's output tensor holds, and which set's was the last.
   std::optional<std::pair<CandidateId, int>> last_run_;
   std::array<std::set<CandidateId>, kInputSets> unchecked_;  // have run since the set's last check
+  std::set<CandidateId> suspects_;  // of damage that was mended, and was not pinned on one
 };
 
 }  // namespace fatune

@@ -495,7 +495,7 @@ TEST_F(GpuMeasurerTest, TheAnswerToOtherInputsIsAWrongResult) {
 
 TEST_F(GpuMeasurerTest, AnOutputIsCheckedOnceForEachSetOfInputs) {
   EXPECT_TRUE(std::holds_alternative<Measured>(measure()));
-  const long at_the_end = 1;
+  const long at_the_end = kInputSets;
   EXPECT_EQ(gpu_.count("fatune_compare_output"), kProbes + kInputSets + at_the_end);
 }
 
@@ -607,6 +607,35 @@ TEST_F(GpuMeasurerTest, NorAgainstTheNextSampleOfAnother) {
   stray = true;
   EXPECT_FALSE(measurer.sample(1, 1).failure);
   EXPECT_TRUE(measurer.recheck(1)) << "nobody else ran";
+}
+
+TEST_F(GpuMeasurerTest, DamageThatAnothersCheckHasMendedIsFoundWhenItIsDoneAgain) {
+  bool strays = false;
+  gpu_.candidate = [this, &strays](const AttentionForwardArgs& args) {
+    gpu_.compute_attention(args);
+    static_cast<std::uint16_t*>(const_cast<void*>(args.k))[7] ^= strays ? 0x4000U : 0U;
+  };
+  const gpu::Context context(0);
+  GpuMeasurer measurer(context, HostGpu::limits(), policy_);
+  measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
+  ASSERT_FALSE(measurer.admit(1, candidate_).failure);
+  strays = true;
+  EXPECT_FALSE(measurer.sample(1, 1).failure);
+  strays = false;
+  ASSERT_FALSE(measurer.admit(2, candidate_).failure);
+  EXPECT_FALSE(measurer.recheck(2)) << "it did nothing";
+  strays = true;
+  EXPECT_TRUE(measurer.recheck(1));
+}
+
+TEST_F(GpuMeasurerTest, ARightCandidateDoesNotRunAgainAtTheEnd) {
+  const gpu::Context context(0);
+  GpuMeasurer measurer(context, HostGpu::limits(), policy_);
+  measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
+  ASSERT_FALSE(measurer.admit(1, candidate_).failure);
+  ASSERT_FALSE(measurer.admit(2, candidate_).failure);
+  gpu_.candidate = [](const AttentionForwardArgs&) { FAIL() << "each of its samples was right"; };
+  EXPECT_FALSE(measurer.recheck(1));
 }
 
 // From the probe's tensors into the problem's, while samples of others have not been checked.
