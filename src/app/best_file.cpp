@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "attention/problem_details.hpp"
+#include "app/json_details.hpp"
 #include "core/device_limits.hpp"
 #include "core/error.hpp"
 #include "data/json_file.hpp"
@@ -12,23 +12,13 @@
 namespace fatune {
 namespace {
 
-DetailValue read_detail(const JsonNode& node) {
-  const nlohmann::json json = node.raw();
-  if (json.is_boolean()) {
-    return node.boolean();
-  }
-  return json.is_number() ? DetailValue(json.get<double>()) : DetailValue(node.text());
-}
-
 /// Older files have the first six properties alone.
 Problem read_problem(const JsonNode& node) {
   Problem problem{node.at("batch").integer(),           node.at("seq_len").integer(),
                   node.at("heads").integer(),           node.at("d_head").integer(),
                   parse_dtype(node.at("dtype").text()), node.at("causal").boolean()};
-  for (const ProblemDetail& detail : kProblemDetails) {
-    if (const auto found = node.find(std::string(detail.name))) {
-      set_detail(detail, problem, read_detail(*found));
-    }
+  for (const auto& [detail, value] : read_details(node)) {
+    set_detail(*detail, problem, value);
   }
   return problem;
 }

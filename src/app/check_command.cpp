@@ -29,6 +29,13 @@ struct DocumentedSize {
 constexpr DocumentedSize kFull{16, 2048, 16};
 constexpr DocumentedSize kSmall{1, 512, 1};
 
+/// One, unless several heads of keys are asked for.
+std::int64_t fewest_heads(const ProblemOptions& problems) {
+  const auto kv_heads = problems.details.find(&find_detail("kv_heads"));
+  return kv_heads == problems.details.end() ? kSmall.heads
+                                            : std::get<std::int64_t>(kv_heads->second);
+}
+
 ProblemOptions problems_of(const CheckOptions& options) {
   // A sanitizer makes kernels a hundred times as slow.
   const bool small = options.small || !options.sanitizers.empty();
@@ -37,7 +44,7 @@ ProblemOptions problems_of(const CheckOptions& options) {
   if (problems.seq_lens.empty()) {
     problems.seq_lens = {size.seq_len};
     problems.batch = problems.batch.value_or(size.batch);
-    problems.heads = small ? size.heads : problems.heads;
+    problems.heads = problems.heads.value_or(small ? fewest_heads(problems) : size.heads);
   }
   return problems;
 }

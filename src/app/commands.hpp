@@ -25,6 +25,7 @@ namespace fatune {
 /// A stored run, printed as it was.
 [[nodiscard]] ExitCode show(const ShowOptions& options);
 [[nodiscard]] ExitCode list(const ListOptions& options);
+[[nodiscard]] ExitCode list_presets(const ListOptions& options);
 [[nodiscard]] ExitCode compile_offline(const CompileOptions& options);
 /// What a kernel's machine code is made of.
 [[nodiscard]] ExitCode sass(const SassOptions& options);

@@ -8,6 +8,7 @@
 #include "app/debug_files.hpp"
 #include "app/debug_kernel.hpp"
 #include "app/kernel_choice.hpp"
+#include "app/plan_problems.hpp"
 #include "app/target.hpp"
 #include "core/arch.hpp"
 #include "debug/cause.hpp"
@@ -26,7 +27,7 @@ class Debugging {
   explicit Debugging(const DebugOptions& options)
       : options_(options),
         kernels_(choose_kernels(options.kernels)),
-        config_(parse_configs(kernels_.family, {options.config}).front()),
+        config_(parse_configs(kernels_.family, {options.config}, options.problems).front()),
         head_(head_problem(kernels_.family, config_, options)),
         inputs_(make_head_inputs(head_, options.init, options.seed)) {
     report_.family = kernels_.family.name;

@@ -35,6 +35,27 @@ void check_size(const HeadProblem& head) {
   }
 }
 
+ProblemOptions one_head_of(ProblemOptions problems) {
+  problems.batch = 1;
+  problems.heads = 1;
+  problems.details.erase(&find_detail("kv_heads"));
+  return problems;
+}
+
+/// The steps on the CPU are those of a problem without details. Error(usage) for one that has any
+/// which matters: a window as long as the sequence is none.
+void check_shown(Problem problem) {
+  problem.window = problem.window < problem.seq_len ? problem.window : 0;
+  for (const ProblemDetail& detail : kProblemDetails) {
+    if (is_unusual(detail, problem)) {
+      throw Error(ExitCode::usage,
+                  fmt::format("debug cannot show the steps of a problem with {} {}", detail.name,
+                              detail_text(detail, problem)),
+                  "--preset", "leave it out, or take another");
+    }
+  }
+}
+
 CompileRequest request_for(const Family& family, const Config& config, const HeadProblem& head,
                            const DeviceLimits& limits) {
   const auto make_request = family.debug ? dump_request : compile_request;
@@ -75,11 +96,8 @@ DeviceLock lock_device(const TargetGpu& gpu, const DebugOptions& options) {
 HeadProblem head_problem(const Family& family, const Config& config, const DebugOptions& options) {
   const BlockTiles tiles = block_tiles(family, config).value_or(BlockTiles{});
   const std::int64_t seq_len = options.seq_len.value_or(options.seq_blocks * tiles.query_rows);
-  ProblemOptions one_head;
-  one_head.batch = 1;
-  one_head.heads = 1;
-  one_head.causal = options.causal;
-  const Problem problem = problem_for(family, config, one_head, seq_len);
+  const Problem problem = problem_for(family, config, one_head_of(options.problems), seq_len);
+  check_shown(problem);
   const HeadProblem head{seq_len, problem.d_head, problem.dtype, problem.causal, tiles};
   check_size(head);
   return head;

@@ -4,7 +4,9 @@
 #include "app/console.hpp"
 #include "app/kernel_choice.hpp"
 #include "app/plan_problems.hpp"
+#include "app/presets.hpp"
 #include "emit/plan_report.hpp"
+#include "emit/preset_report.hpp"
 #include "engine/entries.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
@@ -73,6 +75,11 @@ ExitCode list(const ListOptions& options) {
   print_report(print_plan_report(make_report(kernels.family, space, plan), page_of(options.output),
                                  options.with_dropped),
                options.output);
+  return ExitCode::ok;
+}
+
+ExitCode list_presets(const ListOptions& options) {
+  print_report(print_presets(load_presets(), page_of(options.output)), options.output);
   return ExitCode::ok;
 }
 

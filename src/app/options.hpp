@@ -29,21 +29,15 @@ struct KernelOptions {
   std::optional<std::string> kernels_variable;      ///< the environment's KERNELS
 };
 
-/// A value for one of a problem's details.
-struct AskedDetail {
-  const ProblemDetail* detail = nullptr;
-  DetailValue value;
-};
-
 /// Which problems. Empty lists: sequence lengths as documented, the rest as the configurations say.
 struct ProblemOptions {
   std::vector<std::int64_t> seq_lens;
   std::vector<std::int64_t> d_heads;
   std::vector<DType> dtypes;
-  bool causal = false;
+  std::optional<bool> causal;         ///< absent: no
   std::optional<std::int64_t> batch;  ///< absent: documented_batch(seq_len)
-  std::int64_t heads = kDocumentedHeads;
-  std::vector<AskedDetail> details;  ///< what is asked for beyond that
+  std::optional<std::int64_t> heads;  ///< absent: kDocumentedHeads
+  DetailValues details;               ///< what is asked for beyond that
 };
 
 /// On what.
@@ -138,7 +132,7 @@ struct DebugOptions {
   KernelOptions kernels;
   std::int64_t seq_blocks = 4;          ///< sequence length in blocks of query rows
   std::optional<std::int64_t> seq_len;  ///< in place of that
-  bool causal = false;
+  ProblemOptions problems;              ///< what one head has of them
   InputKind init = InputKind::normal;
   std::uint64_t seed = 1;
   bool emulate = true;  ///< without a GPU: run its PTX on the CPU
@@ -172,6 +166,7 @@ struct ListOptions {
   ProblemOptions problems;  ///< dtypes and d_heads only
   OutputOptions output;
   bool with_dropped = false;
+  bool presets = false;  ///< the presets of problems, in place of a space
 };
 
 struct CompileOptions {

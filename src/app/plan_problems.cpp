@@ -100,10 +100,10 @@ Problem make_problem(const ProblemOptions& options, DType dtype, std::int64_t d_
                      std::int64_t seq_len) {
   Problem problem{options.batch.value_or(documented_batch(seq_len)),
                   seq_len,
-                  options.heads,
+                  options.heads.value_or(kDocumentedHeads),
                   d_head,
                   dtype,
-                  options.causal};
+                  options.causal.value_or(false)};
   for (const auto& [detail, value] : options.details) {
     set_detail(*detail, problem, value);
   }
@@ -146,6 +146,11 @@ std::vector<AuditedConfig> take_turns(const Droppings& droppings, std::size_t mo
 }
 
 template <typename T>
+bool agrees(const T& value, const std::optional<T>& asked_for) {
+  return !asked_for || value == *asked_for;
+}
+
+template <typename T>
 bool is_among(const T& value, const std::vector<T>& asked_for) {
   return asked_for.empty() ||
          std::find(asked_for.begin(), asked_for.end(), value) != asked_for.end();
@@ -156,7 +161,7 @@ bool is_among(const T& value, const std::vector<T>& asked_for) {
   throw Error(ExitCode::usage,
               fmt::format("the data and the configuration '{}' differ: the configuration is for {}",
                           short_form(family, config), of_config),
-              option, "change one of them, or leave the option out");
+              option, "change one of them, or leave the option out; --preset gives it too");
 }
 
 /// A configuration names its dtype and head dimension: what the options say must not contradict.
@@ -181,11 +186,12 @@ std::vector<std::int64_t> seq_lens_of(const ProblemOptions& options) {
 }  // namespace
 
 bool is_asked_for(const Problem& problem, const ProblemOptions& options) {
-  const auto has = [&](const AskedDetail& asked) {
-    return detail_value(*asked.detail, problem) == asked.value;
+  const auto has = [&](const auto& asked) {
+    return detail_value(*asked.first, problem) == asked.second;
   };
   return is_among(problem.seq_len, options.seq_lens) && is_among(problem.d_head, options.d_heads) &&
-         is_among(problem.dtype, options.dtypes) && (!options.causal || problem.causal) &&
+         is_among(problem.dtype, options.dtypes) && agrees(problem.causal, options.causal) &&
+         agrees(problem.batch, options.batch) && agrees(problem.heads, options.heads) &&
          std::all_of(options.details.begin(), options.details.end(), has);
 }
 

@@ -1,5 +1,6 @@
 #include "attention/problem_details.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <optional>
@@ -92,6 +93,11 @@ const std::array<ProblemDetail, 7> kProblemDetails{
         Kind::layout, "layout", "--layout", "", 0, 1,
         "bshd (batch, sequence, heads, d) or bhsd (batch, heads, sequence, d)")};
 
+const ProblemDetail& find_detail(std::string_view name) {
+  return *std::find_if(kProblemDetails.begin(), kProblemDetails.end(),
+                       [&](const ProblemDetail& detail) { return detail.name == name; });
+}
+
 Problem usual_problem(const Problem& problem) {
   return {problem.batch,  problem.seq_len, problem.heads,
           problem.d_head, problem.dtype,   problem.causal};
@@ -122,6 +128,12 @@ void set_detail(const ProblemDetail& detail, Problem& problem, const DetailValue
     throw Error(ExitCode::usage, fmt::format("{} is not {}", detail.name, range_text(detail)));
   }
   detail.set(problem, *number);
+}
+
+DetailValue held_value(const ProblemDetail& detail, const DetailValue& value) {
+  Problem holder;
+  set_detail(detail, holder, value);
+  return detail_value(detail, holder);
 }
 
 std::string detail_text(const ProblemDetail& detail, const Problem& problem) {

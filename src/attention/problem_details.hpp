@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -32,6 +33,9 @@ struct ProblemDetail {
 /// Integers are exact: none is greater than 2^53.
 extern const std::array<ProblemDetail, 7> kProblemDetails;
 
+/// Precondition: one has the name.
+[[nodiscard]] const ProblemDetail& find_detail(std::string_view name);
+
 /// The problem that has the first six properties alone.
 [[nodiscard]] Problem usual_problem(const Problem& problem);
 [[nodiscard]] bool is_unusual(const ProblemDetail& detail, const Problem& problem);
@@ -42,6 +46,13 @@ using DetailValue = std::variant<std::int64_t, double, bool, std::string>;
 [[nodiscard]] DetailValue detail_value(const ProblemDetail& detail, const Problem& problem);
 /// Error(usage) for a value of another kind or out of its range; an integer is a number too.
 void set_detail(const ProblemDetail& detail, Problem& problem, const DetailValue& value);
+
+/// The value as a problem holds it, of the detail's own kind: what detail_value() gives after
+/// set_detail(), which see for errors.
+[[nodiscard]] DetailValue held_value(const ProblemDetail& detail, const DetailValue& value);
+
+/// Values for some of the details, in the table's order.
+using DetailValues = std::map<const ProblemDetail*, DetailValue>;
 
 /// "8192", "0.125", "bhsd"; of a flag nothing.
 [[nodiscard]] std::string detail_text(const ProblemDetail& detail, const Problem& problem);

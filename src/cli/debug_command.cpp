@@ -32,7 +32,8 @@ void add_problem_of_debug(CLI::App& sub, DebugOptions& options) {
                     options.seq_len = parse_integer(text, "--seq", 1, kMostDebuggedSeqLen);
                   })
       ->excludes("--seq-blocks");
-  sub.add_flag("--causal", options.causal, "a query sees only keys up to its own position");
+  add_preset_option(sub, options.problems);
+  add_causal_options(sub, options.problems);
   add_text_option(sub, "--init", "KIND", "how Q, K and V are filled: see below (default: normal)",
                   [&options](const std::string& text) { options.init = parse_input_kind(text); });
   add_integer(sub, "--seed", "of random inputs (default: 1)", 0,

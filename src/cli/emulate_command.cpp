@@ -39,13 +39,14 @@ void add_problem_of_emulate(CLI::App& sub, ProblemOptions& problems) {
   problems.seq_lens = {kDefaultSeqLen};
   problems.batch = 1;
   problems.heads = kDefaultHeads;
+  add_preset_option(sub, problems);
   add_integer(sub, "--seq", "sequence length (default: 256)", 1, kMostEmulatedSeqLen,
               problems.seq_lens.front());
   add_binding_options(sub, problems);
-  sub.add_flag("--causal", problems.causal, "a query sees only keys up to its own position");
+  add_causal_options(sub, problems);
   add_integer(sub, "--batch", "sequences (default: 1)", 1, kMostEmulatedHeads, *problems.batch);
   add_integer(sub, "--heads", "attention heads (default: 2)", 1, kMostEmulatedHeads,
-              problems.heads);
+              *problems.heads);
   add_detail_options(sub, problems, kMostEmulatedSeqLen);
 }
 

@@ -4,9 +4,15 @@
 #include <limits>
 #include <string>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/presets.hpp"
 #include "cli/numbers.hpp"
 #include "cli/path_option.hpp"
+#include "cli/suggestion.hpp"
 #include "cli/text_option.hpp"
+#include "core/error.hpp"
 
 namespace fatune {
 namespace {
@@ -63,6 +69,23 @@ void add_folders(CLI::App& app, const std::string& name, const std::string& doc,
       ->allow_extra_args(false);
 }
 
+/// Error(usage) with the name that is nearest, or all names.
+ProblemPreset read_preset(const std::string& text) {
+  const std::vector<ProblemPreset> presets = load_presets();
+  std::vector<std::string> names;
+  for (const ProblemPreset& preset : presets) {
+    if (preset.name == text) {
+      return preset;
+    }
+    names.push_back(preset.name);
+  }
+  const std::string guess = closest_word(text, names);
+  throw Error(ExitCode::usage, fmt::format("there is no preset '{}'", text), "--preset",
+              guess.empty()
+                  ? fmt::format("known: {}", fmt::join(names, ", "))
+                  : fmt::format("did you mean '{}'? ('fatune list --presets' shows all)", guess));
+}
+
 /// As the option's text gives it; Error(usage) names the option.
 DetailValue read_detail_value(const ProblemDetail& detail, const std::string& text,
                               std::int64_t most) {
@@ -105,13 +128,29 @@ void add_binding_options(CLI::App& app, ProblemOptions& problems) {
       [&](const std::string& text) { problems.dtypes = parse_dtype_list(text, "--dtype"); });
 }
 
+void add_preset_option(CLI::App& app, ProblemOptions& problems) {
+  add_text_option(app, "--preset", "NAME",
+                  "a published model's heads, head dimensions, mask and type: see 'fatune list "
+                  "--presets'; what other options say comes first",
+                  [&](const std::string& text) { apply_preset(read_preset(text), problems); });
+}
+
+void add_causal_options(CLI::App& app, ProblemOptions& problems) {
+  auto* causal = app.add_flag_callback(
+      "--causal", [&] { problems.causal = true; }, "a query sees only keys up to its own position");
+  app.add_flag_callback(
+         "--no-causal", [&] { problems.causal = false; },
+         "a query sees all keys, whatever the preset (default)")
+      ->excludes(causal);
+}
+
 void add_detail_options(CLI::App& app, ProblemOptions& problems, std::int64_t most_keys) {
   using Kind = ProblemDetail::Kind;
   for (const ProblemDetail& detail : kProblemDetails) {
     const std::string option(detail.option);
     const std::string doc(detail.doc);
-    const auto ask = [&problems, &detail](DetailValue value) {
-      problems.details.push_back({&detail, std::move(value)});
+    const auto ask = [&problems, &detail](const DetailValue& value) {
+      problems.details[&detail] = held_value(detail, value);
     };
     if (detail.kind == Kind::flag) {
       app.add_flag_callback(
@@ -127,18 +166,22 @@ void add_detail_options(CLI::App& app, ProblemOptions& problems, std::int64_t mo
 
 void add_problem_options(CLI::App& app, ProblemOptions& problems,
                          const std::string& default_seq_lens) {
+  add_preset_option(app, problems);
   add_text_option(app, "--seq", "LIST", "sequence lengths (default: " + default_seq_lens + ")",
                   [&](const std::string& text) {
                     problems.seq_lens = parse_positive_list(text, "--seq", kMostSeqLen);
                   });
   add_binding_options(app, problems);
-  app.add_flag("--causal", problems.causal, "a query sees only keys up to its own position");
+  add_causal_options(app, problems);
   add_text_option(app, "--batch", "N",
                   "sequences per launch (default: by length, 16 for 512 ... 4 for 16384)",
                   [&](const std::string& text) {
                     problems.batch = parse_integer(text, "--batch", 1, kMostHeads);
                   });
-  add_integer(app, "--heads", "attention heads (default: 16)", 1, kMostHeads, problems.heads);
+  add_text_option(app, "--heads", "N", "attention heads (default: 16)",
+                  [&](const std::string& text) {
+                    problems.heads = parse_integer(text, "--heads", 1, kMostHeads);
+                  });
   add_detail_options(app, problems, kMostSeqLen);
 }
 

@@ -12,9 +12,15 @@ enum class SpaceOption { yes, no };
 void add_kernel_options(CLI::App& app, KernelOptions& kernels, SpaceOption space);
 inline constexpr const char* kSweptSeqLens = "512,1024,2048,4096";
 inline constexpr const char* kCompiledSeqLen = "4096";  ///< of commands that measure nothing
-/// --seq --dhead --dtype --causal --batch --heads. `default_seq_lens` is for the help alone.
+/// --preset, --seq --dhead --dtype --causal --batch --heads and details. `default_seq_lens` is for
+/// the help alone.
 void add_problem_options(CLI::App& app, ProblemOptions& problems,
                          const std::string& default_seq_lens = kSweptSeqLens);
+/// --preset. It must be added before the options whose values it sets: CLI11 reads options in the
+/// order in which they were added, and what is read later replaces what a preset has set.
+void add_preset_option(CLI::App& app, ProblemOptions& problems);
+/// --causal --no-causal
+void add_causal_options(CLI::App& app, ProblemOptions& problems);
 /// --dhead and --dtype alone.
 void add_binding_options(CLI::App& app, ProblemOptions& problems);
 /// An option for each of a problem's details. `most_keys`: the greatest length of keys.

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -10,21 +11,22 @@
 
 namespace fatune {
 
-template <typename Row, const Problem* (*kProblemOf)(const Row&), std::size_t kIndex>
+template <typename Row, auto kValueOf, std::size_t kIndex>
 FieldValue detail_field(const Row& row) {
-  const Problem* const problem = kProblemOf(row);
-  return problem == nullptr ? FieldValue{}
-                            : std::visit([](const auto& value) { return FieldValue{value}; },
-                                         detail_value(kProblemDetails.at(kIndex), *problem));
+  const std::optional<DetailValue> found = kValueOf(row, kProblemDetails.at(kIndex));
+  return found ? std::visit([](const auto& value) { return FieldValue{value}; }, *found)
+               : FieldValue{};
 }
 
-/// A field for each of the problem's details. `kProblemOf`: the row's problem; null: it has none.
-template <typename Row, const Problem* (*kProblemOf)(const Row&)>
-void add_detail_fields(std::vector<Field<Row>>& fields) {
+/// A field for each of the problem's details. `kValueOf`: what a row has for a detail, a function
+/// std::optional<DetailValue>(const Row&, const ProblemDetail&).
+template <typename Row, auto kValueOf>
+void add_detail_fields(std::vector<Field<Row>>& fields, Shown shown = kForPrograms) {
+  constexpr int kDecimals = 4;
   [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
     (fields.push_back({kProblemDetails.at(kIndex).name, kProblemDetails.at(kIndex).name,
-                       kProblemDetails.at(kIndex).doc, 0, kForPrograms,
-                       detail_field<Row, kProblemOf, kIndex>}),
+                       kProblemDetails.at(kIndex).doc, kDecimals, shown,
+                       detail_field<Row, kValueOf, kIndex>}),
      ...);
   }
   (std::make_index_sequence<std::tuple_size_v<decltype(kProblemDetails)>>{});

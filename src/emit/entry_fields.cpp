@@ -256,7 +256,9 @@ Fields concatenated(std::initializer_list<Fields> groups) {
   return fields;
 }
 
-const Problem* problem_of(const EntryRow& row) { return &row.problem->problem; }
+std::optional<DetailValue> entry_detail(const EntryRow& row, const ProblemDetail& detail) {
+  return detail_value(detail, row.problem->problem);
+}
 
 std::vector<Field<EntryRow>> documented_problem_fields() {
   return {
@@ -282,7 +284,7 @@ std::vector<Field<EntryRow>> documented_problem_fields() {
 const std::vector<Field<EntryRow>>& problem_fields() {
   static const std::vector<Field<EntryRow>> all = [] {
     std::vector<Field<EntryRow>> fields = documented_problem_fields();
-    add_detail_fields<EntryRow, problem_of>(fields);
+    add_detail_fields<EntryRow, entry_detail>(fields);
     fields.push_back({"run", "run", "which repetition of the whole measurement, from 1", 0,
                       kEverywhere,
                       [](const EntryRow& r) { return FieldValue{std::int64_t{r.problem->run}}; }});

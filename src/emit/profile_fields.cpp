@@ -32,8 +32,8 @@ FieldValue sweep_difference(const ProfiledConfig& row) {
   return row.sweep_us && us > 0.0 ? FieldValue{100.0 * (us / *row.sweep_us - 1.0)} : FieldValue{};
 }
 
-const Problem* problem_of_profile(const ProfiledConfig& row) {
-  return row.problem ? &*row.problem : nullptr;
+std::optional<DetailValue> profile_detail(const ProfiledConfig& row, const ProblemDetail& detail) {
+  return row.problem ? std::optional(detail_value(detail, *row.problem)) : std::nullopt;
 }
 
 std::vector<Field<ProfiledConfig>> documented_problem_fields_of_profiles() {
@@ -92,7 +92,7 @@ std::vector<Field<ProfiledConfig>> figure_fields() {
 const std::vector<Field<ProfiledConfig>>& profiled_config_fields() {
   static const std::vector<Field<ProfiledConfig>> all = [] {
     std::vector<Field<ProfiledConfig>> fields = documented_problem_fields_of_profiles();
-    add_detail_fields<ProfiledConfig, problem_of_profile>(fields);
+    add_detail_fields<ProfiledConfig, profile_detail>(fields);
     const std::vector<Field<ProfiledConfig>> figures = figure_fields();
     fields.insert(fields.end(), figures.begin(), figures.end());
     return fields;

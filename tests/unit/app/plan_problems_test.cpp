@@ -135,5 +135,22 @@ TEST_F(ChooseAudited, TheSeedChoosesAmongThoseOfARule) {
   EXPECT_TRUE(differs);
 }
 
+TEST_F(PlanProblems, AnEarlierProblemIsAskedForWhenItHasWhatTheOptionsSay) {
+  Problem problem{16, 512, 16, 64, DType::fp16, true};
+  problem.softmax_scale = 0.1F;
+  ProblemOptions options;
+  EXPECT_TRUE(is_asked_for(problem, options));
+  options.heads = 16;
+  options.causal = true;
+  const ProblemDetail& scale = find_detail("softmax_scale");
+  options.details[&scale] = held_value(scale, 0.1);
+  EXPECT_TRUE(is_asked_for(problem, options));
+  options.causal = false;
+  EXPECT_FALSE(is_asked_for(problem, options));
+  options.causal = {};
+  options.heads = 8;
+  EXPECT_FALSE(is_asked_for(problem, options));
+}
+
 }  // namespace
 }  // namespace fatune

@@ -14,6 +14,7 @@
 #include "emit/entry_fields.hpp"
 #include "emit/history_report.hpp"
 #include "emit/plan_report.hpp"
+#include "emit/preset_report.hpp"
 #include "emit/profile_fields.hpp"
 #include "emit/run_report.hpp"
 #include "emit/sass_map_report.hpp"
@@ -204,6 +205,11 @@ TEST(OutputSchemas, ThoseOfMachineCodeSayWhatTheFieldsSay) {
   const json why = schema("sass_why")["properties"];
   expect_descriptions(rows(why["effects"]), effect_fields());
   expect_descriptions(rows(rows(why["problems"])["correlations"]), correlation_fields());
+}
+
+TEST(OutputSchemas, ThatOfPresetsSaysWhatTheFieldsSay) {
+  expect_descriptions(schema("presets")["properties"]["presets"]["items"]["properties"],
+                      preset_fields());
 }
 
 TEST(OutputSchemas, ThatOfTheMapSaysWhatTheFieldsSay) {
