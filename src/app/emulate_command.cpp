@@ -87,8 +87,8 @@ ExitCode exit_code_of(const std::vector<EmulatedConfig>& rows, bool strict) {
 ExitCode emulate_kernels(const EmulateOptions& options) {
   configure_logging(options.output.verbosity);
   const KernelChoice kernels = choose_kernels(options.kernels);
-  const Target target =
-      offline_target(options.arch.value_or(kernels.family.min_arch), kernels.tree);
+  const Target target = offline_target(options.arch.value_or(kernels.family.min_arch), kernels.tree,
+                                       kernels.family.min_arch);
   const std::vector<NamedSchedule> schedules = schedules_of(options);
   EmulateReport report = describe(options, kernels, target, schedules);
   const std::vector<Config> configs =

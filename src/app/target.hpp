@@ -26,16 +26,15 @@ struct Target {
 };
 
 /// The GPUs asked for, one target for each model, in the driver's order; else the first usable one;
-/// without one an architecture to estimate for. Never empty.
+/// without one an architecture to estimate for, as offline_target() chooses it. Never empty.
 /// Error(no_gpu) when a GPU is required or asked for and cannot be used; Error(usage) when the
 /// architecture asked for does not run on it, or NVRTC or fatune does not know it.
 [[nodiscard]] std::vector<Target> choose_targets(const TargetOptions& options, const FileTree& tree,
-                                                 Arch least = kOldestArch);
+                                                 Arch least);
 
 /// An architecture alone. Absent: sm_90, or `least`, that of the kernels (Family::min_arch), where
 /// sm_90 does not run them.
-[[nodiscard]] Target offline_target(std::optional<Arch> arch, const FileTree& tree,
-                                    Arch least = kOldestArch);
+[[nodiscard]] Target offline_target(std::optional<Arch> arch, const FileTree& tree, Arch least);
 
 /// Whether machine code for `code` runs on a GPU of `gpu`: the same major version and no newer
 /// minor one; architecture-specific code on its very architecture only.

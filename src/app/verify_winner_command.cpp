@@ -94,10 +94,12 @@ ExitCode exit_code_of(const WinnerReport& report) {
   return any_is(report.checks, WinnerVerdict::undecided) ? ExitCode::undecided : ExitCode::ok;
 }
 
+/// The file's kernels are not known before the GPU is: its own architecture is what is compiled
+/// for.
 Target the_gpu(const VerifyWinnerOptions& options, const FileTree& tree) {
   TargetOptions target = options.target;
   target.require_gpu = true;
-  const std::vector<Target> targets = choose_targets(target, tree);
+  const std::vector<Target> targets = choose_targets(target, tree, kOldestArch);
   if (targets.size() > 1) {
     throw Error(ExitCode::usage, "the GPUs are of several models", "--devices",
                 "verify the winners of one model at a time");

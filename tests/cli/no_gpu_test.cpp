@@ -213,6 +213,27 @@ TEST_F(NoGpu, QuietKeepsStandardErrorEmpty) {
   EXPECT_EQ(fatune(with(kSmallSweep, {"--quiet"})).err, "");
 }
 
+TEST_F(NoGpu, EveryCommandTakesAnArchitectureThatRunsTheKernels) {
+  const std::string folder = toy_family_with("");
+  json family = json::parse(read("toy_attention/family.json"));
+  family["min_arch"] = "sm_100";
+  write("toy_attention/family.json", family.dump());
+  const std::string config = "(FP16, 64, 32): unroll_1";
+  const std::vector<std::string> commands[] = {
+      {"sweep", "--seq", "64", "--no-emulate", "--no-db"},
+      {"run", "--seq", "64", "--no-emulate", "--no-db", "--config", config},
+      {"check", "--seq", "64", "--config", config},
+      {"debug", "--seq", "64", "--config", config},
+      {"emulate", "--seq", "64", "--config", config},
+      {"compile", "--config", config}};
+  for (const std::vector<std::string>& command : commands) {
+    SCOPED_TRACE(command.front());
+    const ProcessResult result = fatune(with(command, {"--kernel-dir", folder}));
+    expect_ok(result);
+    EXPECT_THAT(result.out + result.err, HasSubstr("sm_100"));
+  }
+}
+
 TEST_F(NoGpu, RequireGpuIsAnError) {
   expect_error(fatune(with(kSmallSweep, {"--require-gpu"})), ExitCode::no_gpu,
                {"a GPU is required", "libcuda", "let FATUNE_LIBCUDA name the driver"});

@@ -25,12 +25,11 @@ TEST(RunsOn, ArchitectureSpecificCodeOnItsVeryArchitecture) {
 
 TEST(OfflineTarget, IsSm90UnlessAskedOtherwise) {
   const FileTree tree;
-  EXPECT_EQ(offline_target(std::nullopt, tree).limits.arch, (Arch{90, '\0'}));
-  EXPECT_EQ(offline_target(std::nullopt, tree, {80, '\0'}).limits.arch, (Arch{90, '\0'}));
+  EXPECT_EQ(offline_target(std::nullopt, tree, kOldestArch).limits.arch, (Arch{90, '\0'}));
   EXPECT_EQ(offline_target(std::nullopt, tree, {90, 'a'}).limits.arch, (Arch{90, 'a'}));
   EXPECT_EQ(offline_target(std::nullopt, tree, {100, '\0'}).limits.arch, (Arch{100, '\0'}));
   EXPECT_EQ(offline_target(Arch{80, '\0'}, tree, {90, 'a'}).limits.arch, (Arch{80, '\0'}));
-  const Target ampere = offline_target(Arch{80, '\0'}, tree);
+  const Target ampere = offline_target(Arch{80, '\0'}, tree, kOldestArch);
   EXPECT_EQ(ampere.limits.sm_count, 108);
   EXPECT_FALSE(ampere.measured());
 }
@@ -38,12 +37,12 @@ TEST(OfflineTarget, IsSm90UnlessAskedOtherwise) {
 TEST(ChooseTargets, DeviceNoneNeverTouchesTheDriver) {
   TargetOptions options;
   options.no_gpu = true;
-  const auto targets = choose_targets(options, FileTree());
+  const auto targets = choose_targets(options, FileTree(), kOldestArch);
   ASSERT_EQ(targets.size(), 1U);
   EXPECT_FALSE(targets[0].measured());
   EXPECT_FALSE(targets[0].why_not_measured.empty());
   options.require_gpu = true;
-  EXPECT_THROW((void)choose_targets(options, FileTree()), Error);
+  EXPECT_THROW((void)choose_targets(options, FileTree(), kOldestArch), Error);
 }
 
 /// Two GPUs of the fake driver.
@@ -66,14 +65,14 @@ class ChooseTargetsWithGpus : public testing::Test {
 };
 
 TEST_F(ChooseTargetsWithGpus, TheFirstUnlessMoreAreAskedFor) {
-  const auto targets = choose_targets({}, FileTree());
+  const auto targets = choose_targets({}, FileTree(), kOldestArch);
   ASSERT_EQ(targets.size(), 1U);
   EXPECT_THAT(ordinals(targets[0]), ElementsAre(0));
   EXPECT_EQ(targets[0].limits.uuid, targets[0].gpus[0].uuid);
 }
 
 TEST_F(ChooseTargetsWithGpus, ThoseOfOneModelShareATarget) {
-  const auto targets = choose_targets(all(), FileTree());
+  const auto targets = choose_targets(all(), FileTree(), kOldestArch);
   ASSERT_EQ(targets.size(), 1U);
   EXPECT_THAT(ordinals(targets[0]), ElementsAre(0, 1));
   EXPECT_NE(targets[0].gpus[0].uuid, targets[0].gpus[1].uuid);
@@ -81,7 +80,7 @@ TEST_F(ChooseTargetsWithGpus, ThoseOfOneModelShareATarget) {
 
 TEST_F(ChooseTargetsWithGpus, EachModelHasItsOwn) {
   const gpu::ScopedVariable names("FATUNE_FAKE_NAMES", "Fake A,Fake B");
-  const auto targets = choose_targets(all(), FileTree());
+  const auto targets = choose_targets(all(), FileTree(), kOldestArch);
   ASSERT_EQ(targets.size(), 2U);
   EXPECT_EQ(targets[0].limits.name, "Fake A");
   EXPECT_EQ(targets[1].limits.name, "Fake B");
@@ -91,13 +90,13 @@ TEST_F(ChooseTargetsWithGpus, EachModelHasItsOwn) {
 TEST_F(ChooseTargetsWithGpus, OneThatIsAskedForAndIsNotThereIsAnError) {
   TargetOptions options;
   options.devices = {1, 5};
-  EXPECT_THROW((void)choose_targets(options, FileTree()), Error);
+  EXPECT_THROW((void)choose_targets(options, FileTree(), kOldestArch), Error);
 }
 
 TEST_F(ChooseTargetsWithGpus, CodeMustRunOnAllOfThem) {
   TargetOptions options = all();
   options.arch = Arch{80, '\0'};
-  EXPECT_THROW((void)choose_targets(options, FileTree()), Error);
+  EXPECT_THROW((void)choose_targets(options, FileTree(), kOldestArch), Error);
 }
 
 }  // namespace

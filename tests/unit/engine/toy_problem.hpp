@@ -41,7 +41,7 @@ class ToyProblems {
   }
 
   const KernelChoice kernels = toy_kernels();
-  const DeviceLimits limits = offline_target(Arch{80, '\0'}, kernels.tree).limits;
+  const DeviceLimits limits = offline_target(Arch{80, '\0'}, kernels.tree, kOldestArch).limits;
   std::atomic<int> compilations = 0;
   std::string fails = "nothing fails";  ///< a part of the label
   std::string same_code;                ///< not empty: the key that all artifacts have
