@@ -26,7 +26,11 @@ fi
 grep -q 'include/cuda.h' "$WORK/error" || fail "does not say what is missing: $(cat "$WORK/error")"
 [[ $(cat "$WORK/cuda/old") == kept ]] || fail "lost the old folder"
 
-wheel runtime.whl nvidia/cu13/include/cuda.h nvidia/cu13/lib/libcudart.so.13
+wheel runtime.whl nvidia/cu13/include/cuda.h nvidia/cu13/include/cuda_fp16.h \
+  nvidia/cu13/include/cooperative_groups/details/sync.h nvidia/cu13/lib/libcudart.so.13
+wheel crt.whl nvidia/cu13/include/crt/host_defines.h
+wheel cccl.whl nvidia/cu13/include/cccl/nv/target nvidia/cu13/include/cccl/cuda/std/array \
+  nvidia/cu13/include/cccl/cub/cub.cuh nvidia/cu13/include/cccl/thrust/sort.h nvidia/cu13/include/thrust/sort.h
 wheel cupti.whl nvidia/cu13/include/cupti_range_profiler.h nvidia/cu13/include/cupti_activity.h \
   nvidia/cu13/lib/libcupti.so.13 nvidia/cu13/lib/libcheckpoint.so nvidia/cu13/lib/libnvperf_host.so \
   nvidia/cu13/lib/libnvperf_target.so
@@ -34,10 +38,17 @@ wheel nvtx.whl nvidia/cu13/include/nvtx3/nvToolsExt.h nvidia/cu13/include/nvtx3/
   nvidia/cu13/include/nvtx3/nvtxDetail/nvtxImpl.h
 "$SCRIPTS/unpack_cuda_wheels" "$WORK/wheels" "$WORK/cuda"
 diff <(cd "$WORK/cuda" && find . -type f | sort) - <<'EOF' || fail "wrong files"
+./include/cccl/cuda/std/array
+./include/cccl/nv/target
+./include/cooperative_groups/details/sync.h
+./include/crt/host_defines.h
 ./include/cuda.h
+./include/cuda_fp16.h
+./include/cupti_activity.h
 ./include/cupti_range_profiler.h
 ./include/nvrtc.h
 ./include/nvtx3/nvToolsExt.h
+./include/nvtx3/nvtx3.hpp
 ./include/nvtx3/nvtxDetail/nvtxImpl.h
 ./lib/libcupti.so.13
 ./lib/libnvperf_host.so
