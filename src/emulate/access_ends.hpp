@@ -19,7 +19,7 @@ enum class AccessKind : std::uint8_t { read, write, async_read, async_write };
 /// One access of one lane.
 struct AccessEnd {
   const Instruction* instruction = nullptr;  ///< null: there was none
-  Agent agent = 0;                           ///< a warp, never an mbarrier
+  Agent agent = 0;                           ///< a warp, multiplying or not
   std::uint8_t lane = 0;
   AccessKind kind = AccessKind::read;
 

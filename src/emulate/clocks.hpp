@@ -8,8 +8,9 @@
 
 namespace fatune::emulate {
 
-/// Who accesses memory: the warps of a cluster, in order, and after them its mbarriers, in whose
-/// name the copies write that complete on them.
+/// Who accesses memory: the warps of a cluster, in order, after them the same warps as they
+/// multiply (Execution::multiplier), and after those its mbarriers, in whose name the copies write
+/// that complete on them.
 using Agent = std::uint32_t;
 
 struct Instruction;
@@ -145,6 +146,9 @@ struct Accessor {
   int lane = 0;
   const VectorClock* known = nullptr;  ///< the agent's own entry: its clock now
   const Instruction* instruction = nullptr;
+  /// All lanes of the warp execute it together (.sync): what they have read is read, although they
+  /// need a barrier to see what others of them write.
+  bool together = false;
 
   [[nodiscard]] Epoch epoch() const { return {known->of(agent), agent, lane}; }
   /// Whether an access comes before everything that this one does now.
@@ -154,6 +158,10 @@ struct Accessor {
     }
     return before.agent() == agent ? before.clock() < known->of(agent)
                                    : before.clock() <= known->of(before.agent());
+  }
+  /// Of a read, before a write.
+  [[nodiscard]] bool follows_read(Epoch before) const {
+    return (together && before.agent() == agent) || follows(before);
   }
 };
 

@@ -234,6 +234,9 @@ bool ClusterRunner::step(Warp& warp, std::size_t index) {
       }
       break;
     case Flow::poll:
+      if (instruction.all_members && !gathered(warp, index, instruction, active)) {
+        return false;
+      }
       split_inactive(warp, index, active);
       if (!polled(warp, index, instruction, active)) {
         return false;

@@ -149,6 +149,8 @@ class ProgramBuilder {
     add(statement.writes, uses.writes);
     if (!uses.reads.empty() || !uses.writes.empty()) {
       uses.by_product = instruction.is_product;
+      uses.copies = statement.opcode.starts_with("mov.") && statement.operands.size() == 2 &&
+                    statement.operands[0].front() != '{' && statement.operands[1].front() != '{';
       instruction.watched = static_cast<std::int32_t>(program_.watched_uses.size());
       program_.watched_uses.push_back(std::move(uses));
     }

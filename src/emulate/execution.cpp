@@ -149,7 +149,7 @@ Execution::Execution(const Program& the_program, GlobalMemory& the_global,
     const Place place{cluster, rank};
     blocks.emplace_back(place.linear(setup), rank, volume(setup.block),
                         std::size_t{program.dynamic_shared_offset} + setup.dynamic_smem_bytes,
-                        static_cast<std::size_t>(warps_each) * ranks);
+                        std::size_t{2} * static_cast<std::size_t>(warps_each) * ranks);
     if (setup.checks.both_ends) {
       blocks.back().shared.keep_ends();
     }
@@ -158,7 +158,7 @@ Execution::Execution(const Program& the_program, GlobalMemory& the_global,
       warps.back().registers_of_thread = blocks.back().registers.of_thread();
     }
   }
-  agents = static_cast<Agent>(warps.size());
+  agents = static_cast<Agent>(2 * warps.size());
 }
 
 std::uint32_t Execution::threads_alive(const Block& block) {

@@ -126,8 +126,15 @@ class Execution {
   }
   [[nodiscard]] Accessor accessor(const Warp& warp, int lane,
                                   const Instruction& instruction) const {
-    return {warp.agent, lane, &warp.clock.seen, &instruction};
+    return {warp.agent, lane, &warp.clock.seen, &instruction, instruction.all_members};
   }
+  /// The agent that reads what a warp multiplies: whoever waits for a product knows of all of its
+  /// reads, and of nothing else that the warp did.
+  [[nodiscard]] Agent multiplier(const Warp& warp) const {
+    return static_cast<Agent>(warps.size()) + warp.agent;
+  }
+  /// Precondition: it is no mbarrier.
+  [[nodiscard]] const Warp& warp_of(Agent agent) const { return warps[agent % warps.size()]; }
   [[nodiscard]] Block& block_of(const Warp& warp) { return blocks[warp.block]; }
   [[nodiscard]] std::span<Warp> warps_of(const Block& block) {
     const std::size_t count = warps.size() / blocks.size();

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "emulate/warpgroup_products.hpp"
+
 namespace fatune::emulate {
 
 MbarrierPlace find_mbarrier(Execution& x, const Warp& warp, const Instruction& instruction,
@@ -36,6 +38,9 @@ std::string describe_polling(Execution& x, const Warp& warp, const Instruction& 
                              int lane) {
   if (instruction.condition == &registers_are_there) {
     return describe_awaited_registers(x, warp, instruction);
+  }
+  if (instruction.condition == &products_are_issued) {
+    return "for the other warps of its warpgroup to issue their products";
   }
   if (instruction.waits) {
     return fmt::format("at the cluster's barrier, where {} threads have arrived",

@@ -18,11 +18,11 @@ std::string shared_name(const Execution& x, std::uint32_t offset) {
 
 /// Whether it is a copy that completes on an mbarrier which was not waited for.
 bool is_copy(const Execution& x, const SharedFault& fault) {
-  return fault.kind == SharedFault::Kind::race && fault.other.agent() >= x.warps.size();
+  return fault.kind == SharedFault::Kind::race && fault.other.agent() >= 2 * x.warps.size();
 }
 
 std::string thread_name(const Execution& x, Epoch epoch) {
-  const Warp& warp = x.warps[epoch.agent()];
+  const Warp& warp = x.warp_of(epoch.agent());
   const std::string thread =
       fmt::format("thread {} (warp {})", warp.index * kLanes + epoch.lane(), warp.index);
   return x.blocks.size() == 1 ? thread : fmt::format("{} of block rank {}", thread, warp.block);
@@ -182,7 +182,7 @@ std::optional<OtherAccess> other_access(const Execution& x, const std::optional<
   }
   const std::size_t warps = x.warps.size() / x.blocks.size();
   const auto in_block = static_cast<std::uint32_t>(end->agent % warps);
-  const auto rank = static_cast<std::uint32_t>(end->agent / warps);
+  const auto rank = static_cast<std::uint32_t>(end->agent % x.warps.size() / warps);
   return OtherAccess{end->kind, x.index_of(*end->instruction), block_at(x.setup, cluster, rank),
                      in_block * kLanes + end->lane};
 }

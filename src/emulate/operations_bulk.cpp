@@ -119,6 +119,34 @@ bool set_source(Execution& x, const Warp& warp, const Instruction& instruction, 
   return true;
 }
 
+/// Two lanes of a store have the same operands: addresses, and `words` behind them.
+bool same_operands(const Execution& x, const Warp& warp, const Instruction& instruction, int a,
+                   int b, std::size_t words) {
+  const Operand* const operands = instruction.operands;
+  bool same = x.address(warp, operands, a) == x.address(warp, operands, b) &&
+              x.address(warp, operands + 2, a) == x.address(warp, operands + 2, b);
+  for (std::size_t i = 0; same && i < words; ++i) {
+    same = x.word(warp, operands[4 + i], a) == x.word(warp, operands[4 + i], b);
+  }
+  return same;
+}
+
+/// The lanes of a store without those that do the same as a lane before: a warp of which all lanes
+/// store one tile writes the same bytes to the same place. The machine code of NVRTC 13.0 stores
+/// once for each set of operands that the lanes have.
+Mask distinct_stores(const Execution& x, const Warp& warp, const Instruction& instruction,
+                     Mask mask, std::size_t words) {
+  Mask distinct = 0;
+  for_each_lane(mask, [&](int lane) {
+    bool repeats = false;
+    for_each_lane(distinct, [&](int before) {
+      repeats = repeats || same_operands(x, warp, instruction, before, lane, words);
+    });
+    distinct |= repeats ? 0 : Mask{1} << lane;
+  });
+  return distinct;
+}
+
 // --- With a tensor map. Operands: shared (2), map (2), coordinates, mbarrier (2), mask ---
 
 bool read_box(Execution& x, Warp& warp, const Instruction& instruction, int lane, BulkCopy& copy) {
@@ -165,7 +193,8 @@ void load_box(Execution& x, Warp& warp, const Instruction& instruction, Mask mas
 }
 
 void store_box(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  for_each_lane(mask, [&](int lane) {
+  const std::size_t rank = instruction.variant & 0xffU;
+  for_each_lane(distinct_stores(x, warp, instruction, mask, rank), [&](int lane) {
     BulkCopy copy = new_copy(x, warp, instruction, lane, BulkCopy::Kind::store);
     const std::uint64_t from = x.address(warp, instruction.operands, lane);
     if (set_source(x, warp, instruction, lane, from, copy) &&
@@ -206,7 +235,7 @@ void load_bytes(Execution& x, Warp& warp, const Instruction& instruction, Mask m
 }
 
 void store_bytes(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  for_each_lane(mask, [&](int lane) {
+  for_each_lane(distinct_stores(x, warp, instruction, mask, 1), [&](int lane) {
     BulkCopy copy = new_copy(x, warp, instruction, lane, BulkCopy::Kind::store);
     copy.global = x.address(warp, instruction.operands + 2, lane);
     const std::uint64_t from = x.address(warp, instruction.operands, lane);

@@ -93,12 +93,26 @@ void decode_product(Decoder& d) {
   d.result.is_product = true;
 }
 
+void decode_product_wait(Decoder& d) {
+  const std::int64_t pending = d.immediate(0);
+  if (pending < 0 || pending > kMostPendingProducts) {
+    d.malformed("0 to 7 groups");
+  }
+  d.result.handler = &await_groups;
+  d.result.variant = static_cast<std::uint32_t>(pending);
+  d.result.condition = &products_are_issued;
+  d.result.flow = Flow::poll;
+  d.result.waits = true;
+}
+
 }  // namespace
 
 void decode_wgmma(Decoder& d) {
   if (!d.has("sync") || !d.has("aligned")) {
     d.unsupported();
   }
+  d.result.flow = Flow::gather;
+  d.result.all_members = true;
   if (d.has("mma_async")) {
     decode_product(d);
   } else if (d.has("fence")) {
@@ -106,17 +120,10 @@ void decode_wgmma(Decoder& d) {
   } else if (d.has("commit_group")) {
     d.result.handler = &commit;
   } else if (d.has("wait_group")) {
-    const std::int64_t pending = d.immediate(0);
-    if (pending < 0 || pending > kMostPendingProducts) {
-      d.malformed("0 to 7 groups");
-    }
-    d.result.handler = &await_groups;
-    d.result.variant = static_cast<std::uint32_t>(pending);
+    decode_product_wait(d);
   } else {
     d.unsupported();
   }
-  d.result.flow = Flow::gather;
-  d.result.all_members = true;
 }
 
 }  // namespace fatune::emulate

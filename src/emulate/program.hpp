@@ -57,7 +57,8 @@ struct Instruction {
   bool leader = false;        ///< a label stands before it: groups of lanes may meet here
   bool waits = false;         ///< Flow::barrier; Flow::poll: it never gives up
   bool wide_address = false;  ///< the register of the address has 64 bits
-  bool all_members = false;   ///< Flow::gather: the warp's lanes; else those of operand `members`
+  bool all_members = false;   ///< Flow::gather: the warp's lanes; else those of operand `members`;
+                              ///< Flow::poll: the warp's lanes poll together
   bool is_product = false;    ///< wgmma.mma_async
   std::uint8_t members = 0;   ///< index of the operand that has the mask
   std::int32_t watched = -1;  ///< index into Program::watched_uses; -1: it touches none
@@ -75,6 +76,7 @@ struct WatchedUses {
   std::vector<std::uint16_t> reads;
   std::vector<std::uint16_t> writes;
   bool by_product = false;
+  bool copies = false;  ///< a mov of the register or constant that is its operand 1
 };
 
 /// A kernel, ready to be run. Owns what its instructions point to: not to be copied.

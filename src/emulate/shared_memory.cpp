@@ -26,8 +26,9 @@ std::optional<SharedFault> SharedMemory::worst_fault(const Accessor& who, std::u
   if (const auto byte = async_read_at(offset, count)) {
     return SharedFault{Kind::being_read, *byte, {}, false};
   }
+  const auto unread = [&](Epoch read) { return !who.follows_read(read); };
   for (const std::optional<Plane>& reads : reads_) {
-    if (const auto byte = reads ? reads->first_of(offset, count, unordered) : std::nullopt) {
+    if (const auto byte = reads ? reads->first_of(offset, count, unread) : std::nullopt) {
       return SharedFault{Kind::race, *byte, reads->at(*byte), false};
     }
   }

@@ -127,8 +127,9 @@ class SharedMemory {
                                                             std::uint32_t count) const {
     const auto unordered = [&](Epoch access) { return !who.follows(access); };
     const auto wrong = [&](Epoch write) { return in_flight(write) || unordered(write); };
+    const auto unread = [&](Epoch read) { return !who.follows_read(read); };
     const auto ordered = [&](const std::optional<Plane>& reads) {
-      return !reads || reads->none_of(offset, count, unordered);
+      return !reads || reads->none_of(offset, count, unread);
     };
     const bool fine = writes_.none_of(offset, count, wrong) && !async_read_at(offset, count) &&
                       std::all_of(reads_.begin(), reads_.end(), ordered);

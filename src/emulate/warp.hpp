@@ -48,9 +48,11 @@ struct AsyncProduct {
   std::uint32_t instruction = 0;
   std::uint64_t a = 0;  ///< descriptors; A may be in registers
   std::uint64_t b = 0;
-  std::uint32_t group = 0;  ///< how many the warp had committed before
+  std::uint32_t group = 0;   ///< how many the warp had committed before
+  std::uint32_t number = 0;  ///< of the warp's products, from 0
   bool accumulates = false;
   bool landed = false;
+  bool has_read = false;  ///< somebody has waited for it
 };
 
 /// cp.async.mbarrier.arrive: an arrival when the copies before it have landed.
@@ -85,6 +87,7 @@ struct Warp {
   std::vector<TrackedCopies> tracked;
   std::uint32_t async_order = 0;
   std::vector<AsyncProduct> products;
+  std::uint32_t products_issued = 0;
   std::uint32_t products_committed = 0;
   std::uint32_t registers_of_thread = 0;               ///< setmaxnreg
   std::vector<std::uint8_t> watched;                   ///< state of each register that products use

@@ -255,16 +255,52 @@ void note_reads(Execution& x, const Warp& warp, const Instruction& instruction,
   });
 }
 
+/// Its reads are the multiplier's from now on.
 void end_reads(Execution& x, const Warp& warp, const AsyncProduct& product) {
   const ProductShape shape = ProductShape::of(instruction_of(x, product));
   SharedMemory& shared = x.block_of(warp).shared;
+  VectorClock clock;
+  clock.set(x.multiplier(warp), product.number + 1);
+  const Accessor who{x.multiplier(warp), 0, &clock, &instruction_of(x, product)};
   for_each_source(warp, shape, product, [&](const Chunk& chunk) {
     const std::uint64_t offset = std::uint64_t{chunk.address} - kSharedBase;
     if (shared.holds(offset, kChunkBytes)) {
-      shared.end_async_read(x.accessor(warp, 0, instruction_of(x, product)),
-                            static_cast<std::uint32_t>(offset), kChunkBytes);
+      shared.end_async_read(who, static_cast<std::uint32_t>(offset), kChunkBytes);
     }
   });
+}
+
+/// The warps of its warpgroup, itself too.
+std::span<Warp> warpgroup_of(Execution& x, const Warp& warp) {
+  const std::span<Warp> all = x.warps_of(x.block_of(warp));
+  const std::size_t first = static_cast<std::size_t>(warp.index) / kWarpgroup * kWarpgroup;
+  return all.subspan(first, std::min(kWarpgroup, all.size() - first));
+}
+
+/// How many of its products the warp waits for, counted from its first one.
+std::uint32_t awaited(const Warp& warp, std::uint32_t pending) {
+  // Groups are in the order of their products.
+  const auto left =
+      std::find_if(warp.products.begin(), warp.products.end(), [&](const AsyncProduct& product) {
+        return product.group + pending >= warp.products_committed;
+      });
+  return left == warp.products.end() ? warp.products_issued : left->number;
+}
+
+/// Products below `end` have happened.
+std::size_t complete(Execution& x, Warp& warp, std::uint32_t end) {
+  const auto left =
+      std::find_if(warp.products.begin(), warp.products.end(),
+                   [&](const AsyncProduct& product) { return product.number >= end; });
+  const auto count = static_cast<std::size_t>(left - warp.products.begin());
+  land_up_to(x, warp, count);
+  for (std::size_t i = 0; x.setup.checks.race && i < count; ++i) {
+    if (AsyncProduct& product = warp.products[i]; !product.has_read) {
+      product.has_read = true;
+      end_reads(x, warp, product);
+    }
+  }
+  return count;
 }
 
 }  // namespace
@@ -294,6 +330,7 @@ void issue_product(Execution& x, Warp& warp, const Instruction& instruction) {
   product.b = descriptor(shape.b_operand());
   product.accumulates = (condition_of(warp, operands[shape.b_operand() + 1]) & 1U) != 0;
   product.group = warp.products_committed;
+  product.number = warp.products_issued++;
   const bool a_fits = shape.a_in_registers ||
                       check_descriptor(x, warp, instruction, MatrixDescriptor::of(product.a), "A");
   if (!check_descriptor(x, warp, instruction, MatrixDescriptor::of(product.b), "B") || !a_fits) {
@@ -309,21 +346,21 @@ void issue_product(Execution& x, Warp& warp, const Instruction& instruction) {
   }
 }
 
+bool products_are_issued(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
+  const std::uint32_t end = awaited(warp, instruction.variant);
+  const std::span<Warp> group = warpgroup_of(x, warp);
+  return std::all_of(group.begin(), group.end(), [&](const Warp& other) {
+    return other.alive == 0 || other.products_issued >= end;
+  });
+}
+
 void await_products(Execution& x, Warp& warp, std::uint32_t pending) {
-  const auto left = [&](const AsyncProduct& product) {
-    return product.group + pending >= warp.products_committed;
-  };
-  // Groups are in the order of their products.
-  const auto count = static_cast<std::size_t>(
-      std::find_if(warp.products.begin(), warp.products.end(), left) - warp.products.begin());
-  if (count == 0) {
-    return;
-  }
-  land_up_to(x, warp, count);
-  if (x.setup.checks.race) {
-    for (std::size_t i = 0; i < count; ++i) {
-      end_reads(x, warp, warp.products[i]);
-    }
+  const std::uint32_t end = awaited(warp, pending);
+  std::size_t count = 0;
+  for (Warp& other : warpgroup_of(x, warp)) {
+    const std::size_t completed = complete(x, other, end);
+    count = &other == &warp ? completed : count;
+    warp.clock.seen.raise(Epoch(end, x.multiplier(other), 0));
   }
   warp.products.erase(warp.products.begin(),
                       warp.products.begin() + static_cast<std::ptrdiff_t>(count));

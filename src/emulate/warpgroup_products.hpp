@@ -5,7 +5,9 @@
 #include "emulate/execution.hpp"
 #include "emulate/matrix_product.hpp"
 
-// wgmma.mma_async: when the products happen. Each warp does its 16 of the 64 rows.
+// wgmma.mma_async: when the products happen. Each warp does its 16 of the 64 rows, but a product is
+// one operation of four warps: who has waited for it knows that all four have read their operands,
+// so that one thread of the warpgroup may hand these over for writing.
 namespace fatune::emulate {
 
 /// What an instruction multiplies: D (64 x columns) = A (64 x 16) B (16 x columns) + D.
@@ -31,7 +33,10 @@ struct ProductShape {
 
 /// Puts a product on its way, and checks what it reads in shared memory.
 void issue_product(Execution& x, Warp& warp, const Instruction& instruction);
-/// Ends the wait for all but the warp's last `pending` groups.
+/// wgmma.wait_group's condition: all four warps have issued the products that are waited for.
+[[nodiscard]] bool products_are_issued(Execution& x, Warp& warp, const Instruction& instruction,
+                                       Mask active);
+/// Ends the wait for all but the warp's last `pending` groups. Precondition: they are issued.
 void await_products(Execution& x, Warp& warp, std::uint32_t pending);
 /// Some products of the warp happen, when the schedule is random.
 void land_some_products(Execution& x, Warp& warp);

@@ -108,6 +108,19 @@ std::string bulk_store(const std::string& fence, const std::string& wait, const 
                      wait + "DONE: bar.sync 0;\n" + then);
 }
 
+/// All lanes of warp 0 store what thread 0's 16 bytes hold; then lane i has the address of row 31 -
+/// i in %r5.
+std::string store_by_a_warp(const std::string& source, const char* mark, const std::string& then) {
+  return kernel_text(kCopiedTile +
+                     "st.shared.v4.u32 [%r4], {1, 1, 1, 1};\nfence.proxy.async.shared::cta;\n"
+                     "bar.sync 0;\nsetp.ge.u32 %p2, %r0, 32;\n@%p2 bra DONE;\n"
+                     "cp.async.bulk.global.shared::cta.bulk_group [%w1], " +
+                     source + mark +
+                     "\ncp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;\n"
+                     "xor.b32 %r5, %r0, 31;\nshl.b32 %r5, %r5, 4;\nadd.u32 %r5, %r5, %r1;\n" +
+                     then + "DONE: ret;\n");
+}
+
 std::string at_copy(const std::string& text, bool mark) {
   return replaced(text, "{here}", mark ? " // here" : "");
 }
@@ -224,6 +237,13 @@ std::vector<Fault> copy_faults() {
        "which an asynchronous operation may still read",
        {.threads = 64},
        false},
+      {"StoresOfOnePlaceByAWholeWarp", store_by_a_warp("[%r4], 16;", " // here", ""),
+       store_by_a_warp("[%r1], 16;", "", ""), "race", "with no synchronisation between"},
+      {"StoredTileIsWrittenByOtherLanes",
+       store_by_a_warp("[%r1], 512;", "", "st.shared.u32 [%r5], %r0; // here\n"),
+       store_by_a_warp("[%r1], 512;", "",
+                       "stmatrix.sync.aligned.m8n8.x4.shared.b16 [%r5], {%r0, %r0, %r0, %r0};\n"),
+       "race", "thread 0 (warp 0) reads"},
       {"StorePendingAtExit", at_copy(bulk_store(kFence, "", ""), true),
        at_copy(bulk_store(kFence, kReadWait, ""), false), "pending_at_exit",
        "has not waited until this has read its 1024 bytes"},
@@ -259,6 +279,12 @@ std::vector<Fault> product_faults() {
   const std::string wait = "wgmma.wait_group.sync.aligned 0;\n";
   const Trial trial = product_trial(kProduct);
   const std::string fence = "wgmma.fence.sync.aligned;\n";
+  // Thread 32 writes a word before its first product.
+  const std::string noted =
+      replaced(right, fence,
+               "{\n.shared .align 4 .b8 note[4];\n.reg .pred q;\nsetp.eq.u32 q, %r0, 32;\n"
+               "@q st.shared.u32 [note], %r0;\n}\n" +
+                   fence);
   return {
       {"SumsBeforeTheWait",
        marked(replaced(replaced(right, wait, ""), "ret;\n", wait + "ret;\n"),
@@ -290,6 +316,18 @@ std::vector<Fault> product_faults() {
        replaced(right, first,
                 only_96 + "@%p3 sub.u64 %w4, %w4, 64;\n" + replaced(first, ";\n", "; // here\n")),
        right, "divergent_product", "another warp of the warpgroup has descriptors", trial},
+      // All four warps have read when one of them has waited.
+      {"OperandHandedOverByOneThread",
+       replaced(right, wait, "@%p1 st.shared.u32 [%r6], %r0; // here\n" + wait),
+       replaced(right, wait, wait + "@%p1 st.shared.u32 [%r6], %r0;\n"), "in_flight",
+       "which an asynchronous operation may still read", trial, false},
+      {"TheWaitOrdersNothingElse",
+       replaced(noted, wait, wait + "@%p1 ld.shared.u32 %r15, [note]; // here\n"),
+       replaced(noted, wait, wait + "bar.sync 0;\n@%p1 ld.shared.u32 %r15, [note];\n"), "race",
+       "thread 32 (warp 1) writes", trial},
+      {"SumsSetBehindTheFence", replaced(right, fence, fence + "mov.b32 %s0, 1;\n"),
+       replaced(right, fence, fence + "mov.b32 %s0, 0;\nmov.b32 %s1, %s0;\n"),
+       "missing_wgmma_fence", "uses %s0, which was written with no wgmma.fence since", trial},
       {"OperandUnfenced",
        replaced(right, "wgmma.fence.sync.aligned;\n",
                 "st.shared.u32 [%r5], 0;\nbar.sync 0;\nwgmma.fence.sync.aligned;\n"),
@@ -309,6 +347,13 @@ TEST_P(HopperKernels, IsFoundUnderEverySchedule) {
 
 TEST_P(HopperKernels, IsNotSeenWhereItIsNot) {
   expect_clean(GetParam().repaired, GetParam().trial);
+}
+
+TEST(HopperFaults, OneMistakeBeforeSeveralProductsIsOneFinding) {
+  const std::string fence = "wgmma.fence.sync.aligned;\n";
+  const std::string text =
+      replaced(hopper::product_kernel(kProduct), fence, fence + "mov.b32 %s0, 1;\n");
+  EXPECT_THAT(emulate(text, product_trial(kProduct)).findings(), testing::SizeIs(1));
 }
 
 /// Whether the second warp finds no mbarrier, or one that it must not rely on, is chance.
