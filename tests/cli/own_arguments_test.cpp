@@ -106,6 +106,26 @@ TEST_F(OwnArguments, ArgumentsThatTheKernelDoesNotTakeAreNamed) {
   EXPECT_THAT(report.dump(), HasSubstr("family.json: /arguments/3: the kernel takes"));
 }
 
+TEST_F(OwnArguments, ProblemsThatTheKernelCannotDoAreNotTried) {
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases{
+      {{"--seq-kv", "100"}, "same-lengths: its causal mask begins at the first key: 77 queries"},
+      {{"--kv-heads", "1"}, "no-groups"},
+      {{"--dhead-v", "32"}, "one-head-dimension"},
+      {{"--window", "5"}, "no-window"},
+      {{"--layout", "bhsd"}, "bshd"},
+      {{"--lse"}, "no-log-sum-exp"}};
+  for (const auto& [options, rule] : cases) {
+    std::vector<std::string> arguments{"emulate", "--kernel-dir", kTmaFolder, "--seq",
+                                       "77",      "--format",     "json"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const json report = fatune_json(arguments, ExitCode::nothing_ranked);
+    for (const json& config : report["configs"]) {
+      EXPECT_EQ(config["outcome"], "invalid") << config.dump(2);
+      EXPECT_THAT(config["detail"].get<std::string>(), ::testing::StartsWith(rule));
+    }
+  }
+}
+
 TEST_F(OwnArguments, ACounterThatIsNotThereIsAnError) {
   const std::string folder = changed([](json& family) { family.erase("workspace"); });
   expect_error(fatune({"list", "--kernel-dir", folder}), ExitCode::bad_file,
