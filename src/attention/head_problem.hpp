@@ -18,8 +18,8 @@ struct HeadProblem {
   DType dtype = DType::fp16;
   bool causal = false;
   BlockTiles tiles;
-  std::int64_t seq_len_kv = seq_len;
-  std::int64_t d_head_v = d_head;
+  std::int64_t seq_len_kv = seq_len;  ///< stays as it is when seq_len is set later
+  std::int64_t d_head_v = d_head;     ///< the same
 
   [[nodiscard]] std::int64_t q_blocks() const;
   [[nodiscard]] std::int64_t kv_tiles() const;

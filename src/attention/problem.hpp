@@ -26,7 +26,8 @@ enum class Layout : int { bshd = 0, bhsd = 1 };
 /// Attention forward: O = softmax(softmax_scale * Q K^T [mask]) V for every (batch, head).
 ///
 /// The first six say all that a documented problem has. What comes after them is usually as its
-/// initialiser says; problem_details.hpp lists it for whoever reads or shows it.
+/// initialiser says; problem_details.hpp lists it for whoever reads or shows it. Initialisers run
+/// once: whoever sets seq_len, heads or d_head later takes changed(), which lets the rest follow.
 struct Problem {
   std::int64_t batch = 0;
   std::int64_t seq_len = 0;  ///< queries of a sequence

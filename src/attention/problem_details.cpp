@@ -107,6 +107,18 @@ bool is_unusual(const ProblemDetail& detail, const Problem& problem) {
   return detail.get(problem) != detail.get(usual_problem(problem));
 }
 
+Problem changed(const Problem& problem, const std::function<void(Problem&)>& change) {
+  Problem documented = problem;
+  change(documented);
+  Problem result = usual_problem(documented);
+  for (const ProblemDetail& detail : kProblemDetails) {
+    if (is_unusual(detail, problem)) {
+      detail.set(result, detail.get(problem));
+    }
+  }
+  return result;
+}
+
 DetailValue detail_value(const ProblemDetail& detail, const Problem& problem) {
   const double value = detail.get(problem);
   switch (detail.kind) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -39,6 +40,9 @@ extern const std::array<ProblemDetail, 7> kProblemDetails;
 /// The problem that has the first six properties alone.
 [[nodiscard]] Problem usual_problem(const Problem& problem);
 [[nodiscard]] bool is_unusual(const ProblemDetail& detail, const Problem& problem);
+
+/// The problem after `change` of any of the first six; the details that were as usual are so again.
+[[nodiscard]] Problem changed(const Problem& problem, const std::function<void(Problem&)>& change);
 
 /// An integer, a number, whether a flag is on, or the layout's name.
 using DetailValue = std::variant<std::int64_t, double, bool, std::string>;

@@ -1,9 +1,10 @@
 #include "attention/problem.hpp"
 
 #include <gtest/gtest.h>
-#include "attention/tensor_shape.hpp"
 
 #include "attention/flop.hpp"
+#include "attention/problem_details.hpp"
+#include "attention/tensor_shape.hpp"
 #include "unit/data/throws_error.hpp"
 
 namespace fatune {
@@ -60,6 +61,23 @@ TEST(Problem, DtypesAreReadInAnyCase) {
 TEST(Problem, DescriptionIsStable) {
   EXPECT_EQ(describe({16, 4096, 16, 128, DType::fp16, true}), "b16 s4096 h16 d128 FP16 causal");
   EXPECT_EQ(describe({1, 63, 2, 64, DType::bf16, false}), "b1 s63 h2 d64 BF16");
+}
+
+TEST(Problem, WhatIsUsualFollowsWhenItIsChanged) {
+  const Problem usual{1, 64, 4, 64, DType::fp16, true};
+  EXPECT_EQ(changed(usual,
+                    [](Problem& p) {
+                      p.seq_len = 128;
+                      p.heads = 8;
+                      p.d_head = 256;
+                    }),
+            (Problem{1, 128, 8, 256, DType::fp16, true}));
+  Problem grouped = usual;
+  grouped.kv_heads = 2;
+  grouped.window = 9;
+  const Problem more = changed(grouped, [](Problem& p) { p.heads = 8; });
+  EXPECT_EQ(more.kv_heads, 2);
+  EXPECT_EQ(more.window, 9);
 }
 
 }  // namespace

@@ -36,9 +36,11 @@ const Artifact& compiled(const std::string& short_form, std::int64_t seq_len, bo
     return found->second;
   }
   const Config config = parse_config(family(), short_form);
-  Problem problem{1, seq_len, 16, 0, DType::fp16, causal};
-  problem.d_head = config.values.at(find_parameter(family(), "d_head").value());
-  problem.dtype = static_cast<DType>(config.values.at(find_parameter(family(), "dtype").value()));
+  const auto value = [&](const char* name) {
+    return config.values.at(find_parameter(family(), name).value());
+  };
+  const Problem problem{1,     seq_len, 16, value("d_head"), static_cast<DType>(value("dtype")),
+                        causal};
   const Arch arch{90, '\0'};
   const DeviceLimits limits = load_device_limits(tree(), arch);
   auto result = compile(compile_request(family(), config, problem, arch, limits), nullptr, true);

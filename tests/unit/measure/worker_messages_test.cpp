@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "attention/forward_arguments.hpp"
+#include "attention/problem_details.hpp"
 #include "measure/debug_messages.hpp"
 
 namespace fatune {
@@ -109,7 +110,7 @@ TEST(DebugMessages, ImpossibleExtentsAreNonsense) {
   message.body["dump"] = "all";
   EXPECT_THROW(static_cast<void>(read_debug(message)), ProtocolError);
   DebugRequest two_heads = debug_request();
-  two_heads.problem.heads = 2;
+  two_heads.problem = changed(two_heads.problem, [](Problem& problem) { problem.heads = 2; });
   EXPECT_THROW(static_cast<void>(read_debug(debug_message(two_heads))), ProtocolError);
 }
 
