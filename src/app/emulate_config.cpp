@@ -7,6 +7,7 @@
 #include "engine/entries.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
+#include "verify/planned_launch.hpp"
 
 namespace fatune {
 namespace {
@@ -34,13 +35,10 @@ EmulatedConfig emulate_config(const EmulationJob& job, const Config& config,
   if (const auto* failed = std::get_if<CompileFailed>(&compiled)) {
     return stopped_by(*failed, job.family, config, problem);
   }
-  EmulatedLaunch launch;
-  launch.on.problem = problem;
-  launch.geometry = launch_geometry(job.family, config, problem, job.limits);
-  launch.shared_tensors = shared_tensors(job.family, config, problem, job.limits);
-  return emulate_kernel({std::get<Artifact>(compiled), *request.sources,
-                         short_form(job.family, config), launch},
-                        job.settings, job.inputs)
+  return emulate_kernel(
+             {std::get<Artifact>(compiled), *request.sources, short_form(job.family, config),
+              planned_launch(job.family, config, problem, job.limits)},
+             job.settings, job.inputs)
       .value();
 }
 

@@ -223,6 +223,32 @@ std::vector<std::string> parameters_of(const std::string& header) {
   return split_operands(std::string_view(header).substr(open + 1, close - open - 1));
 }
 
+std::uint32_t cluster_extent(const std::string& text) {
+  constexpr std::uint64_t kMostBlocks = 16;
+  const auto blocks = literal_bits(text, ScalarType::u32);
+  if (!blocks || *blocks < 1 || *blocks > kMostBlocks) {
+    throw Error(ExitCode::bad_file, fmt::format("'{}' is no extent of a cluster", text),
+                ".reqnctapercluster", fmt::format("it takes 1 to {} blocks", kMostBlocks));
+  }
+  return static_cast<std::uint32_t>(*blocks);
+}
+
+/// ".reqnctapercluster 2, 1, 1", of which the last two may be absent, behind the parameters.
+std::optional<std::array<std::uint32_t, 3>> cluster_of(std::string_view header) {
+  constexpr std::string_view kDirective = ".reqnctapercluster ";
+  const std::size_t at = header.find(kDirective);
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  header.remove_prefix(at + kDirective.size());
+  const std::vector<std::string> extents = split_operands(header.substr(0, header.find('.')));
+  std::array<std::uint32_t, 3> cluster{1, 1, 1};
+  for (std::size_t i = 0; i < std::min(extents.size(), cluster.size()); ++i) {
+    cluster[i] = cluster_extent(extents[i]);
+  }
+  return cluster;
+}
+
 }  // namespace
 
 Declarations read_declarations(const PtxModule& module, const PtxFunction& function) {
@@ -237,7 +263,9 @@ Declarations read_declarations(const PtxModule& module, const PtxFunction& funct
     const Declaration declaration = read_declaration(text);
     declaration.space == "param" ? layout.add_call_parameter(declaration) : layout.add(declaration);
   }
-  return layout.finish();
+  Declarations declarations = layout.finish();
+  declarations.cluster = cluster_of(function.header);
+  return declarations;
 }
 
 }  // namespace fatune::emulate

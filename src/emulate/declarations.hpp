@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,6 +22,7 @@ struct Declarations {
   std::uint32_t dynamic_shared_offset = 0;
   std::uint32_t local_bytes = 0;
   std::uint32_t parameter_bytes = 0;
+  std::optional<std::array<std::uint32_t, 3>> cluster;  ///< Program::cluster
 };
 
 /// Reads the directives that declare variables. Error(bad_file) for one that is not understood.

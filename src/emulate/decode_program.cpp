@@ -166,6 +166,7 @@ class ProgramBuilder {
     program_.dynamic_shared_offset = declarations_.dynamic_shared_offset;
     program_.local_bytes = declarations_.local_bytes;
     program_.parameter_bytes = declarations_.parameter_bytes;
+    program_.cluster = declarations_.cluster;
     program_.variables = declarations_.variables;
   }
 

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -101,6 +103,9 @@ struct Program {
   std::uint32_t dynamic_shared_offset = 0;
   std::uint32_t local_bytes = 0;  ///< of one thread
   std::uint32_t parameter_bytes = 0;
+  /// Blocks of the cluster that the kernel is compiled for (.reqnctapercluster, which is what
+  /// __cluster_dims__ becomes); absent: the launch says.
+  std::optional<std::array<std::uint32_t, 3>> cluster;
   std::vector<ModuleVariable> variables;
   std::vector<std::string> watched_names;  ///< registers that products use
   std::vector<WatchedUses> watched_uses;

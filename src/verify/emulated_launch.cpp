@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "attention/forward_arguments.hpp"
 #include "attention/tensor_shape.hpp"
@@ -223,6 +224,29 @@ bool wrote_that_head(const EmulatedProblem& on, std::span<const std::uint16_t> o
   return true;
 }
 
+/// What the kernel is compiled for, else what the launch says. Error(bad_file) where the driver
+/// would refuse the launch.
+std::array<std::uint32_t, 3> cluster_of(const emulate::Program& program,
+                                        const LaunchGeometry& geometry) {
+  const std::array<std::uint32_t, 3> asked_for = extents(geometry.cluster);
+  const std::array<std::uint32_t, 3> cluster = program.cluster.value_or(asked_for);
+  if (asked_for != cluster && asked_for != std::array<std::uint32_t, 3>{1, 1, 1}) {
+    throw Error(ExitCode::bad_file,
+                fmt::format("it is compiled for clusters of {} blocks and launched with {}",
+                            fmt::join(cluster, " x "), fmt::join(asked_for, " x ")),
+                program.kernel);
+  }
+  for (std::size_t i = 0; i < cluster.size(); ++i) {
+    if (geometry.grid[i] % cluster[i] != 0) {
+      throw Error(ExitCode::bad_file,
+                  fmt::format("clusters of {} blocks do not divide a grid of {}",
+                              fmt::join(cluster, " x "), fmt::join(geometry.grid, " x ")),
+                  program.kernel);
+    }
+  }
+  return cluster;
+}
+
 void choose_blocks(const EmulatedLaunch& launch, emulate::LaunchSetup& setup) {
   if (launch.on.only_head) {
     setup.chosen = [&launch](std::uint32_t block) {
@@ -255,7 +279,8 @@ EmulatedOutput run_emulated(const emulate::Program& program, const EmulatedLaunc
   emulate::LaunchSetup setup;
   setup.grid = extents(launch.geometry.grid);
   setup.block = extents(launch.geometry.block);
-  setup.cluster = extents(launch.geometry.cluster);
+  setup.cluster = cluster_of(program, launch.geometry);
+  setup.resident_blocks = launch.resident_blocks;
   setup.dynamic_smem_bytes = static_cast<std::uint32_t>(launch.geometry.dynamic_smem_bytes);
   setup.parameters = parameters;
   setup.schedule = run.schedule;

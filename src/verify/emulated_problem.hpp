@@ -33,6 +33,7 @@ struct EmulatedLaunch {
   LaunchGeometry geometry;
   BlockBox blocks;  ///< that are run, if `on` is one head alone; else all are
   std::vector<SharedTensor> shared_tensors;  ///< that findings name; may be empty
+  std::uint32_t resident_blocks = 0;         ///< that the device has room for; 0: for all
 };
 
 }  // namespace fatune

@@ -8,6 +8,7 @@
 #include "compile/compiler.hpp"
 #include "core/error.hpp"
 #include "plan/planner.hpp"
+#include "verify/planned_launch.hpp"
 
 namespace fatune {
 namespace {
@@ -84,9 +85,7 @@ class SmallLaunches {
 
   [[nodiscard]] SmallLaunch launch_of(const Problem& problem) const {
     SmallLaunch small;
-    small.launch.on.problem = problem;
-    small.launch.geometry = launch_geometry(family_, config_, problem, limits_);
-    small.launch.shared_tensors = shared_tensors(family_, config_, problem, limits_);
+    small.launch = planned_launch(family_, config_, problem, limits_);
     small.request = request_of(problem);
     small.same_code = artifact_key(small.request) == key_;
     return small;

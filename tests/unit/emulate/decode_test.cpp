@@ -144,5 +144,19 @@ TEST(Declarations, VariablesHaveTheirInitialBytes) {
   EXPECT_THAT(d.variables[0].bytes, testing::ElementsAre(1, 0, 3, 2, 0, 0, 0, 0));
 }
 
+TEST(Declarations, TheClusterIsBehindTheParameters) {
+  const auto cluster = [](const std::string& directives) {
+    return declared(".entry k(.param .u64 p)\n" + directives + "\n{\nret;\n}").cluster;
+  };
+  using Extents = std::array<std::uint32_t, 3>;
+  EXPECT_EQ(cluster(".maxntid 64, 1, 1"), std::nullopt);
+  EXPECT_EQ(cluster(".explicitcluster\n.reqnctapercluster 2, 4, 1\n.maxntid 64"),
+            (Extents{2, 4, 1}));
+  EXPECT_EQ(cluster(".reqnctapercluster 8"), (Extents{8, 1, 1}));
+  for (const char* wrong : {"0", "17", "2, x", "-1"}) {
+    EXPECT_THROW((void)cluster(std::string(".reqnctapercluster ") + wrong), Error) << wrong;
+  }
+}
+
 }  // namespace
 }  // namespace fatune::emulate
