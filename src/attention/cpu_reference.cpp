@@ -136,21 +136,6 @@ std::vector<double> attention(const Problem& problem, std::span<const double> q,
   return all;
 }
 
-std::vector<double> log_sum_exp(const Problem& problem, std::span<const double> q,
-                                std::span<const double> k, Rounding rounding) {
-  RowScores row(problem, q, k, rounding);
-  std::vector<double> all;
-  for_each_row(problem, [&](const RowAt& at) {
-    if (row.compute(at).size() == 0) {
-      all.push_back(-std::numeric_limits<double>::infinity());
-      return;
-    }
-    const auto [greatest, sum] = softmax_sum(row.scores());
-    all.push_back(greatest + std::log(sum));
-  });
-  return all;
-}
-
 }  // namespace
 
 double element_value(std::uint16_t bits, DType dtype) {
@@ -201,14 +186,29 @@ std::vector<double> cpu_rounded_attention(const Problem& problem, std::span<cons
   return attention(problem, q, k, v, Rounding::to_elements);
 }
 
-std::vector<double> cpu_log_sum_exp(const Problem& problem, std::span<const double> q,
-                                    std::span<const double> k) {
-  return log_sum_exp(problem, q, k, Rounding::none);
+std::vector<RowStatistics> cpu_row_statistics(const Problem& problem, std::span<const double> q,
+                                              std::span<const double> k) {
+  constexpr double kNone = -std::numeric_limits<double>::infinity();
+  RowScores row(problem, q, k, Rounding::none);
+  std::vector<RowStatistics> all;
+  for_each_row(problem, [&](const RowAt& at) {
+    if (row.compute(at).size() == 0) {
+      all.push_back({kNone, kNone});
+      return;
+    }
+    const auto [greatest, sum] = softmax_sum(row.scores());
+    all.push_back({greatest, std::log(sum)});
+  });
+  return all;
 }
 
-std::vector<double> cpu_rounded_log_sum_exp(const Problem& problem, std::span<const double> q,
-                                            std::span<const double> k) {
-  return log_sum_exp(problem, q, k, Rounding::to_elements);
+std::vector<double> cpu_log_sum_exp(const Problem& problem, std::span<const double> q,
+                                    std::span<const double> k) {
+  std::vector<double> all;
+  for (const RowStatistics& row : cpu_row_statistics(problem, q, k)) {
+    all.push_back(row.of(RowValue::log_sum_exp));
+  }
+  return all;
 }
 
 std::vector<double> element_values(std::span<const std::uint16_t> elements, DType dtype) {

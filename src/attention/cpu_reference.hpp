@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "attention/problem.hpp"
+#include "attention/row_values.hpp"
 
 namespace fatune {
 
@@ -29,15 +30,14 @@ namespace fatune {
                                                         std::span<const double> k,
                                                         std::span<const double> v);
 
-/// Natural logarithm of the sum of exp(softmax_scale * q.k) over the keys that each query sees, in
-/// float64; minus infinity where there is none.
+/// Maximum and sum of every row's softmax_scale * q.k over the keys that it sees, in float64.
 /// shape:  result (batch, heads, seq_len)
+[[nodiscard]] std::vector<RowStatistics> cpu_row_statistics(const Problem& problem,
+                                                            std::span<const double> q,
+                                                            std::span<const double> k);
+/// The log-sum-exps of the same.
 [[nodiscard]] std::vector<double> cpu_log_sum_exp(const Problem& problem, std::span<const double> q,
                                                   std::span<const double> k);
-/// The same of scores rounded to the problem's element type.
-[[nodiscard]] std::vector<double> cpu_rounded_log_sum_exp(const Problem& problem,
-                                                          std::span<const double> q,
-                                                          std::span<const double> k);
 
 /// Elements as numbers.
 [[nodiscard]] std::vector<double> element_values(std::span<const std::uint16_t> elements,

@@ -6,6 +6,32 @@
 #include <cmath>
 
 namespace fatune {
+namespace {
+
+std::string mismatch_text(const ErrorStats& stats) {
+  return fmt::format("limit {:.3g}; {} of {} values mismatch ({:.2f}%)", stats.limit,
+                     stats.mismatched, stats.elements, stats.mismatched_percent());
+}
+
+// Comparisons are negated, so that NaN fails.
+std::optional<std::string> find_error(const std::string& where, const ErrorStats& stats) {
+  if (!(stats.max_abs_error <= stats.limit && stats.max_abs_difference <= stats.limit)) {
+    return fmt::format("{}greatest error {:.3g} (against the 16-bit reference {:.3g}), {}", where,
+                       stats.max_abs_error, stats.max_abs_difference, mismatch_text(stats));
+  }
+  return std::nullopt;
+}
+
+// A value that is, or is not, minus infinity where it should not, or should, is a mismatch alone.
+std::optional<std::string> find_row_error(const std::string& where, const ErrorStats& stats) {
+  if (!(stats.max_abs_error <= stats.limit) || stats.mismatched > 0) {
+    return fmt::format("{}greatest error {:.3g}, {}", where, stats.max_abs_error,
+                       mismatch_text(stats));
+  }
+  return std::nullopt;
+}
+
+}  // namespace
 
 double unit_in_last_place(double value, DType dtype) {
   const int fraction_bits = dtype == DType::fp16 ? 10 : 7;
@@ -18,24 +44,26 @@ double error_limit(double max_abs_reference_error, double max_abs_reference, DTy
   return std::max(2 * max_abs_reference_error, unit_in_last_place(max_abs_reference, dtype));
 }
 
+double row_value_limit(const Problem& problem, double greatest_product) {
+  constexpr double kRounding = 0x1p-23;
+  const double greatest_score = static_cast<double>(problem.softmax_scale) * greatest_product;
+  const double score = static_cast<double>(problem.d_head + 8) * std::abs(greatest_score);
+  const double sum = static_cast<double>(problem.seq_len_kv) / 2 + 32;
+  return 2 * kRounding * (2 * score + sum);
+}
+
 std::optional<std::string> find_fault(const ErrorStats& stats) {
+  const std::string where =
+      fmt::format("input {}: {}", stats.input, stats.is_of_o() ? "" : stats.output + ": ");
   if (stats.guard_bytes_changed > 0) {
-    return fmt::format("input {}: wrote {} bytes outside the output tensor", stats.input,
+    return fmt::format("{}wrote {} bytes outside the output tensor", where,
                        stats.guard_bytes_changed);
   }
   if (stats.not_finite > 0) {
-    return fmt::format("input {}: {} output values are NaN, infinite or were never written",
-                       stats.input, stats.not_finite);
+    return fmt::format("{}{} output values are NaN, infinite or were never written", where,
+                       stats.not_finite);
   }
-  // Negated, so that NaN fails.
-  if (!(stats.max_abs_error <= stats.limit && stats.max_abs_difference <= stats.limit)) {
-    return fmt::format(
-        "input {}: greatest error {:.3g} (against the 16-bit reference {:.3g}), limit {:.3g}; "
-        "{} of {} values mismatch ({:.2f}%)",
-        stats.input, stats.max_abs_error, stats.max_abs_difference, stats.limit, stats.mismatched,
-        stats.elements, stats.mismatched_percent());
-  }
-  return std::nullopt;
+  return stats.is_of_o() ? find_error(where, stats) : find_row_error(where, stats);
 }
 
 }  // namespace fatune

@@ -24,8 +24,19 @@ inline constexpr double kMismatchRtol = 1e-3;
 [[nodiscard]] double error_limit(double max_abs_reference_error, double max_abs_reference,
                                  DType dtype);
 
+/// The most that a row value (row_values.hpp) may differ from the fp32 reference, as a logarithm.
+/// `greatest_product`: of the norms of a row of Q and a row of K, so that |q.k| is nowhere more.
+/// A bound for every right fp32 kernel, reference included: each may have
+/// - a score, and a maximum, wrong by d_head + 8 roundings of softmax_scale * greatest_product (its
+///   products summed one by one, truncated; scaled, and taken to base 2 or e);
+/// - a sum, and so its logarithm, wrong by half a rounding for each key, and by the approximations
+///   of exp and log: 32 roundings.
+/// A rounding is 2^-23 of the value. docs/measurement.md has it at length.
+[[nodiscard]] double row_value_limit(const Problem& problem, double greatest_product);
+
 /// One sentence about the first check that fails, nothing when the output is right. In order:
-/// writes outside the tensor, values that are not finite, error beyond the limit.
+/// writes outside the tensor, values that are not finite, error beyond the limit. It names outputs
+/// beside O; those of which nothing was compared have no error.
 [[nodiscard]] std::optional<std::string> find_fault(const ErrorStats& stats);
 
 }  // namespace fatune

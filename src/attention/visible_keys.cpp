@@ -42,6 +42,15 @@ KeyRange visible_keys(const Mask& mask, std::int64_t row) {
   return keys;
 }
 
+std::int64_t rows_without_keys(const Problem& problem) {
+  const Mask mask = mask_of(problem);
+  std::int64_t rows = 0;
+  for (std::int64_t row = 0; row < problem.seq_len; ++row) {
+    rows += visible_keys(mask, row).size() <= 0 ? 1 : 0;
+  }
+  return rows * problem.batch * problem.heads;
+}
+
 double visible_pairs(const Problem& problem) {
   const std::int64_t shift = problem.seq_len_kv - problem.seq_len;
   const auto sum = [&](std::int64_t more) {

@@ -30,6 +30,9 @@ struct KeyRange {
 /// there is a window.
 [[nodiscard]] KeyRange visible_keys(const Mask& mask, std::int64_t row);
 
+/// Of all heads: rows that see no key.
+[[nodiscard]] std::int64_t rows_without_keys(const Problem& problem);
+
 /// Of one (batch, head): the sum of visible_keys() over all rows.
 [[nodiscard]] double visible_pairs(const Problem& problem);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 
 namespace fatune {
 namespace {
@@ -17,6 +18,10 @@ std::uint64_t address_of(const std::string& tensor, std::int64_t byte_offset,
 }
 
 }  // namespace
+
+std::int64_t KernelBuffer::elements() const {
+  return std::accumulate(shape.begin(), shape.end(), std::int64_t{1}, std::multiplies<>());
+}
 
 std::vector<std::uint8_t> pack_argument(const KernelArgument& argument,
                                         const ArgumentEncoder& encoder) {

@@ -78,6 +78,8 @@ struct KernelBuffer {
   std::string element_type = {};         ///< of an output: "float32", ...
   std::vector<std::int64_t> shape = {};  ///< of an output, in elements
 
+  [[nodiscard]] std::int64_t elements() const;  ///< of an output
+
   auto operator<=>(const KernelBuffer&) const = default;
 };
 

@@ -10,17 +10,21 @@ namespace fatune {
 
 /// How far a result is from the references (contract, section 4). All over the verified elements.
 struct ErrorStats {
-  std::string input;                ///< "normal", "large_logits", "dominating_key", ...
+  std::string input;  ///< "normal", "large_logits", "dominating_key", ...
+  /// "O", or the name of an output beside it, which has one reference, in fp32, and a limit of its
+  /// own (error_rule.hpp); the members about 16-bit references are 0.
+  std::string output = "O";
   double max_abs_error = 0.0;       ///< |out - fp32 reference|
   double max_abs_difference = 0.0;  ///< |out - 16-bit reference|: what the documented rule limits
   double max_abs_reference_error = 0.0;  ///< |16-bit reference - fp32 reference|
   /// The most that either may be: twice the line above, and at least one unit in the last place.
   double limit = 0.0;
   std::int64_t elements = 0;    ///< compared
-  std::int64_t mismatched = 0;  ///< beyond atol 1e-5, rtol 1e-3 of the 16-bit reference
+  std::int64_t mismatched = 0;  ///< of O: beyond atol 1e-5, rtol 1e-3 of the 16-bit reference
   std::int64_t not_finite = 0;  ///< NaN or infinity in the whole output (the poison is NaN)
-  std::int64_t guard_bytes_changed = 0;  ///< writes outside the output tensor
+  std::int64_t guard_bytes_changed = 0;  ///< writes outside the output's memory
 
+  [[nodiscard]] bool is_of_o() const { return output == "O"; }
   [[nodiscard]] double mismatched_percent() const {
     return elements == 0 ? 0.0
                          : 100.0 * static_cast<double>(mismatched) / static_cast<double>(elements);

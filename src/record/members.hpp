@@ -24,9 +24,10 @@ concept Is = std::same_as<std::remove_const_t<Self>, Struct>;
 
 template <Is<ErrorStats> Self, typename Visit>
 void visit_members(Self& self, Visit&& visit) {
-  auto& [input, max_abs_error, max_abs_difference, max_abs_reference_error, limit, elements,
+  auto& [input, output, max_abs_error, max_abs_difference, max_abs_reference_error, limit, elements,
          mismatched, not_finite, guard_bytes_changed] = self;
   visit("input", input);
+  visit("output", output, kLater);
   visit("max_abs_error", max_abs_error);
   visit("max_abs_difference", max_abs_difference);
   visit("max_abs_reference_error", max_abs_reference_error);

@@ -79,5 +79,44 @@ TEST(ErrorRule, PoisonAndStrayWritesAreFaultsWhateverTheError) {
   EXPECT_THAT(find_fault(stats).value_or(""), HasSubstr("wrote 8 bytes outside"));
 }
 
+ErrorStats right_row_values() {
+  ErrorStats stats;
+  stats.input = "normal";
+  stats.output = "lse";
+  stats.max_abs_error = 1e-5;
+  stats.limit = 1e-3;
+  stats.elements = 100;
+  return stats;
+}
+
+TEST(ErrorRule, RowValuesAreNamedAndHaveOneReference) {
+  ErrorStats stats = right_row_values();
+  EXPECT_FALSE(find_fault(stats));
+  stats.max_abs_error = 0.5;
+  stats.mismatched = 25;
+  EXPECT_EQ(find_fault(stats),
+            "input normal: lse: greatest error 0.5, limit 0.001; 25 of 100 values mismatch "
+            "(25.00%)");
+  stats.guard_bytes_changed = 4;
+  EXPECT_EQ(find_fault(stats), "input normal: lse: wrote 4 bytes outside the output tensor");
+}
+
+TEST(ErrorRule, ARowValueThatShouldNotBeInfiniteIsAMismatchAlone) {
+  ErrorStats stats = right_row_values();
+  stats.mismatched = 1;
+  EXPECT_TRUE(find_fault(stats));
+}
+
+TEST(ErrorRule, RowValuesMayBeWrongByRoundingsAlone) {
+  Problem problem{1, 4096, 1, 128, DType::fp16, false};
+  const double norms = 13.0 * 13.0;  // of normal(0, 1)
+  const double limit = row_value_limit(problem, norms);
+  EXPECT_GT(limit, 1e-4) << "what a right kernel needs";
+  EXPECT_LT(limit, 5e-3) << "far less than a wrong base or a missing maximum";
+  EXPECT_GT(row_value_limit(problem, 7 * norms), limit);
+  problem.seq_len_kv = 131072;
+  EXPECT_GT(row_value_limit(problem, norms), limit);
+}
+
 }  // namespace
 }  // namespace fatune

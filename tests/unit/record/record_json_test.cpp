@@ -31,6 +31,7 @@ std::string error_of(const char* text) {
 Verification verification() {
   ErrorStats stats;
   stats.input = "normal";
+  stats.output = "lse";
   stats.max_abs_error = 1.0 / 3.0;
   stats.max_abs_difference = 0.125;
   stats.max_abs_reference_error = 1e-300;
@@ -57,6 +58,7 @@ TEST(RecordJson, AMeasuredOutcomeComesBackWithEverySample) {
   EXPECT_EQ(timing.median_us, 5.0);
   EXPECT_EQ(timing.stopped_because, "fixed count");
   const auto& checks = std::get<Measured>(again).verification;
+  EXPECT_EQ(checks.inputs.at(0).output, "lse");
   EXPECT_EQ(checks.seed, std::numeric_limits<std::uint64_t>::max());
   ASSERT_EQ(checks.inputs.size(), 2U);
   EXPECT_EQ(checks.inputs[0].max_abs_error, 1.0 / 3.0);
