@@ -9,3 +9,4 @@
 #include "reference/device_gate.cuh"
 #include "reference/random_inputs.cuh"
 #include "reference/reference_attention.cuh"
+#include "reference/row_values.cuh"

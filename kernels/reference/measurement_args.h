@@ -88,6 +88,50 @@ struct CompareArgs {
   float rtol;
 };
 
+// Softmax of one row: the greatest scaled score, and ln(sum of exp(score - greatest)). Both are
+// minus infinity in a row that sees no key.
+struct RowSoftmax {
+  float maximum;
+  float log_of_sum;
+};
+
+// The rows of `reference.selection`. Its outputs are not written.
+struct RowStatisticsArgs {
+  ReferenceArgs reference;
+  RowSoftmax* rows;  // [batch * heads, rows_per_head]
+};
+
+struct NormArgs {
+  const void* q;
+  const void* k;
+  unsigned long long rows[2];  // of each
+  unsigned* norm_bits;         // of each the greatest squared norm, as fp32 bits; start at 0
+};
+
+// What comparing an output of one number for each row finds; all fields start at 0.
+struct RowValueCounts {
+  unsigned max_abs_error_bits;    // as in CheckCounts
+  unsigned bad_reference;         // references that are NaN or plus infinity
+  unsigned long long mismatched;  // beyond the limit, or not finite where the reference is
+  unsigned long long not_finite;  // NaN and plus infinity in the whole output
+  unsigned long long none;        // minus infinity in the whole output
+  unsigned long long compared;
+  unsigned long long scanned;
+};
+
+// Values are compared as logarithms: sums by their own.
+struct RowValueArgs {
+  const float* values;  // [batch * heads, rows]
+  unsigned long long elements;
+  int rows;  // of a head
+  int what;  // src/attention/row_values.hpp
+  RowSelection selection;
+  unsigned long long selected;  // rows
+  const RowSoftmax* reference;
+  float limit;
+  RowValueCounts* counts;
+};
+
 // What is wrong with one row of the selection, in elements.
 struct RowCounts {
   unsigned mismatched;    // beyond the tolerances

@@ -9,6 +9,7 @@
 #include "gpu/context.hpp"
 #include "gpu/memory.hpp"
 #include "measure/loaded_kernel.hpp"
+#include "measure/output_set.hpp"
 #include "measure/tensors.hpp"
 
 namespace fatune {
@@ -24,6 +25,7 @@ class Bench {
   explicit Bench(const DebugRequest& request)
       : request_(request),
         tensors_(request.problem),
+        outputs_(outputs_of(request.geometry.arguments.buffers), stream_),
         dump_(request.dump ? 4 * request.dump->values(request.problem.d_head) : 0) {
     tensors_.poison(stream_);
     copy_in(tensors_.q(), request.q);
@@ -35,8 +37,9 @@ class Bench {
   }
 
   void launch(const LoadedKernel& kernel) const {
-    const auto addresses = [this](std::string_view name) {
-      return name == kDumpTensor ? std::optional(dump_.address()) : tensors_.find(name);
+    const auto addresses = [this](std::string_view name) -> std::optional<gpu::DevicePtr> {
+      const auto output = outputs_.find(name);
+      return name == kDumpTensor ? dump_.address() : output ? output : tensors_.find(name);
     };
     const KernelLaunch one =
         kernel.launch(request_.geometry, addresses, LaunchMode::plain, "debug");
@@ -64,6 +67,7 @@ class Bench {
   const DebugRequest& request_;
   gpu::Stream stream_;
   Tensors tensors_;
+  OutputSet outputs_;
   gpu::DeviceBuffer dump_;
 };
 

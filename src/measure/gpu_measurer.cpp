@@ -133,8 +133,8 @@ class GpuMeasurer::ProblemState {
 
   [[nodiscard]] KernelLaunch launch(const LoadedKernel& kernel, const LaunchGeometry& geometry,
                                     const Stage& stage, const std::string& range) const {
-    const TensorAddresses addresses = [&stage](std::string_view name) {
-      return stage.tensors().find(name);
+    const TensorAddresses addresses = [&](std::string_view name) {
+      return stage.find(geometry.arguments.buffers, name);
     };
     return kernel.launch(geometry, addresses, mode_, range);
   }
@@ -171,9 +171,9 @@ class GpuMeasurer::ProblemState {
         continue;
       }
       const Stage& stage = verifier_.probe(kind, Verifier::Where::probe);
-      stage.poison_output();
       launches.push_back(launch(kernel, candidate.probe_geometry, stage,
                                 attention_range_name(candidate.family, stage.problem())));
+      stage.poison_output(launches.back().buffers());
       launches.back().queue(stream_);
       stages.push_back(&stage);
     }

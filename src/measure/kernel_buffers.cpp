@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "measure/tensors.hpp"
-
 namespace fatune {
 namespace {
 
@@ -21,6 +19,9 @@ KernelBuffers::KernelBuffers(const std::vector<KernelBuffer>& buffers) {
   }
   const gpu::Stream stream;
   for (const KernelBuffer& buffer : buffers) {
+    if (!buffer.output.empty()) {
+      continue;
+    }
     buffers_.push_back({buffer, gpu::DeviceBuffer(words_of(buffer) * kWordBytes)});
     queue_fill(buffers_.back(), stream);
   }
@@ -28,8 +29,7 @@ KernelBuffers::KernelBuffers(const std::vector<KernelBuffer>& buffers) {
 }
 
 void KernelBuffers::queue_fill(const Filled& buffer, const gpu::Stream& stream) {
-  const std::uint32_t word = buffer.of.output.empty() ? buffer.of.word : Tensors::kPoison;
-  gpu::fill_words_async(buffer.memory.address(), word, words_of(buffer.of), stream);
+  gpu::fill_words_async(buffer.memory.address(), buffer.of.word, words_of(buffer.of), stream);
 }
 
 std::optional<gpu::DevicePtr> KernelBuffers::find(std::string_view name) const {

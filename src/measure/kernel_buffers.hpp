@@ -13,8 +13,8 @@ namespace fatune {
 /// When a workspace is filled again.
 enum class ClearTime { before_launch, timed };
 
-/// The device memory of a kernel's workspaces and outputs, filled: workspaces with their word,
-/// outputs with poison. Throws gpu::DriverError.
+/// The device memory of a kernel's workspaces, filled with their word; outputs are no part of it
+/// (output_set.hpp). Throws gpu::DriverError.
 class KernelBuffers {
  public:
   explicit KernelBuffers(const std::vector<KernelBuffer>& buffers);

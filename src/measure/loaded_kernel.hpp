@@ -29,7 +29,7 @@ enum class LaunchMode { plain, graph };
 using TensorAddresses = std::function<std::optional<gpu::DevicePtr>(std::string_view name)>;
 
 /// A loaded kernel with geometry and arguments: what can be queued again and again. It owns the
-/// memory of the kernel's workspaces and outputs, and lives no longer than the kernel's module, and
+/// memory of the kernel's workspaces, and lives no longer than the kernel's module, and
 /// at least until its last run has finished. Throws gpu::DriverError, and Error(gpu_failure) for an
 /// argument of a tensor that there is not.
 class KernelLaunch {
@@ -38,6 +38,9 @@ class KernelLaunch {
   KernelLaunch(const gpu::Function& function, const LaunchGeometry& geometry,
                const TensorAddresses& tensors, LaunchMode mode, std::string range_name);
 
+  [[nodiscard]] const std::vector<KernelBuffer>& buffers() const {
+    return geometry_.arguments.buffers;
+  }
   /// Fills the workspaces that are to be filled outside the timed part.
   void queue_preparation(const gpu::Stream& stream) const {
     buffers_.queue_clear(ClearTime::before_launch, stream);

@@ -27,8 +27,9 @@ std::vector<std::string> measurement_source_names() {
           "reference/element.cuh",        "reference/extreme_inputs.h",
           "reference/measurement_args.h", "reference/philox.cuh",
           "reference/random_inputs.cuh",  "reference/reference_attention.cuh",
-          "reference/reference_tile.h",   "common/ptx_convert.cuh",
-          "common/ptx_math.cuh",          "common/ptx_system.cuh"};
+          "reference/reference_tile.h",   "reference/row_values.cuh",
+          "common/ptx_convert.cuh",       "common/ptx_math.cuh",
+          "common/ptx_system.cuh"};
 }
 
 CompileRequest measurement_request(std::shared_ptr<const SourceBundle> sources,

@@ -29,6 +29,9 @@ MeasurementModule::MeasurementModule(const Artifact& kernels)
       scan_output_(module_.function("fatune_scan_output")),
       check_guards_(module_.function("fatune_check_guards")),
       sum_inputs_(module_.function("fatune_sum_inputs")),
+      row_statistics_(module_.function("fatune_row_statistics")),
+      greatest_norms_(module_.function("fatune_greatest_norms")),
+      check_row_values_(module_.function("fatune_check_row_values")),
       device_gate_(module_.function("fatune_device_gate")) {}
 
 void MeasurementModule::fill_inputs(const FillInputsArgs& args, std::int64_t elements,
@@ -38,15 +41,23 @@ void MeasurementModule::fill_inputs(const FillInputsArgs& args, std::int64_t ele
                    args);
 }
 
-void MeasurementModule::compute_references(const ReferenceArgs& args, const Problem& problem,
-                                           const gpu::Stream& stream) const {
+// A block for each tile of selected rows, as the reference kernel works.
+template <typename Args>
+void MeasurementModule::launch_on_rows(const gpu::Function& kernel, const Args& args,
+                                       const RowSelection& selection, const Problem& problem,
+                                       const gpu::Stream& stream) {
   const std::int64_t smem_bytes =
       reference_shared_bytes(static_cast<int>(problem.d_head), static_cast<int>(problem.d_head_v));
-  const std::int64_t blocks = (args.selection.rows_per_head + kReferenceRows - 1) / kReferenceRows;
-  reference_attention_.allow_dynamic_smem(smem_bytes);
-  gpu::launch_with(reference_attention_,
+  const std::int64_t blocks = (selection.rows_per_head + kReferenceRows - 1) / kReferenceRows;
+  kernel.allow_dynamic_smem(smem_bytes);
+  gpu::launch_with(kernel,
                    {{blocks, problem.heads, problem.batch}, {kReferenceThreads, 1, 1}, smem_bytes},
                    stream, args);
+}
+
+void MeasurementModule::compute_references(const ReferenceArgs& args, const Problem& problem,
+                                           const gpu::Stream& stream) const {
+  launch_on_rows(reference_attention_, args, args.selection, problem, stream);
 }
 
 void MeasurementModule::compare_output(const CompareArgs& args, const gpu::Stream& stream) const {
@@ -76,6 +87,21 @@ void MeasurementModule::sum_inputs(const InputSumArgs& args, const gpu::Stream& 
 
 void MeasurementModule::sum_tensor(const InputSumArgs& args, const gpu::Stream& stream) const {
   gpu::launch_with(sum_inputs_, strided_grid(args.elements[0] / 8), stream, args);
+}
+
+void MeasurementModule::compute_row_statistics(const RowStatisticsArgs& args,
+                                               const Problem& problem,
+                                               const gpu::Stream& stream) const {
+  launch_on_rows(row_statistics_, args, args.reference.selection, problem, stream);
+}
+
+void MeasurementModule::find_greatest_norms(const NormArgs& args, const gpu::Stream& stream) const {
+  gpu::launch_with(greatest_norms_, strided_grid(args.rows[0], 2), stream, args);
+}
+
+void MeasurementModule::check_row_values(const RowValueArgs& args,
+                                         const gpu::Stream& stream) const {
+  gpu::launch_with(check_row_values_, strided_grid(args.elements), stream, args);
 }
 
 void MeasurementModule::hold(const GateArgs& args, const gpu::Stream& stream) const {

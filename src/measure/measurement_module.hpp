@@ -31,9 +31,19 @@ class MeasurementModule {
   void sum_inputs(const InputSumArgs& args, const gpu::Stream& stream) const;
   /// Adds the same sum of one tensor: `args.q`.
   void sum_tensor(const InputSumArgs& args, const gpu::Stream& stream) const;
+  /// Outputs beside O.
+  void compute_row_statistics(const RowStatisticsArgs& args, const Problem& problem,
+                              const gpu::Stream& stream) const;
+  void find_greatest_norms(const NormArgs& args, const gpu::Stream& stream) const;
+  void check_row_values(const RowValueArgs& args, const gpu::Stream& stream) const;
   void hold(const GateArgs& args, const gpu::Stream& stream) const;
 
  private:
+  template <typename Args>
+  static void launch_on_rows(const gpu::Function& kernel, const Args& args,
+                             const RowSelection& selection, const Problem& problem,
+                             const gpu::Stream& stream);
+
   gpu::Module module_;
   gpu::Function fill_inputs_;
   gpu::Function reference_attention_;
@@ -42,6 +52,9 @@ class MeasurementModule {
   gpu::Function scan_output_;
   gpu::Function check_guards_;
   gpu::Function sum_inputs_;
+  gpu::Function row_statistics_;
+  gpu::Function greatest_norms_;
+  gpu::Function check_row_values_;
   gpu::Function device_gate_;
 };
 

@@ -6,11 +6,14 @@
 #include <iterator>
 #include <numeric>
 
+#include "attention/forward_arguments.hpp"
 #include "attention/input_kind.hpp"
 #include "attention/probe_problem.hpp"
 #include "attention/row_sample.hpp"
 #include "attention/tensor_shape.hpp"
 #include "core/error.hpp"
+#include "measure/output_set.hpp"
+#include "measure/row_references.hpp"
 
 namespace fatune {
 namespace {
@@ -51,6 +54,14 @@ std::int64_t guard_band_bytes(const Problem& problem) {
                   kTensorAlignmentBytes);
 }
 
+std::int64_t further_output_bytes(const Problem& problem) {
+  std::int64_t bytes = 0;
+  for (const KernelBuffer& output : outputs_of(attention_forward_arguments(problem).buffers)) {
+    bytes += output_memory_bytes(output);
+  }
+  return bytes;
+}
+
 }  // namespace
 
 std::int64_t StagePlan::tensor_offset(TensorRole role) const {
@@ -64,8 +75,10 @@ std::int64_t StagePlan::tensors_bytes() const {
 }
 
 std::int64_t MemoryPlan::tensors_bytes() const {
-  return kInputSets * whole.tensors_bytes() + std::ssize(kProbeKinds) * probe.tensors_bytes() +
-         kSmallStages * small.tensors_bytes();
+  const auto all = [](const StagePlan& stage) {
+    return stage.tensors_bytes() + stage.output_bytes;
+  };
+  return kInputSets * all(whole) + std::ssize(kProbeKinds) * all(probe) + kSmallStages * all(small);
 }
 
 std::int64_t MemoryPlan::reference_bytes() const {
@@ -82,7 +95,9 @@ StagePlan plan_stage(const Problem& problem) {
                    return round_up(tensor_bytes(problem, role), kTensorAlignmentBytes);
                  });
   plan.guard_bytes = guard_band_bytes(problem);
-  plan.reference_bytes = rows * (problem.d_head_v * kReferenceElementBytes + 4);
+  plan.output_bytes = further_output_bytes(problem);
+  plan.reference_bytes = rows * (problem.d_head_v * kReferenceElementBytes + 4) +
+                         (problem.lse ? row_reference_bytes(problem) : 0);
   return plan;
 }
 

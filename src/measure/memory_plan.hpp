@@ -15,25 +15,29 @@ struct StagePlan {
   /// Of Q, K, V and O in turn, each rounded up to kTensorAlignmentBytes.
   std::array<std::int64_t, kTensorRoles.size()> tensor_bytes{};
   std::int64_t guard_bytes = 0;      ///< one guard band; there is one before, between and after
-  std::int64_t reference_bytes = 0;  ///< reference rows, and their row numbers
+  std::int64_t output_bytes = 0;     ///< outputs that the problem wants beside O, with guard bands
+  std::int64_t reference_bytes = 0;  ///< reference rows, their row numbers, and row values
 
   /// Where a tensor begins: bytes from the start of the first guard band.
   [[nodiscard]] std::int64_t tensor_offset(TensorRole role) const;
   [[nodiscard]] std::int64_t tensors_bytes() const;
-  [[nodiscard]] std::int64_t total_bytes() const { return tensors_bytes() + reference_bytes; }
+  [[nodiscard]] std::int64_t total_bytes() const {
+    return tensors_bytes() + output_bytes + reference_bytes;
+  }
 };
 
 /// Samples take turns on so many sets of normal inputs: to remember inputs does not pay.
 inline constexpr int kInputSets = 3;
 
-/// Device memory that measuring a problem takes, by purpose.
+/// Device memory that measuring a problem takes, by purpose. Outputs and workspaces that a family
+/// adds come on top, where there are any.
 struct MemoryPlan {
   StagePlan whole;               ///< one set of normal inputs on the problem itself
   StagePlan probe;               ///< one kind of the others on the probe problem
   StagePlan small;               ///< one kind of input on small_problem()
   std::int64_t flush_bytes = 0;  ///< written before a cold sample: twice the L2; 0 without flush
 
-  [[nodiscard]] std::int64_t tensors_bytes() const;
+  [[nodiscard]] std::int64_t tensors_bytes() const;  ///< with the outputs beside O
   [[nodiscard]] std::int64_t reference_bytes() const;
   [[nodiscard]] std::int64_t total_bytes() const {
     return tensors_bytes() + reference_bytes() + flush_bytes;

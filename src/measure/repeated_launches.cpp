@@ -22,7 +22,7 @@ void RepeatedLaunches::queue(const Stages& stages,
   gpu::fill_words_async(device_sums_.address(), 0, kSumsBytes / 4, stream_);
   for (int i = 0; i < kLaunches; ++i) {
     const Stage& stage = *stages.at(stage_of(i));
-    stage.poison_output();
+    stage.poison_output(launches.at(stage_of(i)).buffers());
     launches.at(stage_of(i)).queue(stream_);
     stage.queue_fingerprint(device_sums_.as<InputSum>() + i);
   }
@@ -46,7 +46,7 @@ Verdict RepeatedLaunches::check_each(const Stages& stages, const MakeLaunch& mak
   for (int i = 0; i < kLaunches; ++i) {
     const Stage& stage = *stages.at(stage_of(i));
     const KernelLaunch launch = make_launch(stage);
-    stage.poison_output();
+    stage.poison_output(launch.buffers());
     launch.queue(stream_);
     verdict = verifier_.check(stages);
     if (verdict.finding) {

@@ -1,13 +1,21 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "attention/input_kind.hpp"
 #include "attention/problem.hpp"
 #include "attention/row_sample.hpp"
 #include "gpu/memory.hpp"
 #include "measure/measurement_module.hpp"
+#include "measure/output_set.hpp"
 #include "measure/references.hpp"
+#include "measure/row_references.hpp"
 #include "measure/tensors.hpp"
 
 namespace fatune {
@@ -29,19 +37,30 @@ class Stage {
   [[nodiscard]] const Tensors& tensors() const noexcept { return tensors_; }
   [[nodiscard]] const References& references() const noexcept { return references_; }
 
-  /// Fills the output with poison. Does not wait.
-  void poison_output() const { tensors_.poison_output(stream_); }
+  /// Where a kernel with these buffers finds a tensor or an output of its own; nothing for another
+  /// name. Memory for the outputs, and their references, are made when they are first asked for:
+  /// then it waits, and makes everything as restore() does.
+  [[nodiscard]] std::optional<gpu::DevicePtr> find(const std::vector<KernelBuffer>& buffers,
+                                                   std::string_view name) const;
+  /// Fills O with poison, and what a kernel with these buffers writes beside it: its outputs are
+  /// those that are fingerprinted and checked from now on. Does not wait. Precondition: find() was
+  /// called with them, if any is an output.
+  void poison_output(const std::vector<KernelBuffer>& buffers) const;
   /// Makes poison, guard bands and inputs anew. Does not wait.
   void restore() const { fill(seed_); }
   /// The same with inputs of other values, for each `trial` others, until restore(): references are
   /// not theirs. Does not wait.
   void fill_afresh(int trial) const { fill(~seed_ - static_cast<std::uint64_t>(trial)); }
-  /// Adds the fingerprint of the output as it stands to `sum`, in device memory.
+  /// Adds the fingerprint of the outputs as they stand to `sum`, in device memory.
   void queue_fingerprint(InputSum* sum) const;
 
-  /// Queues the checks of the output, of the guard bands and of the inputs as they stand, which
+  /// Queues the checks of the outputs, of the guard bands and of the inputs as they stand, which
   /// add to `counts`, in device memory.
   void queue_check(CheckCounts* counts) const;
+  /// What the last check found of the outputs beside O, once the stream has come to its end.
+  [[nodiscard]] std::vector<ErrorStats> output_stats() const;
+  /// Why that is no finding; nothing: it is one.
+  [[nodiscard]] std::optional<std::string> find_missing_output_check() const;
   /// Queues the counts of every compared row's elements that mismatch or are beyond the limit into
   /// `rows`, in device memory.
   void queue_row_counts(RowCounts* rows, float limit) const;
@@ -52,7 +71,10 @@ class Stage {
 
  private:
   void fill(std::uint64_t seed) const;
+  [[nodiscard]] ReferenceArgs reference_args() const;
   void compute_references() const;
+  [[nodiscard]] const OutputSet& outputs(const std::vector<KernelBuffer>& buffers) const;
+  void prepare_row_references() const;
   [[nodiscard]] InputSum sum_inputs() const;
   [[nodiscard]] CompareArgs compare_args(CheckCounts* counts) const;
 
@@ -64,6 +86,18 @@ class Stage {
   Tensors tensors_;
   References references_;
   InputSum input_sum_{};
+
+  // What kernels write beside O. Shared by kernels with the same list, as O is by all.
+  struct Further {
+    std::map<std::vector<KernelBuffer>, OutputSet> sets;
+    std::optional<RowReferences> references;
+    const OutputSet* current = nullptr;
+
+    [[nodiscard]] const RowReferences* reference() const {
+      return references ? &*references : nullptr;
+    }
+  };
+  std::unique_ptr<Further> further_ = std::make_unique<Further>();
 };
 
 }  // namespace fatune

@@ -70,6 +70,9 @@ std::optional<std::string> find_any_fault(const Stage& stage, const CheckCounts&
   if (auto missing = find_missing_check(stage, counts)) {
     return missing;
   }
+  if (auto missing = stage.find_missing_output_check()) {
+    return fmt::format("input {}: {}", input_kind_name(stage.kind()), *missing);
+  }
   if (auto written = find_write_to_inputs(stage, counts)) {
     return written;
   }
@@ -124,14 +127,20 @@ std::string Verifier::method() const {
 
 void Verifier::judge(const Stage& stage, const CheckCounts& counts, Verdict& verdict) const {
   Verification& verification = verdict.verification;
-  const ErrorStats& stats = verification.inputs.emplace_back(stats_of(stage, counts));
+  const ErrorStats stats = verification.inputs.emplace_back(stats_of(stage, counts));
   if (!verdict.finding) {
     verdict.finding = find_any_fault(stage, counts, stats);
   }
   if (count_rows_) {
     verification.rows.push_back(count_rows(stage, stats, stream_));
   }
-  if (counts.guard_bytes_changed > 0 || stage.inputs_changed(counts)) {
+  bool damaged = counts.guard_bytes_changed > 0 || stage.inputs_changed(counts);
+  for (ErrorStats& output : stage.output_stats()) {
+    damaged = damaged || output.guard_bytes_changed > 0;
+    verdict.finding = verdict.finding ? verdict.finding : find_fault(output);
+    verification.inputs.push_back(std::move(output));
+  }
+  if (damaged) {
     verdict.damaged = true;
     stage.restore();
   }

@@ -64,9 +64,9 @@ void WatchedSampler::queue_fingerprint(const Stage& stage) {
 
 double WatchedSampler::run(SampledKernel& kernel, int set) {
   const Stage& stage = verifier_.whole(set);
+  const KernelLaunch& launch = about_to_run(kernel, set);
   return timer_.take_sample(
-      about_to_run(kernel, set),
-      {[&stage] { stage.poison_output(); }, [this, &stage] { queue_fingerprint(stage); }});
+      launch, {[&] { stage.poison_output(launch.buffers()); }, [&] { queue_fingerprint(stage); }});
 }
 
 Verdict WatchedSampler::check(int set) {
@@ -185,8 +185,9 @@ std::optional<Outcome> WatchedSampler::recheck(SampledKernel& kernel) {
 std::optional<Outcome> WatchedSampler::run_and_check(SampledKernel& kernel) {
   for (;;) {
     if (!last_run_ || last_run_->first != kernel.id) {
-      verifier_.whole(0).poison_output();
-      about_to_run(kernel).queue(stream_);
+      const KernelLaunch& launch = about_to_run(kernel);
+      verifier_.whole(0).poison_output(launch.buffers());
+      launch.queue(stream_);
     }
     const int set = last_run_->second;
     const bool others_ran = others_ran_unchecked(kernel.id, set);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "core/device_limits.hpp"
 #include "core/error.hpp"
 #include "measure/measurer.hpp"
 #include "measure/protocol.hpp"

@@ -62,6 +62,10 @@ void pretend_to_check(const std::string& kernel, void** arguments) {
   if (kernel == "fatune_compare_output") {
     const auto& args = argument<CompareArgs>(arguments, 0);
     args.counts->compared += args.elements;
+  } else if (kernel == "fatune_check_row_values") {
+    const auto& args = argument<RowValueArgs>(arguments, 0);
+    args.counts->compared += args.selected;
+    args.counts->scanned += args.elements;
   } else if (kernel == "fatune_scan_output") {
     constexpr unsigned long long kChunkElements = 8;
     argument<CheckCounts*>(arguments, 2)->scanned +=

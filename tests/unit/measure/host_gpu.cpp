@@ -61,10 +61,22 @@ void HostGpu::attach() {
 
 HostGpu::~HostGpu() { active = nullptr; }
 
-void HostGpu::compute_attention(const AttentionForwardArgs& args) const {
+Problem HostGpu::problem_of(const AttentionForwardArgs& args) const {
   Problem problem = problem_;
   problem.batch = args.batch;
   problem.heads = problem.kv_heads = args.heads;
+  return problem;
+}
+
+std::vector<double> HostGpu::log_sum_exps(const AttentionForwardArgs& args) const {
+  const Problem problem = problem_of(args);
+  const auto elements = static_cast<std::size_t>(tensor_elements(problem, TensorRole::q));
+  return cpu_log_sum_exp(problem, values_of(args.q, elements, problem.dtype),
+                         values_of(args.k, elements, problem.dtype));
+}
+
+void HostGpu::compute_attention(const AttentionForwardArgs& args) const {
+  const Problem problem = problem_of(args);
   const auto elements = static_cast<std::size_t>(tensor_elements(problem, TensorRole::q));
   const std::vector<double> out = cpu_attention(
       problem, values_of(args.q, elements, problem_.dtype),
@@ -91,7 +103,8 @@ const Artifact& HostGpu::measurement_kernels() {
   static const Artifact artifact =
       empty_kernels({"fatune_fill_inputs", "fatune_reference_attention", "fatune_compare_output",
                      "fatune_count_rows", "fatune_scan_output", "fatune_check_guards",
-                     "fatune_sum_inputs", "fatune_device_gate"});
+                     "fatune_sum_inputs", "fatune_row_statistics", "fatune_greatest_norms",
+                     "fatune_check_row_values", "fatune_device_gate"});
   return artifact;
 }
 
@@ -134,6 +147,12 @@ void HostGpu::run(const std::string& kernel, void** arguments) {
                           argument<CheckCounts*>(arguments, 1));
   } else if (kernel == "fatune_sum_inputs") {
     kernels_.sum_inputs(argument<InputSumArgs>(arguments, 0));
+  } else if (kernel == "fatune_row_statistics") {
+    kernels_.row_statistics(argument<RowStatisticsArgs>(arguments, 0));
+  } else if (kernel == "fatune_greatest_norms") {
+    kernels_.greatest_norms(argument<NormArgs>(arguments, 0));
+  } else if (kernel == "fatune_check_row_values") {
+    kernels_.check_row_values(argument<RowValueArgs>(arguments, 0));
   } else {
     throw std::logic_error("no such kernel on the host: " + kernel);
   }

@@ -44,6 +44,8 @@ class HostGpu {
   std::vector<std::array<unsigned, 3>> candidate_grids;
 
   void compute_attention(const AttentionForwardArgs& args) const;
+  /// Of the inputs that are there. shape: (batch, heads, seq_len)
+  [[nodiscard]] std::vector<double> log_sum_exps(const AttentionForwardArgs& args) const;
   [[nodiscard]] long count(const std::string& kernel) const;
 
   [[nodiscard]] static DeviceLimits limits();
@@ -53,6 +55,7 @@ class HostGpu {
   [[nodiscard]] static Candidate make_candidate(const Problem& problem = kHostProblem);
 
  private:
+  [[nodiscard]] Problem problem_of(const AttentionForwardArgs& args) const;
   static void on_launch(const char* kernel, void** arguments);
   void run(const std::string& kernel, void** arguments);
 

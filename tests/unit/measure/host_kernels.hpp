@@ -20,6 +20,9 @@ struct HostKernels {
   void (*scan_output)(const void* output, unsigned long long chunks, CheckCounts* counts);
   void (*check_guards)(const GuardArgs& args, unsigned bands, CheckCounts* counts);
   void (*sum_inputs)(const InputSumArgs& args);
+  void (*row_statistics)(const RowStatisticsArgs& args);
+  void (*greatest_norms)(const NormArgs& args);
+  void (*check_row_values)(const RowValueArgs& args);
   void (*device_gate)(const GateArgs& args);
 };
 

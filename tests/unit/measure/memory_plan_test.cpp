@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
+#include "measure/output_set.hpp"
 
 namespace fatune {
 namespace {
@@ -38,6 +39,18 @@ TEST(MemoryPlan, CountsTensorsGuardsReferencesAndFlush) {
                                     4 * plan.probe.total_bytes() + 2 * plan.small.total_bytes() +
                                     plan.flush_bytes);
   EXPECT_EQ(required_bytes(kLarge, {}, limits(0)), plan.total_bytes());
+}
+
+TEST(MemoryPlan, CountsOutputsBesideO) {
+  Problem with_lse = kLarge;
+  with_lse.lse = true;
+  const StagePlan plan = plan_stage(with_lse);
+  const StagePlan without = plan_stage(kLarge);
+  EXPECT_EQ(without.output_bytes, 0);
+  EXPECT_EQ(plan.output_bytes, 4 * output_rows(kLarge) + 2 * kOutputGuardBytes);
+  EXPECT_EQ(plan.reference_bytes, without.reference_bytes + 8192 * 8);
+  EXPECT_GE(plan_memory(with_lse, {}, limits(0)).total_bytes(),
+            plan_memory(kLarge, {}, limits(0)).total_bytes() + kInputSets * plan.output_bytes);
 }
 
 TEST(MemoryPlan, NoFlushNeedsNoFlushBuffer) {

@@ -1,0 +1,170 @@
+#include "measure/output_set.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <stdexcept>
+
+#include "attention/row_values.hpp"
+#include "measure/memory_plan.hpp"
+#include "measure/tensors.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr std::int64_t kWord = 4;
+
+std::int64_t multiple_of(std::int64_t unit, std::int64_t bytes) {
+  return (bytes + unit - 1) / unit * unit;
+}
+
+gpu::DevicePtr address_in(const gpu::DeviceBuffer& memory) {
+  return memory.address() + static_cast<gpu::DevicePtr>(kOutputGuardBytes);
+}
+
+std::int64_t counts_bytes(std::size_t outputs, std::size_t each) {
+  return static_cast<std::int64_t>(outputs * each);
+}
+
+}  // namespace
+
+std::int64_t output_memory_bytes(const KernelBuffer& output) {
+  return 2 * kOutputGuardBytes + multiple_of(kTensorAlignmentBytes, output.bytes);
+}
+
+bool has_outputs(const std::vector<KernelBuffer>& buffers) {
+  return std::any_of(buffers.begin(), buffers.end(),
+                     [](const KernelBuffer& buffer) { return !buffer.output.empty(); });
+}
+
+std::vector<KernelBuffer> outputs_of(const std::vector<KernelBuffer>& buffers) {
+  std::vector<KernelBuffer> outputs;
+  std::copy_if(buffers.begin(), buffers.end(), std::back_inserter(outputs),
+               [](const KernelBuffer& buffer) { return !buffer.output.empty(); });
+  return outputs;
+}
+
+OutputSet::OutputSet(const std::vector<KernelBuffer>& outputs, const gpu::Stream& stream)
+    : device_counts_(counts_bytes(outputs.size(), sizeof(Counts))),
+      host_counts_(counts_bytes(outputs.size(), sizeof(Counts))) {
+  for (const KernelBuffer& output : outputs) {
+    outputs_.push_back({output, gpu::DeviceBuffer(output_memory_bytes(output))});
+  }
+  poison_with_guards(stream);
+  stream.synchronize();
+}
+
+std::optional<gpu::DevicePtr> OutputSet::find(std::string_view name) const {
+  const auto found = std::find_if(outputs_.begin(), outputs_.end(),
+                                  [&](const Output& output) { return output.of.name == name; });
+  return found == outputs_.end() ? std::nullopt : std::optional(address_in(found->memory));
+}
+
+bool OutputSet::has_row_values() const {
+  return std::any_of(outputs_.begin(), outputs_.end(), [](const Output& output) {
+    return parse_row_value(output.of.output).has_value();
+  });
+}
+
+void OutputSet::poison(const gpu::Stream& stream) const {
+  for (const Output& output : outputs_) {
+    gpu::fill_words_async(address_in(output.memory), Tensors::kPoison,
+                          multiple_of(kWord, output.of.bytes) / kWord, stream);
+  }
+}
+
+void OutputSet::poison_with_guards(const gpu::Stream& stream) const {
+  for (const Output& output : outputs_) {
+    gpu::fill_words_async(output.memory.address(), Tensors::kPoison, output.memory.bytes() / kWord,
+                          stream);
+  }
+}
+
+// With the padding, which is poison unless somebody has written there.
+void OutputSet::queue_fingerprint(InputSum* sum, const MeasurementModule& kernels,
+                                  const gpu::Stream& stream) const {
+  constexpr std::int64_t kChunk = 16;
+  constexpr std::int64_t kElement = 2;  // as the kernel counts them
+  for (const Output& output : outputs_) {
+    const void* const data = std::bit_cast<const void*>(address_in(output.memory));
+    const auto elements =
+        static_cast<unsigned long long>(multiple_of(kChunk, output.of.bytes) / kElement);
+    kernels.sum_tensor({data, data, data, {elements, elements, elements}, sum}, stream);
+  }
+}
+
+// In bytes from the beginning of the memory.
+GuardArgs OutputSet::bands_around(const Output& output) {
+  GuardArgs args{output.memory.as<const unsigned>(), {}, Tensors::kPoison};
+  const std::int64_t end = kOutputGuardBytes + multiple_of(kWord, output.of.bytes);
+  args.bands[0] = {0, static_cast<std::uint64_t>(kOutputGuardBytes)};
+  args.bands[1] = {static_cast<std::uint64_t>(end),
+                   static_cast<std::uint64_t>(output.memory.bytes())};
+  return args;
+}
+
+GuardArgs OutputSet::band_inside(const Output& output) {
+  const GuardArgs around = bands_around(output);
+  GuardArgs args{around.arena, {}, Tensors::kPoison};
+  args.bands[0] = {around.bands[0].end, around.bands[1].begin};
+  return args;
+}
+
+void OutputSet::queue_check(const RowReferences* references, const MeasurementModule& kernels,
+                            const gpu::Stream& stream) const {
+  gpu::fill_words_async(device_counts_.address(), 0, device_counts_.bytes() / kWord, stream);
+  Counts* counts = device_counts_.as<Counts>();
+  for (const Output& output : outputs_) {
+    kernels.check_guards(bands_around(output), 2, &counts->around, stream);
+    kernels.check_guards(band_inside(output), 1, &counts->inside, stream);
+    if (const auto what = parse_row_value(output.of.output)) {
+      const auto* const values = std::bit_cast<const float*>(address_in(output.memory));
+      kernels.check_row_values(references->compare_args(values, *what, &counts->values), stream);
+    }
+    ++counts;
+  }
+  gpu::copy_to_host_async(host_counts_.host(), device_counts_.address(), device_counts_.bytes(),
+                          stream);
+}
+
+const OutputSet::Counts& OutputSet::counts_of(std::size_t output) const {
+  return host_counts_.host_as<const Counts>()[output];
+}
+
+// An output that nobody can compare is wrong when nothing at all was written there.
+ErrorStats OutputSet::stats_of(std::size_t output, const RowReferences* references) const {
+  const KernelBuffer& of = outputs_[output].of;
+  const Counts& counts = counts_of(output);
+  ErrorStats stats;
+  if (parse_row_value(of.output)) {
+    stats = references->stats(counts.values);
+  } else if (counts.inside.guard_bytes_changed == 0) {
+    stats.not_finite = of.elements();
+  }
+  stats.output = of.name;
+  stats.guard_bytes_changed = static_cast<std::int64_t>(counts.around.guard_bytes_changed);
+  return stats;
+}
+
+std::vector<ErrorStats> OutputSet::stats(const RowReferences* references) const {
+  std::vector<ErrorStats> all;
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    all.push_back(stats_of(i, references));
+  }
+  return all;
+}
+
+std::optional<std::string> OutputSet::find_missing_check(const RowReferences* references) const {
+  for (std::size_t i = 0; i < outputs_.size(); ++i) {
+    const RowValueCounts& values = counts_of(i).values;
+    if (parse_row_value(outputs_[i].of.output) && !references->has_seen_all(values)) {
+      return fmt::format("{}: the check did not run: {} values were compared, {} scanned",
+                         outputs_[i].of.name, values.compared, values.scanned);
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace fatune
