@@ -94,10 +94,7 @@ __device__ __forceinline__ void compare_row_values(const RowValueArgs& args) {
   max_over_warp(&args.counts->max_abs_error_bits, max_error);
   add_over_warp(&args.counts->mismatched, mismatched);
   add_over_warp(&args.counts->compared, compared);
-  bad_reference = __reduce_add_sync(0xffffffffu, bad_reference);
-  if (threadIdx.x % 32 == 0 && bad_reference != 0) {
-    atomicAdd(&args.counts->bad_reference, bad_reference);
-  }
+  add_over_warp(&args.counts->bad_reference, bad_reference);
 }
 
 // The whole output: what was never written still has the NaN poison.

@@ -74,15 +74,6 @@ MeasureOptions under_tool(MeasureOptions options) {
   return options;
 }
 
-std::optional<RowMismatches> rows_of(const Verification& verification, const std::string& input) {
-  for (const RowMismatches& rows : verification.rows) {
-    if (rows.input == input) {
-      return rows;
-    }
-  }
-  return std::nullopt;
-}
-
 class Findings {
  public:
   void add(const RunReport& report) {
@@ -106,7 +97,7 @@ class Findings {
       for (const ErrorStats& stats : verification->inputs) {
         const auto fault = find_fault(stats);
         rows_.push_back({problem, entry.short_form, seed, fault ? outcome : "right", stats,
-                         fault.value_or(""), rows_of(*verification, stats.input)});
+                         fault.value_or(""), rows_of(verification->rows, stats)});
       }
     }
     // What no single input shows: a crash, inputs that were written over, a later run.

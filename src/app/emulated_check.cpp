@@ -74,13 +74,11 @@ class Rows {
     if (row.outcome == "flagged") {
       add_findings(row);
     }
-    for (std::size_t i = 0; i < row.inputs.size(); ++i) {
-      const auto fault = find_fault(row.inputs[i]);
+    for (const ErrorStats& stats : row.inputs) {
+      const auto fault = find_fault(stats);
       CheckedInput& added = add(fault ? "wrong_result" : "right", fault.value_or(""));
-      added.stats = row.inputs[i];
-      if (i < row.rows.size()) {
-        added.rows = row.rows[i];
-      }
+      added.stats = stats;
+      added.rows = rows_of(row.rows, stats);
     }
     // What no single input shows.
     if (row.outcome != "right" && std::all_of(rows_.begin(), rows_.end(), is_right)) {

@@ -1,5 +1,7 @@
 #include "core/outcome.hpp"
 
+#include <algorithm>
+
 #include <array>
 #include <stdexcept>
 
@@ -48,6 +50,13 @@ struct Summary {
 };
 
 }  // namespace
+
+std::optional<RowMismatches> rows_of(const std::vector<RowMismatches>& rows,
+                                     const ErrorStats& stats) {
+  const auto found = std::find_if(rows.begin(), rows.end(),
+                                  [&](const RowMismatches& of) { return of.input == stats.input; });
+  return stats.is_of_o() && found != rows.end() ? std::optional(*found) : std::nullopt;
+}
 
 std::string_view outcome_name(const Outcome& outcome) {
   static constexpr std::array<std::string_view, std::variant_size_v<Outcome>> kNames{

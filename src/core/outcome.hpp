@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -10,10 +11,7 @@ namespace fatune {
 
 /// How far a result is from the references (contract, section 4). All over the verified elements.
 struct ErrorStats {
-  std::string input;  ///< "normal", "large_logits", "dominating_key", ...
-  /// "O", or the name of an output beside it, which has one reference, in fp32, and a limit of its
-  /// own (error_rule.hpp); the members about 16-bit references are 0.
-  std::string output = "O";
+  std::string input;                ///< "normal", "large_logits", "dominating_key", ...
   double max_abs_error = 0.0;       ///< |out - fp32 reference|
   double max_abs_difference = 0.0;  ///< |out - 16-bit reference|: what the documented rule limits
   double max_abs_reference_error = 0.0;  ///< |16-bit reference - fp32 reference|
@@ -23,6 +21,9 @@ struct ErrorStats {
   std::int64_t mismatched = 0;  ///< of O: beyond atol 1e-5, rtol 1e-3 of the 16-bit reference
   std::int64_t not_finite = 0;  ///< NaN or infinity in the whole output (the poison is NaN)
   std::int64_t guard_bytes_changed = 0;  ///< writes outside the output's memory
+  /// "O", or the name of an output beside it, which has one reference, in fp32, and a limit of its
+  /// own (error_rule.hpp); the members about 16-bit references are 0.
+  std::string output = "O";
 
   [[nodiscard]] bool is_of_o() const { return output == "O"; }
   [[nodiscard]] double mismatched_percent() const {
@@ -41,11 +42,16 @@ struct RowMismatches {
   std::vector<std::int32_t> beyond_limit;  ///< its elements beyond ErrorStats::limit, either way
 };
 
+/// Those of the same input, of statistics of O; nothing of other outputs, and when they were not
+/// asked for.
+[[nodiscard]] std::optional<RowMismatches> rows_of(const std::vector<RowMismatches>& rows,
+                                                   const ErrorStats& stats);
+
 struct Verification {
   std::string method;  ///< "gpu references, all rows", "gpu references, 16384 of 1048576 rows"
   std::uint64_t seed = 0;
-  std::vector<ErrorStats> inputs;     ///< one per input kind
-  std::vector<RowMismatches> rows{};  ///< the same, when they were asked for; else empty
+  std::vector<ErrorStats> inputs;     ///< one per input kind and output
+  std::vector<RowMismatches> rows{};  ///< one per input kind, when they were asked for; else empty
   /// False: right outputs of the same inputs differed from run to run, and were each checked.
   bool deterministic = true;
 };

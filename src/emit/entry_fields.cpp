@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -55,14 +56,15 @@ FieldValue if_compiled(const EntryRow& row, FieldValue value) {
   return row.entry->facts ? std::move(value) : FieldValue{};
 }
 
-/// The input that came closest to its limit, or furthest beyond it.
+/// The input on which O came closest to its limit, or furthest beyond it.
 const ErrorStats* tightest_input(const EntryRow& row) {
   const Verification* verification = verification_of(row.entry->outcome);
   if (verification == nullptr) {
     return nullptr;
   }
   const auto slack = [](const ErrorStats& stats) {
-    return stats.limit - std::max(stats.max_abs_error, stats.max_abs_difference);
+    return stats.is_of_o() ? stats.limit - std::max(stats.max_abs_error, stats.max_abs_difference)
+                           : std::numeric_limits<double>::infinity();
   };
   return &*std::min_element(
       verification->inputs.begin(), verification->inputs.end(),

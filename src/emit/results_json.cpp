@@ -15,6 +15,7 @@ constexpr std::size_t kRunnersUp = 4;
 
 Json json_error_stats(const ErrorStats& stats) {
   return {{"input", stats.input},
+          {"output", stats.output},
           {"max_abs_error", json_value(stats.max_abs_error)},
           {"max_abs_difference", json_value(stats.max_abs_difference)},
           {"max_abs_reference_error", json_value(stats.max_abs_reference_error)},

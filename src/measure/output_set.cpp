@@ -24,8 +24,9 @@ gpu::DevicePtr address_in(const gpu::DeviceBuffer& memory) {
   return memory.address() + static_cast<gpu::DevicePtr>(kOutputGuardBytes);
 }
 
+// At least of one: there is no pinned memory of 0 bytes.
 std::int64_t counts_bytes(std::size_t outputs, std::size_t each) {
-  return static_cast<std::int64_t>(outputs * each);
+  return static_cast<std::int64_t>(std::max<std::size_t>(outputs, 1) * each);
 }
 
 }  // namespace

@@ -24,10 +24,9 @@ concept Is = std::same_as<std::remove_const_t<Self>, Struct>;
 
 template <Is<ErrorStats> Self, typename Visit>
 void visit_members(Self& self, Visit&& visit) {
-  auto& [input, output, max_abs_error, max_abs_difference, max_abs_reference_error, limit, elements,
-         mismatched, not_finite, guard_bytes_changed] = self;
+  auto& [input, max_abs_error, max_abs_difference, max_abs_reference_error, limit, elements,
+         mismatched, not_finite, guard_bytes_changed, output] = self;
   visit("input", input);
-  visit("output", output, kLater);
   visit("max_abs_error", max_abs_error);
   visit("max_abs_difference", max_abs_difference);
   visit("max_abs_reference_error", max_abs_reference_error);
@@ -36,6 +35,7 @@ void visit_members(Self& self, Visit&& visit) {
   visit("mismatched", mismatched);
   visit("not_finite", not_finite);
   visit("guard_bytes_changed", guard_bytes_changed);
+  visit("output", output, kLater);
 }
 
 template <Is<RowMismatches> Self, typename Visit>

@@ -130,8 +130,8 @@ struct EmulatedConfig {
       outcome;  ///< "right", "wrong_result", "flagged", "not_covered", "compile_failed", ...
   std::int64_t runs = 0;            ///< schedules times inputs
   std::optional<ErrorStats> stats;  ///< of the run that came closest to its limit, or beyond it
-  std::vector<ErrorStats> inputs;   ///< of each input's such run
-  std::vector<RowMismatches> rows;  ///< of the same; empty: not asked for
+  std::vector<ErrorStats> inputs;   ///< of each input's such run: of O, then of each other output
+  std::vector<RowMismatches> rows;  ///< of O in the same; empty: not asked for
   std::vector<EmulatedFinding> findings;
   std::vector<FindingGroup> groups;        ///< of them, in the order of their numbers
   std::optional<EmulatedProfile> profile;  ///< absent: not asked for

@@ -24,12 +24,23 @@ namespace {
 constexpr int kLaunches = 3;
 
 double share_of_limit(const ErrorStats& stats) {
+  const bool has_wrong_row = !stats.is_of_o() && stats.mismatched > 0;
+  if (stats.not_finite > 0 || has_wrong_row) {
+    return HUGE_VAL;
+  }
   const double greatest = std::max(stats.max_abs_error, stats.max_abs_difference);
-  return stats.not_finite > 0 ? HUGE_VAL : greatest / stats.limit;
+  return stats.limit > 0.0 ? greatest / stats.limit : 0.0;  // of what is not compared
 }
 
-bool is_worse(const ErrorStats& stats, const std::optional<ErrorStats>& worst) {
-  return !worst || share_of_limit(stats) > share_of_limit(*worst);
+bool is_worse(const ErrorStats& stats, const ErrorStats& worst) {
+  return share_of_limit(stats) > share_of_limit(worst);
+}
+
+bool has_row_values(const EmulatedLaunch& launch) {
+  const std::vector<KernelBuffer>& buffers = launch.geometry.arguments.buffers;
+  return std::any_of(buffers.begin(), buffers.end(), [](const KernelBuffer& buffer) {
+    return parse_row_value(buffer.output).has_value();
+  });
 }
 
 /// One configuration through all its runs.
@@ -44,11 +55,14 @@ class Runs {
         checks_{is_wanted("init"), is_wanted("race")} {}
 
   /// False when the blocks are not those of the head that is compared.
-  [[nodiscard]] bool run_all(const std::vector<EmulatedInput>& inputs) {
+  [[nodiscard]] bool run_all(EmulatedInputs& inputs) {
     bool finished = true;
-    for (const EmulatedInput& input : inputs) {
+    const auto* reference =
+        has_row_values(of_.launch) ? inputs.row_references(of_.launch.on).data() : nullptr;
+    for (const EmulatedInput& input : inputs.of(of_.launch.on)) {
       first_output_.reset();
-      worst_.reset();
+      worst_.clear();
+      reference_ = reference == nullptr ? nullptr : reference++;
       for (const NamedSchedule& schedule : settings_.schedules) {
         finished = finished && run(input, schedule);
       }
@@ -88,7 +102,7 @@ class Runs {
       if (output.state != emulate::loaded_state(kernel_.program) || output.kept_changed) {
         finished = launch_again(input, schedule, {output.state, output.kept}, right);
       }
-      compare_schedules(input, schedule, std::move(output.output));
+      compare_schedules(input, schedule, {std::move(output.output), std::move(output.further)});
     }
     return finished;
   }
@@ -192,48 +206,77 @@ class Runs {
   /// Whether it is right; the worst of the input is kept.
   bool compare(const EmulatedInput& input, const EmulatedOutput& output) {
     const Problem part = compared_part(of_.launch.on);
-    ErrorStats stats =
-        compare_outputs(input.name, part.dtype, output.output, input.exact, input.rounded);
-    const bool right = !find_fault(stats) && !output.inputs_changed;
-    if (is_worse(stats, worst_)) {
-      worst_ = std::move(stats);
-      worst_rows_ = settings_.count_rows
-                        ? compare_rows(*worst_, part, output.output, input.exact, input.rounded)
-                        : RowMismatches{};
+    std::vector<ErrorStats> all{
+        compare_outputs(input.name, part.dtype, output.output, input.exact, input.rounded)};
+    for (const FurtherOutput& further : output.further) {
+      all.push_back(compare_further(input.name, of_.launch.on, further, reference_));
     }
+    const bool right = !output.inputs_changed && std::none_of(all.begin(), all.end(), find_fault);
+    if (settings_.count_rows && (worst_.empty() || is_worse(all.front(), worst_.front()))) {
+      worst_rows_ = compare_rows(all.front(), part, output.output, input.exact, input.rounded);
+    }
+    keep_worst(std::move(all));
     if (output.inputs_changed) {
       changed_inputs_ = fmt::format("input {}: Q, K or V was written", input.name);
     }
     return right;
   }
 
-  void take_worst_of_input() {
-    if (!worst_) {
+  void keep_worst(std::vector<ErrorStats> all) {
+    if (worst_.empty()) {
+      worst_ = std::move(all);
       return;
     }
-    row_.inputs.push_back(*worst_);
-    if (settings_.count_rows) {
-      row_.rows.push_back(worst_rows_);
-    }
-    if (is_worse(*worst_, row_.stats)) {
-      row_.stats = worst_;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (is_worse(all[i], worst_[i])) {
+        worst_[i] = std::move(all[i]);
+      }
     }
   }
 
+  void take_worst_of_input() {
+    if (settings_.count_rows && !worst_.empty()) {
+      row_.rows.push_back(worst_rows_);
+    }
+    for (ErrorStats& stats : worst_) {
+      if (!row_.stats || is_worse(stats, *row_.stats)) {
+        row_.stats = stats;
+      }
+      row_.inputs.push_back(std::move(stats));
+    }
+  }
+
+  /// Of one run.
+  struct Outputs {
+    std::vector<std::uint16_t> o;
+    std::vector<FurtherOutput> further;
+  };
+
   void compare_schedules(const EmulatedInput& input, const NamedSchedule& schedule,
-                         std::vector<std::uint16_t> output) {
+                         Outputs outputs) {
     if (!first_output_) {
-      first_output_ = std::move(output);
+      first_output_ = std::move(outputs);
       return;
     }
     std::int64_t different = 0;
-    for (std::size_t i = 0; i < output.size(); ++i) {
-      different += output[i] != (*first_output_)[i] ? 1 : 0;
+    for (std::size_t i = 0; i < outputs.o.size(); ++i) {
+      different += outputs.o[i] != first_output_->o[i] ? 1 : 0;
     }
+    add_schedule_dependent(input, schedule, "", different, std::ssize(outputs.o));
+    for (std::size_t i = 0; i < outputs.further.size(); ++i) {
+      const FurtherOutput& output = outputs.further[i];
+      add_schedule_dependent(input, schedule, output.name + ": ",
+                             count_different(output, first_output_->further[i]), output.elements());
+    }
+  }
+
+  void add_schedule_dependent(const EmulatedInput& input, const NamedSchedule& schedule,
+                              const std::string& output, std::int64_t different,
+                              std::int64_t elements) {
     if (different > 0 && is_wanted("schedules")) {
       add(of_outputs("schedules", "schedule_dependent", input, schedule,
-                     fmt::format("{} of {} output values are others than with schedule {}",
-                                 different, output.size(), settings_.schedules.front().name)));
+                     fmt::format("{}{} of {} output values are others than with schedule {}",
+                                 output, different, elements, settings_.schedules.front().name)));
     }
   }
 
@@ -270,9 +313,10 @@ class Runs {
   const EmulatedKernel& kernel_;
   const EmulationSettings& settings_;
   EmulatedConfig& row_;
-  std::optional<std::vector<std::uint16_t>> first_output_;  ///< of this input's first schedule
-  std::optional<ErrorStats> worst_;                         ///< of this input's runs
-  RowMismatches worst_rows_;                                ///< of that run, if they are counted
+  const RowReference* reference_ = nullptr;  ///< of this input, where there are row values
+  std::optional<Outputs> first_output_;      ///< of this input's first schedule
+  std::vector<ErrorStats> worst_;  ///< of this input's runs: of O, then of each further output
+  RowMismatches worst_rows_;       ///< of O's, if they are counted
   std::string changed_inputs_;
   emulate::Checks checks_;
   bool blocks_fit_ = true;
@@ -293,7 +337,7 @@ std::optional<EmulatedConfig> emulate_kernel(const EmulationCase& of,
   try {
     const EmulatedKernel kernel =
         read_kernel(of.artifact, of.sources, of.config, of.launch.geometry.arguments);
-    if (!Runs(of, kernel, settings, row).run_all(inputs.of(of.launch.on))) {
+    if (!Runs(of, kernel, settings, row).run_all(inputs)) {
       return std::nullopt;
     }
   } catch (const Error& error) {

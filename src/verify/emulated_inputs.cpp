@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "attention/cpu_reference.hpp"
+#include "attention/error_rule.hpp"
 
 namespace fatune {
 namespace {
@@ -62,16 +63,26 @@ HeadInputs make_tensors(const Problem& problem, InputKind kind, std::uint64_t se
   return all;
 }
 
+std::vector<double> compared_numbers(const EmulatedProblem& on, TensorRole role,
+                                     const std::vector<std::uint16_t>& elements) {
+  return element_values(compared_elements(on, role, elements), on.problem.dtype);
+}
+
+RowReference make_row_reference(const EmulatedProblem& on, const HeadInputs& tensors) {
+  const std::vector<double> q = compared_numbers(on, TensorRole::q, tensors.q);
+  const std::vector<double> k = compared_numbers(on, TensorRole::k, tensors.k);
+  const Problem part = compared_part(on);
+  return {cpu_row_statistics(part, q, k),
+          row_value_limit(part, greatest_norm(q, part.d_head) * greatest_norm(k, part.d_head))};
+}
+
 EmulatedInput make_input(const EmulatedProblem& on, InputKind kind, std::uint64_t seed) {
   EmulatedInput input;
   input.name = input_kind_name(kind);
   input.tensors = make_tensors(on.problem, kind, seed);
-  const auto values = [&](TensorRole role, const std::vector<std::uint16_t>& elements) {
-    return element_values(compared_elements(on, role, elements), on.problem.dtype);
-  };
-  const std::vector<double> q = values(TensorRole::q, input.tensors.q);
-  const std::vector<double> k = values(TensorRole::k, input.tensors.k);
-  const std::vector<double> v = values(TensorRole::v, input.tensors.v);
+  const std::vector<double> q = compared_numbers(on, TensorRole::q, input.tensors.q);
+  const std::vector<double> k = compared_numbers(on, TensorRole::k, input.tensors.k);
+  const std::vector<double> v = compared_numbers(on, TensorRole::v, input.tensors.v);
   const Problem part = compared_part(on);
   input.exact = cpu_attention(part, q, k, v);
   input.rounded = cpu_rounded_attention(part, q, k, v);
@@ -99,6 +110,18 @@ const std::vector<EmulatedInput>& EmulatedInputs::of(const EmulatedProblem& prob
     }
   }
   return inputs;
+}
+
+const std::vector<RowReference>& EmulatedInputs::row_references(const EmulatedProblem& problem) {
+  const std::vector<EmulatedInput>& inputs = of(problem);
+  const std::lock_guard lock(mutex_);
+  std::vector<RowReference>& rows = rows_[problem];
+  if (rows.empty()) {
+    for (const EmulatedInput& input : inputs) {
+      rows.push_back(make_row_reference(problem, input.tensors));
+    }
+  }
+  return rows;
 }
 
 const HeadInputs& EmulatedInputs::random_tensors(const Problem& problem) {

@@ -11,6 +11,7 @@
 #include "attention/input_kind.hpp"
 #include "attention/tensor_shape.hpp"
 #include "verify/emulated_problem.hpp"
+#include "verify/further_outputs.hpp"
 
 namespace fatune {
 
@@ -35,6 +36,8 @@ class EmulatedInputs {
 
   /// One for each of kInputKinds. What is returned lives as long as this.
   [[nodiscard]] const std::vector<EmulatedInput>& of(const EmulatedProblem& problem);
+  /// For the same inputs, in their order.
+  [[nodiscard]] const std::vector<RowReference>& row_references(const EmulatedProblem& problem);
   /// The first of them alone, without references. shape: as tensor_shape() says
   [[nodiscard]] const HeadInputs& random_tensors(const Problem& problem);
   [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
@@ -43,6 +46,7 @@ class EmulatedInputs {
   std::uint64_t seed_;
   std::mutex mutex_;
   std::map<EmulatedProblem, std::vector<EmulatedInput>> inputs_;
+  std::map<EmulatedProblem, std::vector<RowReference>> rows_;
   std::map<Problem, HeadInputs> tensors_;
 };
 

@@ -137,16 +137,21 @@ class EmulatedTensors {
     }
     addresses_ = {{"q", q_}, {"k", k_}, {"v", v_}, {"o", o_}, {kDumpTensor, dump_}};
     for (const KernelBuffer& one : buffers) {
-      const auto content = one.output.empty() ? emulate::GlobalMemory::Content::given
-                                              : emulate::GlobalMemory::Content::undefined;
-      emulate::Allocation allocation = buffer(one);
-      if (one.output.empty() && one.clear == "never") {
-        allocated_[one.name] = allocation.bytes;
-        const auto left = kept.find(one.name);
-        allocation.bytes = left == kept.end() ? allocation.bytes : left->second;
-      }
-      addresses_[one.name] = memory_.allocate(std::move(allocation), content);
+      addresses_[one.name] =
+          one.output.empty()
+              ? memory_.allocate(workspace(one, kept))
+              : memory_.allocate(poisoned_output(one), emulate::GlobalMemory::Content::undefined);
     }
+  }
+
+  [[nodiscard]] std::vector<FurtherOutput> further(const std::vector<KernelBuffer>& buffers) const {
+    std::vector<FurtherOutput> outputs;
+    for (const KernelBuffer& one : buffers) {
+      if (!one.output.empty()) {
+        outputs.push_back(further_output(one, memory_.at(addresses_.at(one.name))));
+      }
+    }
+    return outputs;
   }
 
   [[nodiscard]] KeptWorkspaces kept() const {
@@ -177,6 +182,16 @@ class EmulatedTensors {
   emulate::GlobalMemory& memory() { return memory_; }
 
  private:
+  emulate::Allocation workspace(const KernelBuffer& one, const KeptWorkspaces& kept) {
+    emulate::Allocation allocation = buffer(one);
+    if (one.clear == "never") {
+      allocated_[one.name] = allocation.bytes;
+      const auto left = kept.find(one.name);
+      allocation.bytes = left == kept.end() ? allocation.bytes : left->second;
+    }
+    return allocation;
+  }
+
   [[nodiscard]] std::uint64_t address_of(const std::string& name) const {
     const auto found = addresses_.find(name);
     if (found == addresses_.end()) {
@@ -300,6 +315,7 @@ EmulatedOutput run_emulated(const emulate::Program& program, const EmulatedLaunc
   const std::vector<std::uint16_t> whole = tensors.output();
   output.output = compared_elements(launch.on, TensorRole::o, whole);
   output.blocks_fit = !launch.on.only_head || wrote_that_head(launch.on, whole);
+  output.further = tensors.further(arguments.buffers);
   output.inputs_changed = tensors.inputs_changed();
   output.dump = tensors.dump();
   return output;

@@ -14,6 +14,7 @@
 #include "emulate/program.hpp"
 #include "verify/emulated_inputs.hpp"
 #include "verify/emulated_problem.hpp"
+#include "verify/further_outputs.hpp"
 
 namespace fatune {
 
@@ -34,7 +35,8 @@ struct EmulatedOutput {
   emulate::LaunchResult result;
   /// The part that is compared, as the kernel left it; NaN where it did not write.
   std::vector<std::uint16_t> output;
-  bool inputs_changed = false;  ///< it wrote into Q, K or V
+  std::vector<FurtherOutput> further;  ///< those that are written beside O
+  bool inputs_changed = false;         ///< it wrote into Q, K or V
   /// False: the blocks that were run are not those of the one head that is compared. They wrote
   /// rows of other heads, or left out rows of this one.
   bool blocks_fit = true;
