@@ -136,6 +136,7 @@ void ProblemRun::resume(const std::vector<JournalEvent>& events,
   }
   if (parts_.evaluator.resume(events, resumed)) {
     resumed_ = trials;
+    journaled_ = events;
     // Before any other: who has the code of one of them stands behind it.
     for (const std::size_t trial : trials) {
       static_cast<void>(repeats_code(trial));
@@ -259,6 +260,28 @@ void ProblemRun::finish_trial(std::size_t index, bool evaluated) {
   finished_trials_.insert(index);
 }
 
+/// Whether nothing of the entry's outcome but its place is of this run: each of its samples is
+/// among those of the journal that the run goes on from, or it failed there.
+bool ProblemRun::is_journaled(const Entry& entry) const {
+  std::vector<double> known_us;
+  for (const JournalEvent& event : journaled_) {
+    if (event.config == entry.short_form && event.kind == JournalEvent::Kind::failed) {
+      return true;
+    }
+    if (event.config == entry.short_form && event.kind == JournalEvent::Kind::sample) {
+      known_us.push_back(event.us);
+    }
+  }
+  const auto* const measured = std::get_if<Measured>(&entry.outcome);
+  if (measured == nullptr || measured->timing.samples_us.empty()) {
+    return false;
+  }
+  std::vector<double> samples_us = measured->timing.samples_us;
+  std::sort(known_us.begin(), known_us.end());
+  std::sort(samples_us.begin(), samples_us.end());
+  return std::includes(known_us.begin(), known_us.end(), samples_us.begin(), samples_us.end());
+}
+
 void ProblemRun::finish(bool complete) {
   Evaluation evaluation = parts_.evaluator.finish();
   for (TrialResult& result : evaluation.results) {
@@ -267,6 +290,7 @@ void ProblemRun::finish(bool complete) {
     entry.rank = result.place;
     entry.tie_group = result.tie_group;
     entry.to_fastest = result.to_fastest;
+    entry.reused = is_journaled(entry);
     finish_trial(result.trial, complete || !is_ranked(entry.outcome));
   }
   finish_repeats(complete);

@@ -61,6 +61,7 @@ class ProblemRun {
   [[nodiscard]] bool repeats_code(std::size_t trial);
   [[nodiscard]] Candidate candidate_of(const Trial& trial) const;
   void finish_trial(std::size_t trial, bool evaluated);
+  [[nodiscard]] bool is_journaled(const Entry& entry) const;
   void finish(bool complete);
   void finish_repeats(bool complete);
   void rank();
@@ -71,6 +72,7 @@ class ProblemRun {
   std::deque<ReadyTrial> waiting_;  ///< that came while others were looked for
   std::size_t handled_ = 0;
   std::set<std::size_t> resumed_;
+  std::vector<JournalEvent> journaled_;  ///< that the run goes on from
   std::map<CodeKey, std::size_t> first_with_code_;
   std::vector<std::pair<std::size_t, std::size_t>> repeats_;  ///< a trial, and whose code it has
   std::set<std::size_t> finished_trials_;

@@ -222,6 +222,18 @@ TEST_F(ProblemRunTest, WhoIsInTheJournalIsNotAdmittedAgain) {
   EXPECT_EQ(observer_.steps, 3);
 }
 
+TEST_F(ProblemRunTest, WhoseSamplesAllComeFromTheJournalIsReused) {
+  for (const bool all : {true, false}) {
+    JournalEvent sample;
+    sample.config = kLarge;
+    sample.us = all ? 1.0 : 2.0;  // 1 is what the evaluator has of a trial that it resumes
+    log_.earlier_events = {admission(kLarge), sample};
+    EXPECT_TRUE(run({kSmall, kLarge}));
+    EXPECT_EQ(entry_of(kLarge).reused, all);
+    EXPECT_FALSE(entry_of(kSmall).reused);
+  }
+}
+
 TEST_F(ProblemRunTest, AJournalOfOtherCodeIsDropped) {
   log_.earlier_events = {admission(kLarge)};
   log_.earlier_events[0].artifact_key = "of another compiler";
