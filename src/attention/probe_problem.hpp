@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "attention/problem.hpp"
 
 namespace fatune {
@@ -19,5 +21,10 @@ inline constexpr std::int64_t kShortLength = 256;
 /// The problem with batch 1 and short_length(): what is cheap to run, and often has the same
 /// machine code.
 [[nodiscard]] Problem small_problem(const Problem& problem);
+
+/// small_problem() with a window that leaves queries a third of its keys, where the problem's own
+/// masks some of its keys and none of so few. Nothing where it needs no such window. A family that
+/// compiles the window in has other machine code for it.
+[[nodiscard]] std::optional<Problem> narrow_problem(const Problem& problem);
 
 }  // namespace fatune

@@ -29,9 +29,10 @@ std::string EmulatingVerifier::begin(const Config& config, const Problem& proble
   const Problem small = small_problem(problem);
   // Of a longer one more is counted. Arguments of the family's own may differ with the same code.
   const bool longer = small.seq_len < problem.seq_len || small.seq_len_kv < problem.seq_len_kv;
-  std::string key =
-      fmt::format("{} {}{}{}", artifact->key, describe(small), longer ? ", and longer" : "",
-                  family_.arguments.standard ? "" : short_form(family_, config));
+  const std::optional<Problem> narrow = narrow_problem(problem);
+  std::string key = fmt::format("{} {}{}{}{}", artifact->key, describe(small),
+                                longer ? ", and longer" : "", narrow ? ", and narrow" : "",
+                                family_.arguments.standard ? "" : short_form(family_, config));
   const std::lock_guard lock(mutex_);
   const auto [verdict, is_new] = verdicts_.try_emplace(key);
   if (is_new) {

@@ -26,6 +26,7 @@ struct SmallEmulation {
   EmulatedConfig row;
   EmulatedProblem on;
   std::optional<CountedSamples> work = std::nullopt;  ///< of a right one, if it was asked for
+  std::int64_t narrow_window = 0;                     ///< that it was right with too; 0: with none
 };
 
 /// A configuration to be verified, with what is needed for it. Refers to its parts.
@@ -43,7 +44,9 @@ struct SmallCase {
 /// Emulates a configuration on the first of its small_launches() that will do. `artifact` is what
 /// was compiled for the problem itself, with its PTX; where a small launch has other code, and when
 /// it is null, code with line information is compiled, as it is once there are findings. Row
-/// "not_covered": it could not be emulated. Safe to call from several threads.
+/// "not_covered": it could not be emulated. What is right there is emulated on narrow_problem()
+/// too, where there is one, and what is wrong or flagged there is. Safe to call from several
+/// threads.
 [[nodiscard]] SmallEmulation emulate_small(const SmallCase& of, const Artifact* artifact,
                                            const EmulationSettings& settings,
                                            EmulatedInputs& inputs);

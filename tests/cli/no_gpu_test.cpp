@@ -202,6 +202,22 @@ TEST_F(NoGpu, CheckNamesBothEndsOfARace) {
               StartsWith("asynchronous write by thread 8 in block 0 at common/ptx_memory.cuh"));
 }
 
+TEST_F(NoGpu, AWindowThatIsLongerThanWhatIsEmulatedIsTriedAsANarrowOne) {
+  const std::vector<std::string> windowed{"run", "--no-db",  "--seq", "1024",     "--window",
+                                          "300", "--config", kConfig, "--format", "json"};
+  const json right = fatune_json(windowed)["problems"][0]["ranking"][0];
+  EXPECT_THAT(right["verification"]["method"].get<std::string>(),
+              HasSubstr(", and with a window of 86; schedules"));
+  std::filesystem::copy(FATUNE_SOURCE_DIR "/kernels/flash_sm80", path("flash_sm80"),
+                        std::filesystem::copy_options::recursive);
+  json family = json::parse(read("flash_sm80/family.json"));
+  family["defines"]["FATUNE_WINDOW"] = "0";
+  write("flash_sm80/family.json", family.dump());
+  const json report =
+      fatune_json(with(windowed, {"--kernel-dir", path("flash_sm80")}), ExitCode::nothing_ranked);
+  EXPECT_EQ(report["problems"][0]["failures"][0]["outcome"], "wrong_result");
+}
+
 TEST_F(NoGpu, CheckNeedsAGpuForASanitizerAndWithoutEmulation) {
   expect_error(fatune({"check", "--no-emulate", "--config", kConfig}), ExitCode::no_gpu,
                {"a GPU is required"});
