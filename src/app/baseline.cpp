@@ -18,14 +18,8 @@ bool is_planned(const Config& config, const std::vector<ProblemPlan>& problems) 
   });
 }
 
-const Entry* entry_of(const Config& config, const std::vector<Entry>& entries) {
-  const auto found = std::find_if(entries.begin(), entries.end(),
-                                  [&](const Entry& entry) { return entry.config == config; });
-  return found == entries.end() ? nullptr : &*found;
-}
-
 std::string why_without_time(const Config& baseline, const ProblemReport& problem) {
-  const Entry* const failed = entry_of(baseline, problem.failures);
+  const Entry* const failed = find_entry(problem.failures, baseline);
   return failed == nullptr ? "has no time here"
                            : fmt::format("has no time ({}: {})", outcome_name(failed->outcome),
                                          outcome_summary(failed->outcome));
@@ -60,7 +54,7 @@ std::vector<std::string> baseline_notes(const RunReport& report,
                                         const std::optional<Config>& baseline) {
   std::vector<std::string> notes;
   for (const ProblemReport& problem : report.problems) {
-    if (baseline && !problem.ranking.empty() && entry_of(*baseline, problem.ranking) == nullptr) {
+    if (baseline && !problem.ranking.empty() && find_entry(problem.ranking, *baseline) == nullptr) {
       notes.push_back(fmt::format("{}: the baseline {}; percentages refer to the best, {}",
                                   describe(problem.problem), why_without_time(*baseline, problem),
                                   problem.ranking.front().short_form));

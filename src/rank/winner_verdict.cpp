@@ -7,12 +7,6 @@
 namespace fatune {
 namespace {
 
-const Entry* find_entry(const std::vector<Entry>& entries, const Config& config) {
-  const auto found = std::find_if(entries.begin(), entries.end(),
-                                  [&](const Entry& entry) { return entry.config == config; });
-  return found == entries.end() ? nullptr : &*found;
-}
-
 double behind_percent(const Entry& winner, const Entry& fastest) {
   return 100.0 * (ranked_us(winner.outcome) / ranked_us(fastest.outcome) - 1.0);
 }

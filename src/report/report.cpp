@@ -1,10 +1,18 @@
 #include "report/report.hpp"
 
+#include <algorithm>
+
 namespace fatune {
 
 double busy_percent(const RunReport& report) {
   const double available_s = report.wall_s * report.gpus;
   return available_s > 0.0 ? 100.0 * report.busy_s / available_s : 0.0;
+}
+
+const Entry* find_entry(const std::vector<Entry>& entries, const Config& config) {
+  const auto found = std::find_if(entries.begin(), entries.end(),
+                                  [&](const Entry& entry) { return entry.config == config; });
+  return found == entries.end() ? nullptr : &*found;
 }
 
 }  // namespace fatune

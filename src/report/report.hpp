@@ -47,6 +47,9 @@ struct Entry {
   std::optional<MedianInterval> to_fastest{};
 };
 
+/// That of a configuration; null when there is none.
+[[nodiscard]] const Entry* find_entry(const std::vector<Entry>& entries, const Config& config);
+
 /// How the samples of a problem were taken (docs/racing.md).
 struct MeasuringSummary {
   std::string stopped_because;  ///< "target reached", "budget used up", ...

@@ -3,17 +3,16 @@
 #include <map>
 #include <string>
 
-#include "cli/program.hpp"
+#include "cli/test_family.hpp"
 
 namespace fatune::testing_cli {
 namespace {
 
 using nlohmann::json;
-using testing::HasSubstr;
 
-class CheatsFamily : public ProgramTest {
+class CheatsFamily : public FamilyTest {
  protected:
-  static inline const std::string kFolder = FATUNE_SOURCE_DIR "/tests/families/cheats";
+  CheatsFamily() : FamilyTest("cheats") {}
 
   /// The name of the cheat in a configuration's short form.
   static std::string cheat_of(const json& row) {
@@ -24,7 +23,7 @@ class CheatsFamily : public ProgramTest {
 };
 
 TEST_F(CheatsFamily, AreFoundWithoutAGpuWhereThreeLaunchesShowThem) {
-  const ProcessResult result = fatune({"emulate", "--kernel-dir", kFolder, "--space", "early",
+  const ProcessResult result = fatune({"emulate", "--kernel-dir", kernel_dir(), "--space", "early",
                                        "--seq", "40", "--heads", "1", "--format", "json"});
   EXPECT_EQ(result.exit_code, 6);
   std::map<std::string, std::string> outcomes;
@@ -40,17 +39,10 @@ TEST_F(CheatsFamily, AreFoundWithoutAGpuWhereThreeLaunchesShowThem) {
   }
 }
 
-// Kernels with the same code share one measurement: then a cheat would not run at all.
 TEST_F(CheatsFamily, NoTwoHaveTheSameCode) {
-  use_fake_worker(json::object());
-  const json report = fatune_json({"sweep", "--kernel-dir", kFolder, "--seq", "128", "--batch", "1",
-                                   "--heads", "1", "--no-db", "--format", "json"});
-  const json& problem = report["problems"][0];
+  const json problem = expect_different_code();
   EXPECT_EQ(problem["ranking"].size(), 16U);
   EXPECT_EQ(problem["failures"].size(), 0U);
-  for (const json& entry : problem["ranking"]) {
-    EXPECT_TRUE(entry["same_code_as"].is_null()) << entry["config"];
-  }
 }
 
 }  // namespace

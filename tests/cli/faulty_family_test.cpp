@@ -1,8 +1,6 @@
 // The family whose kernels go wrong, as far as that goes without a GPU; tests/gpu/faults_sweep.py
 // runs them.
-#include <algorithm>
-
-#include "cli/program.hpp"
+#include "cli/test_family.hpp"
 
 namespace fatune::testing_cli {
 namespace {
@@ -10,9 +8,9 @@ namespace {
 using nlohmann::json;
 using testing::HasSubstr;
 
-class FaultyFamily : public ProgramTest {
+class FaultyFamily : public FamilyTest {
  protected:
-  static inline const std::string kFolder = FATUNE_SOURCE_DIR "/tests/families/faulty";
+  FaultyFamily() : FamilyTest("faulty") {}
 
   /// Configurations and statuses that are not "compiled".
   static std::vector<std::pair<std::string, std::string>> not_compiled(const json& report) {
@@ -27,7 +25,7 @@ class FaultyFamily : public ProgramTest {
 };
 
 TEST_F(FaultyFamily, ListsGoodOnesAmongFaultyOnes) {
-  const ProcessResult result = fatune({"list", "--kernel-dir", kFolder});
+  const ProcessResult result = fatune({"list", "--kernel-dir", kernel_dir()});
   expect_ok(result);
   expect_golden(result.out, "list_faulty.txt");
 }
@@ -35,7 +33,7 @@ TEST_F(FaultyFamily, ListsGoodOnesAmongFaultyOnes) {
 TEST_F(FaultyFamily, CompilesButForTheCompileErrorAndTheSharedMemory) {
   for (const char* arch : {"sm_80", "sm_90"}) {
     const json report =
-        fatune_json({"compile", "--kernel-dir", kFolder, "--arch", arch, "--format", "json"});
+        fatune_json({"compile", "--kernel-dir", kernel_dir(), "--arch", arch, "--format", "json"});
     using Rows = std::vector<std::pair<std::string, std::string>>;
     EXPECT_EQ(report["configs"].size(), 18U);
     EXPECT_EQ(not_compiled(report), (Rows{{"(FP16, 64, compile_error): turns_1", "compile_failed"},
@@ -44,18 +42,11 @@ TEST_F(FaultyFamily, CompilesButForTheCompileErrorAndTheSharedMemory) {
   }
 }
 
-// Kernels with the same code share one measurement: then a fault would not run at all.
 TEST_F(FaultyFamily, NoTwoHaveTheSameCode) {
-  use_fake_worker(json::object());
-  const json report = fatune_json({"sweep", "--kernel-dir", kFolder, "--seq", "128", "--batch", "1",
-                                   "--heads", "1", "--no-db", "--format", "json"});
-  const json& problem = report["problems"][0];
+  const json problem = expect_different_code();
   EXPECT_EQ(problem["ranking"].size(), 16U);
-  ASSERT_EQ(problem["failures"].size(), 2U);
-  for (const json& entry : problem["ranking"]) {
-    EXPECT_TRUE(entry["same_code_as"].is_null()) << entry["config"];
-  }
-  EXPECT_THAT(report.dump(), HasSubstr("this kernel is meant not to compile"));
+  EXPECT_EQ(problem["failures"].size(), 2U);
+  EXPECT_THAT(problem.dump(), HasSubstr("this kernel is meant not to compile"));
 }
 
 }  // namespace

@@ -5,12 +5,10 @@ message that helps, and those that are right must rank as they do alone.
 Needs nothing but Python: faults_sweep.py --fatune build/ci/bin/fatune --family tests/families/faulty
 """
 
-import argparse
 import re
-import sys
-import tempfile
 
-from sweep_tools import Sweep, print_table, skip_without_gpu
+from sweep_tools import (WATCHDOG_S, check_strategies, fault_of, finding, print_table,
+                         sweep_family)
 
 ILLEGAL = r"CUDA_ERROR_ILLEGAL_ADDRESS"
 HUNG = r"no result within (\d+) ms"
@@ -31,41 +29,23 @@ EXPECTED = {
     "over_inputs": ("wrong_result", r"wrote into its inputs"),
     "late_crash": ("crashed", ILLEGAL),
 }
-WATCHDOG_S = 2
 MOST_HUNG_MS = 1000 * WATCHDOG_S + 1000
 MOST_SLOWER = 1.25
 
 
-def sweep(options, space, more):
-    shape = ["--seq", "512", "--batch", "2", "--heads", "4", "--no-db"]
-    report, seconds = Sweep(options.fatune,
-                            ["--kernel-dir", options.family, "--space", space] + shape + more,
-                            {"FATUNE_WATCHDOG_S": str(WATCHDOG_S)}).result()
-    assert report["complete"], "the sweep is not complete"
-    return report["problems"][0], seconds
-
-
-def fault_of(entry):
-    return re.match(r"\(FP16, 64, (\w+)\)", entry["config"])[1]
-
-
-def finding(entry):
-    """What is wrong with an outcome; nothing when it is as it should be."""
+def finding_of_failure(entry):
     outcome, pattern = EXPECTED[fault_of(entry)]
-    if entry["outcome"] != outcome:
-        return f"must be {outcome}"
-    said = re.search(pattern, entry["detail"])
-    if not said:
-        return f"must say {pattern}"
-    if outcome == "timed_out" and int(said[1]) > MOST_HUNG_MS:
-        return f"must be noticed within {MOST_HUNG_MS} ms"
-    return ""
+    found = finding(entry, outcome, pattern)
+    if not found and outcome == "timed_out":
+        late = int(re.search(pattern, entry["detail"])[1]) > MOST_HUNG_MS
+        return f"must be noticed within {MOST_HUNG_MS} ms" if late else ""
+    return found
 
 
 def check_failures(problem):
     rows = [["fault", "outcome", "finding", "message"]]
     for entry in problem["failures"]:
-        rows.append([fault_of(entry), entry["outcome"], finding(entry) or "ok", entry["detail"]])
+        rows.append([fault_of(entry), entry["outcome"], finding_of_failure(entry) or "ok", entry["detail"]])
     print_table(rows)
     found = {row[0] for row in rows[1:]}
     wrong = [row[0] for row in rows[1:] if row[2] != "ok"]
@@ -86,23 +66,12 @@ def check_ranking(problem, alone):
             if not 1 / MOST_SLOWER < float(us) / times[config] < MOST_SLOWER]
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
-    parser.add_argument("--fatune", required=True, help="the program")
-    parser.add_argument("--family", required=True, help="the folder tests/families/faulty")
-    options = parser.parse_args()
-    skip_without_gpu(options.fatune)
-    wrong = []
-    with tempfile.TemporaryDirectory() as cache:
-        for more in (["--strategy", "race"], ["--strategy", "exhaustive", "--repeats", "20"]):
-            more = more + ["--cache-dir", cache]
-            alone, alone_s = sweep(options, "good", more)
-            problem, seconds = sweep(options, "faulty", more)
-            print(f"\n{more[1]}: {seconds:.1f} s, the good ones alone {alone_s:.1f} s")
-            wrong += check_failures(problem) + check_ranking(problem, alone)
-    print("\nwrong:", "; ".join(wrong) if wrong else "nothing")
-    sys.exit(1 if wrong else 0)
+def check(options, more):
+    alone, alone_s = sweep_family(options, "good", more)
+    problem, seconds = sweep_family(options, "faulty", more)
+    print(f"{seconds:.1f} s, the good ones alone {alone_s:.1f} s")
+    return check_failures(problem) + check_ranking(problem, alone)
 
 
 if __name__ == "__main__":
-    main()
+    check_strategies(__doc__, check)

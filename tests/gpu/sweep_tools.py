@@ -1,7 +1,9 @@
 """What the scripts here share: running fatune's sweep, with Python's standard library alone."""
 
+import argparse
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -60,3 +62,46 @@ def print_table(rows):
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     for row in rows:
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip(), flush=True)
+
+
+# --- Families of which every kernel goes wrong in a way of its own: tests/families/{faulty,cheats} ---
+
+WATCHDOG_S = 2
+
+
+def sweep_family(options, space, more):
+    """The only problem of a sweep of a space, and how long it took."""
+    arguments = ["--kernel-dir", options.family, "--space", space, "--seq", "512", "--batch", "2",
+                 "--heads", "4", "--no-db"]
+    report, seconds = Sweep(options.fatune, arguments + more,
+                            {"FATUNE_WATCHDOG_S": str(WATCHDOG_S)}).result()
+    assert report["complete"], "the sweep is not complete"
+    return report["problems"][0], seconds
+
+
+def fault_of(entry):
+    """What goes wrong, by the configuration's short form."""
+    return re.match(r"\(FP16, 64, (\w+)\)", entry["config"])[1]
+
+
+def finding(entry, outcome, pattern):
+    """What is wrong with an outcome; nothing when it is as it should be."""
+    if entry["outcome"] != outcome:
+        return f"must be {outcome}"
+    return "" if re.search(pattern, entry["detail"]) else f"must say {pattern}"
+
+
+def check_strategies(description, check):
+    """Ends the program by what `check(options, more)` finds wrong in sweeps of either strategy."""
+    parser = argparse.ArgumentParser(description=description.split("\n", maxsplit=1)[0])
+    parser.add_argument("--fatune", required=True, help="the program")
+    parser.add_argument("--family", required=True, help="the family's folder, in tests/families")
+    options = parser.parse_args()
+    skip_without_gpu(options.fatune)
+    wrong = []
+    with tempfile.TemporaryDirectory() as cache:
+        for more in (["--strategy", "race"], ["--strategy", "exhaustive", "--repeats", "20"]):
+            print(f"\n{more[1]}:")
+            wrong += check(options, more + ["--cache-dir", cache])
+    print("\nwrong:", "; ".join(wrong) if wrong else "nothing")
+    sys.exit(1 if wrong else 0)
