@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks tests/families/broken_flash on a GPU: 'fatune check' must find each mistake in flash_sm80
-wherever the mistake has an effect, and nothing wrong with the kernel without one. Where there is
-compute-sanitizer, its racecheck must find the races, and no others.
+wherever the mistake has an effect, in O or in the log-sum-exp, and nothing wrong with the kernel
+without one. Where there is compute-sanitizer, its racecheck must find the races, and no others.
 
 Needs nothing but Python: broken_check.py --fatune build/ci/bin/fatune --family tests/families/broken_flash
 """
@@ -25,6 +25,14 @@ PROBLEMS = {
     "full": ["--heads", "4"],
 }
 SEEDS = 3
+# Mistakes in the log-sum-exp, and what is said of it; O is right.
+LSE_FAULTS = {
+    "none": "",
+    "lse_base_2": r"lse: greatest error",
+    "lse_without_maximum": r"lse: greatest error",
+    "lse_not_written": r"lse: \d+ output values are NaN, infinite or were never written",
+    "lse_past_end": r"lse: wrote 4 bytes outside the output tensor",
+}
 RACE_FAULTS = {"missing_barrier", "missing_wait"}
 NOT_INSTALLED = "compute-sanitizer, which --sanitizer needs, is not installed"
 
@@ -85,6 +93,23 @@ def check_problems(options):
     return failures
 
 
+def check_log_sum_exps(options):
+    failures = []
+    for problem, arguments in PROBLEMS.items():
+        rows = [[f"log-sum-exp, {problem}", "output", "outcome", "said"]]
+        for row in check(options, ["--space", "lse", "--lse"] + arguments):
+            said = row["detail"] or ""
+            expected = LSE_FAULTS[fault_of(row["config"])] if row["output"] == "lse" else ""
+            right = bool(re.search(expected, said)) if expected else row["outcome"] == "right"
+            rows.append([row["config"], row["output"], row["outcome"], said])
+            if not right:
+                failures.append(f"log-sum-exp, {problem}: {row['config']}: {row['output']}: "
+                                f"{row['outcome']}: {said}")
+        print_table(rows)
+        print()
+    return failures
+
+
 def check_races(options):
     checks = check(options, ["--sanitizer", "racecheck", "--space", "one_each"])
     if checks is None:
@@ -110,7 +135,7 @@ def main():
     parser.add_argument("--family", required=True, help="the folder tests/families/broken_flash")
     options = parser.parse_args()
     skip_without_gpu(options.fatune)
-    failures = check_problems(options) + check_races(options)
+    failures = check_problems(options) + check_log_sum_exps(options) + check_races(options)
     print("wrong:", "; ".join(failures) if failures else "nothing")
     sys.exit(1 if failures else 0)
 

@@ -14,7 +14,11 @@ enum Fault {  // values as in family.json
   kOutputNotRescaled,  // l follows, O does not
   kSwappedVPanels,     // the left half of V's columns for the right one
   kMissingBarrier,     // no CTA barrier: a race, which need not show
-  kMissingWait         // the barriers, but no wait for cp.async before them
+  kMissingWait,        // the barriers, but no wait for cp.async before them
+  kLseBase2,           // log-sum-exp: the logarithm to base two
+  kLseWithoutMaximum,  // of the sum alone
+  kLseNotWritten,      // not stored
+  kLsePastEnd          // stored one place further, the last past the tensor's end
 };
 constexpr Fault kFault = static_cast<Fault>(FATUNE_FAULT);
 
@@ -129,6 +133,31 @@ __device__ __forceinline__ void broken_cp_async_wait_all() {
   }
 }
 
+// units, sync: as log_sum_exp
+template <typename S>
+__device__ __forceinline__ float broken_log_sum_exp(const SoftmaxState<S>& state, int m, int h,
+                                                    float unit_log2) {
+  constexpr float kLog2E = 1.44269504088896340736f;
+  if constexpr (kFault == kLseWithoutMaximum) {
+    return lg2_approx_ftz(state.sum[m][h]) / kLog2E;
+  }
+  return log_sum_exp<S>(state, m, h, unit_log2) * (kFault == kLseBase2 ? kLog2E : 1.0f);
+}
+
+#define log_sum_exp broken_log_sum_exp
+#include "flash_sm80/epilogue.cuh"
+
+// shape, threads: as store_log_sum_exp
+template <typename S>
+__device__ __forceinline__ void broken_store_log_sum_exp(float* g_lse, const SoftmaxState<S>& state,
+                                                         float unit_log2, int rows_left, int lane) {
+  if constexpr (kFault != kLseNotWritten) {
+    store_log_sum_exp<S>(kFault == kLsePastEnd ? g_lse + 1 : g_lse, state, unit_log2, rows_left,
+                         lane);
+  }
+}
+
+#define store_log_sum_exp broken_store_log_sum_exp
 #define mask_scores broken_mask_scores
 #define accumulate_output broken_accumulate_output
 #define softmax_step_optimized broken_softmax_step_optimized
