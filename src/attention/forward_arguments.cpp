@@ -33,17 +33,6 @@ std::size_t append_place(std::size_t bytes, KernelArgument& argument) {
   return offset;
 }
 
-/// shape: (batch, heads, seq_len)
-KernelBuffer log_sum_exps(const Problem& problem) {
-  KernelBuffer buffer;
-  buffer.name = "lse";
-  buffer.output = "lse";
-  buffer.element_type = "float32";
-  buffer.shape = {problem.batch, problem.heads, problem.seq_len};
-  buffer.bytes = output_rows(problem) * static_cast<std::int64_t>(sizeof(float));
-  return buffer;
-}
-
 void add_unusual(const Problem& problem, KernelArgument& argument) {
   if (problem.lse) {
     argument.addresses.push_back(address(append_place(sizeof(std::uint64_t), argument), "lse"));
@@ -57,6 +46,16 @@ void add_unusual(const Problem& problem, KernelArgument& argument) {
 
 }  // namespace
 
+KernelBuffer log_sum_exp_buffer(const Problem& problem) {
+  KernelBuffer buffer;
+  buffer.name = "lse";
+  buffer.output = "lse";
+  buffer.element_type = "float32";
+  buffer.shape = {problem.batch, problem.heads, problem.seq_len};
+  buffer.bytes = output_rows(problem) * static_cast<std::int64_t>(sizeof(float));
+  return buffer;
+}
+
 KernelArguments attention_forward_arguments(const Problem& problem) {
   using Args = AttentionForwardArgs;
   KernelArgument argument{"/abi", sizeof(Args), kAlignment, {}, {}, {}};
@@ -69,7 +68,7 @@ KernelArguments attention_forward_arguments(const Problem& problem) {
   add_unusual(problem, argument);
   KernelArguments arguments{true, {std::move(argument)}, {}};
   if (problem.lse) {
-    arguments.buffers.push_back(log_sum_exps(problem));
+    arguments.buffers.push_back(log_sum_exp_buffer(problem));
   }
   return arguments;
 }

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "attention/forward_arguments.hpp"
+#include "attention/row_values.hpp"
 #include "core/error.hpp"
 #include "plan/argument_rules.hpp"
 
@@ -187,7 +188,25 @@ std::int64_t output_bytes(const BufferRule& rule, const KernelBuffer& buffer) {
   return bytes;
 }
 
-KernelBuffer resolve_buffer(const BufferRule& rule, Scope scope) {
+/// Row values are compared: it must be known where each row's is.
+void check_row_values(const BufferRule& rule, const KernelBuffer& buffer, const Problem& problem) {
+  const std::vector<std::int64_t> rows{problem.batch, problem.heads, problem.seq_len};
+  std::vector<std::int64_t> shape = buffer.shape;
+  while (shape.size() > rows.size() && shape.back() == 1) {
+    shape.pop_back();
+  }
+  if (parse_row_value(rule.output) && (rule.element_type != "float32" || shape != rows)) {
+    throw Error(ExitCode::bad_file,
+                fmt::format("'{}' is {}, with {} {}", rule.name, rule.output,
+                            fmt::join(buffer.shape, " x "), rule.element_type),
+                rule.where,
+                fmt::format("one float32 for each row: batch x heads x seq_len, here {}; or say "
+                            "that it is unchecked",
+                            fmt::join(rows, " x ")));
+  }
+}
+
+KernelBuffer resolve_buffer(const BufferRule& rule, Scope scope, const Problem& problem) {
   KernelBuffer buffer;
   buffer.name = rule.name;
   buffer.output = rule.output;
@@ -200,6 +219,7 @@ KernelBuffer resolve_buffer(const BufferRule& rule, Scope scope) {
     buffer.word = static_cast<std::uint32_t>(within(
         *rule.initial_word, scope, 0, std::numeric_limits<std::uint32_t>::max(), rule.where));
   }
+  check_row_values(rule, buffer, problem);
   return buffer;
 }
 
@@ -217,6 +237,16 @@ KernelArguments own_arguments(const std::vector<ArgumentRule>& rules, Scope scop
   return arguments;
 }
 
+bool is_passed(const KernelArguments& arguments, const std::string& tensor) {
+  return std::any_of(
+      arguments.list.begin(), arguments.list.end(), [&](const KernelArgument& argument) {
+        return std::any_of(argument.addresses.begin(), argument.addresses.end(),
+                           [&](const AddressPiece& piece) { return piece.tensor == tensor; }) ||
+               std::any_of(argument.tensor_maps.begin(), argument.tensor_maps.end(),
+                           [&](const TensorMapPiece& piece) { return piece.tensor == tensor; });
+      });
+}
+
 }  // namespace
 
 KernelArguments resolve(const ArgumentRules& rules, std::span<const double> scope,
@@ -224,7 +254,11 @@ KernelArguments resolve(const ArgumentRules& rules, std::span<const double> scop
   KernelArguments arguments =
       rules.standard ? attention_forward_arguments(problem) : own_arguments(rules.list, scope);
   for (const BufferRule& rule : rules.buffers) {
-    arguments.buffers.push_back(resolve_buffer(rule, scope));
+    arguments.buffers.push_back(resolve_buffer(rule, scope, problem));
+  }
+  const KernelBuffer lse = log_sum_exp_buffer(problem);
+  if (!rules.standard && is_passed(arguments, lse.name)) {
+    arguments.buffers.push_back(lse);
   }
   return arguments;
 }

@@ -50,6 +50,23 @@ TEST_F(OwnArguments, ACounterThatNobodyClearsIsFoundInTheSecondLaunch) {
   EXPECT_THAT(report.dump(), HasSubstr("wrong in launch 2: the kernel keeps state"));
 }
 
+TEST_F(OwnArguments, AnOutputThatIsNotWhatTheFamilySaysIsWrong) {
+  const std::string folder = changed([](json& family) { family["outputs"][0]["is"] = "row_max"; });
+  for (const json& config : emulate(folder, ExitCode::failed_outcomes)["configs"]) {
+    EXPECT_EQ(config["outcome"], "wrong_result");
+    EXPECT_EQ(config["output"], "row_sum");
+    EXPECT_THAT(config["detail"].get<std::string>(), HasSubstr("row_sum: greatest error"));
+  }
+}
+
+TEST_F(OwnArguments, AnOutputThatNobodyKnowsIsNotCompared) {
+  const std::string folder =
+      changed([](json& family) { family["outputs"][0]["is"] = "unchecked"; });
+  for (const json& config : emulate(folder)["configs"]) {
+    EXPECT_EQ(config["outcome"], "right") << config.dump(2);
+  }
+}
+
 TEST_F(OwnArguments, ASweepWithoutAGpuVerifiesThem) {
   const json report = fatune_json(
       {"sweep", "--kernel-dir", kTmaFolder, "--seq", "100", "--dtype", "bf16", "--format", "json"});

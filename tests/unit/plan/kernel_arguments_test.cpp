@@ -184,6 +184,13 @@ TEST(FamilyArguments, MistakesAreNamedWithTheirPointer) {
   expect_bad(both, {"neither 'abi' nor 'arguments'"});
 }
 
+TEST(FamilyBuffers, LogSumExpsHaveMemoryWhereAKernelIsPassedThem) {
+  EXPECT_TRUE(launch_of(with_arguments({{{"tensor", "o"}}})).arguments.buffers.empty());
+  const KernelArguments arguments = launch_of(with_arguments({{{"tensor", "lse"}}})).arguments;
+  EXPECT_THAT(arguments.buffers,
+              ElementsAre(KernelBuffer{"lse", 9600, 0, "never", "lse", "float32", {2, 4, 300}}));
+}
+
 TEST(FamilyBuffers, HaveNamesThatArgumentsMayUse) {
   json family = with_arguments({{{"tensor", "counter"}}, {{"tensor", "row_max"}}});
   family["workspace"] = json::parse(R"([{"name": "counter", "bytes": "4 * heads",
@@ -196,6 +203,15 @@ TEST(FamilyBuffers, HaveNamesThatArgumentsMayUse) {
       ElementsAre(KernelBuffer{"counter", 16, 7, "before_launch", ""},
                   KernelBuffer{"scratch", 1, 0, "never", ""},
                   KernelBuffer{"row_max", 9600, 0, "never", "row_max", "float32", {2, 4, 300}}));
+  family["outputs"][0]["shape"] = {"batch", "seq_len", "heads"};
+  expect_bad(family, {"/outputs/0", "'row_max' is row_max, with 2 x 300 x 4 float32",
+                      "batch x heads x seq_len, here 2 x 4 x 300", "unchecked"});
+  family["outputs"][0]["shape"] = {"batch", "heads", "seq_len", "1"};
+  EXPECT_EQ(launch_of(family).arguments.buffers.back().bytes, 9600);
+  family["outputs"][0]["element_type"] = "float64";
+  expect_bad(family, {"/outputs/0", "float64", "one float32 for each row"});
+  family["outputs"][0]["is"] = "unchecked";
+  EXPECT_EQ(launch_of(family).arguments.buffers.back().bytes, 19200);
   json unused = fixtures::toy_json();
   unused["workspace"] = family["workspace"];
   expect_bad(unused, {"a workspace or outputs that the kernel is not passed"});
