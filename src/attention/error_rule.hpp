@@ -26,7 +26,7 @@ inline constexpr double kMismatchRtol = 1e-3;
 
 /// The most that a row value (row_values.hpp) may differ from the fp32 reference, as a logarithm.
 /// `greatest_product`: of the norms of a row of Q and a row of K, so that |q.k| is nowhere more.
-/// A bound for every right fp32 kernel, reference included: each may have
+/// A bound for right fp32 kernels, reference included: each may have
 /// - a score, and a maximum, wrong by d_head + 8 roundings of softmax_scale * greatest_product (its
 ///   products summed one by one, truncated; scaled, and taken to base 2 or e);
 /// - a sum, and so its logarithm, wrong by half a rounding for each key, and by the approximations
