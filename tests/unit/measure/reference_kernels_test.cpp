@@ -14,7 +14,9 @@
 #include "attention/cpu_reference.hpp"
 #include "attention/error_rule.hpp"
 #include "attention/input_kind.hpp"
+#include "attention/row_values.hpp"
 #include "attention/tensor_shape.hpp"
+#include "attention/visible_keys.hpp"
 #include "measure/tensors.hpp"
 #include "reference/extreme_inputs.h"
 #include "unit/measure/host_kernels.hpp"
@@ -231,12 +233,19 @@ class ReferenceAttention : public ::testing::TestWithParam<ReferenceCase> {
     const std::size_t count = rows_.size() * static_cast<std::size_t>(problem_.d_head_v);
     exact_.assign(count, -1.0F);
     rounded_.assign(count, 0xffff);
-    kernels_->reference_attention({tensor_view(problem_, TensorRole::q, inputs_.q.data()),
-                                   tensor_view(problem_, TensorRole::k, inputs_.k.data()),
-                                   tensor_view(problem_, TensorRole::v, inputs_.v.data()),
-                                   selection(), exact_.data(), rounded_.data(),
-                                   problem_.softmax_scale, problem_.causal ? 1 : 0,
-                                   static_cast<int>(problem_.window)});
+    kernels_->reference_attention(reference_args());
+  }
+
+  [[nodiscard]] ReferenceArgs reference_args() {
+    return {tensor_view(problem_, TensorRole::q, inputs_.q.data()),
+            tensor_view(problem_, TensorRole::k, inputs_.k.data()),
+            tensor_view(problem_, TensorRole::v, inputs_.v.data()),
+            selection(),
+            exact_.data(),
+            rounded_.data(),
+            problem_.softmax_scale,
+            problem_.causal ? 1 : 0,
+            static_cast<int>(problem_.window)};
   }
 
   void choose_rows() {
@@ -294,6 +303,117 @@ TEST_P(ReferenceAttention, Fp32ReferenceAgreesWithFloat64) {
         << "element " << i;
   }
 }
+
+/// Statistics of the selected rows, and the norms that bound their errors.
+class RowStatisticsKernels : public ReferenceAttention {
+ protected:
+  void SetUp() override {
+    ReferenceAttention::SetUp();
+    rows_of_kernel_.resize(rows_.size());
+    kernels_->row_statistics({reference_args(), rows_of_kernel_.data()});
+    truth_ = cpu_row_statistics(problem_, values(inputs_.q), values(inputs_.k));
+  }
+
+  [[nodiscard]] const RowStatistics& truth_of(std::size_t selected) const {
+    const std::size_t head = selected / rows_per_head_;
+    return truth_.at(head * static_cast<std::size_t>(problem_.seq_len) +
+                     static_cast<std::size_t>(rows_[selected]));
+  }
+
+  [[nodiscard]] double limit() const {
+    return row_value_limit(problem_, greatest_norm(values(inputs_.q), problem_.d_head) *
+                                         greatest_norm(values(inputs_.k), problem_.d_head));
+  }
+
+  [[nodiscard]] RowValueCounts check(RowValue what, const std::vector<float>& output) const {
+    RowValueCounts counts{};
+    kernels_->check_row_values({output.data(), output.size(), static_cast<int>(problem_.seq_len),
+                                static_cast<int>(what), selection(), rows_.size(),
+                                rows_of_kernel_.data(), static_cast<float>(limit()), &counts});
+    return counts;
+  }
+
+  /// What a right kernel writes.
+  [[nodiscard]] std::vector<float> right(RowValue what) const {
+    std::vector<float> output;
+    for (const RowStatistics& row : truth_) {
+      const double value = row.of(what);
+      output.push_back(static_cast<float>(what == RowValue::sum ? std::exp(value) : value));
+    }
+    return output;
+  }
+
+  std::vector<RowSoftmax> rows_of_kernel_;
+  std::vector<RowStatistics> truth_;
+};
+
+void expect_same_or_near(float value, double truth, double limit) {
+  if (std::isinf(truth)) {
+    EXPECT_EQ(static_cast<double>(value), truth);
+  } else {
+    EXPECT_NEAR(static_cast<double>(value), truth, limit);
+  }
+}
+
+TEST_P(RowStatisticsKernels, AgreeWithFloat64WithinHalfTheLimit) {
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    expect_same_or_near(rows_of_kernel_[i].maximum, truth_of(i).maximum, limit() / 2);
+    expect_same_or_near(rows_of_kernel_[i].log_of_sum, truth_of(i).log_of_sum, limit() / 2);
+  }
+}
+
+TEST_P(RowStatisticsKernels, FindTheGreatestNorms) {
+  unsigned bits[2] = {0, 0};
+  const auto rows_of = [&](TensorRole role) {
+    return static_cast<unsigned long long>(tensor_elements(problem_, role) / problem_.d_head);
+  };
+  kernels_->greatest_norms(
+      {inputs_.q.data(), inputs_.k.data(), {rows_of(TensorRole::q), rows_of(TensorRole::k)}, bits});
+  const auto norm = [&](unsigned squared) {
+    return std::sqrt(static_cast<double>(std::bit_cast<float>(squared)));
+  };
+  EXPECT_NEAR(norm(bits[0]), greatest_norm(values(inputs_.q), problem_.d_head), 1e-3);
+  EXPECT_NEAR(norm(bits[1]), greatest_norm(values(inputs_.k), problem_.d_head), 1e-3);
+}
+
+TEST_P(RowStatisticsKernels, RightRowValuesHaveNoFault) {
+  for (const RowValue what : {RowValue::log_sum_exp, RowValue::maximum, RowValue::sum}) {
+    const RowValueCounts counts = check(what, right(what));
+    EXPECT_EQ(counts.mismatched + counts.not_finite + counts.bad_reference, 0U);
+    EXPECT_EQ(counts.compared, rows_.size());
+    EXPECT_EQ(counts.scanned, truth_.size());
+    EXPECT_EQ(static_cast<std::int64_t>(counts.none), rows_without_keys(problem_));
+    EXPECT_LE(static_cast<double>(std::bit_cast<float>(counts.max_abs_error_bits)), limit());
+  }
+}
+
+TEST_P(RowStatisticsKernels, OneWrongRowIsFound) {
+  const auto last = static_cast<std::size_t>(rows_.back()) + truth_.size() -
+                    static_cast<std::size_t>(problem_.seq_len);
+  std::vector<float> output = right(RowValue::log_sum_exp);
+  output[last] += 1.0F;
+  EXPECT_EQ(check(RowValue::log_sum_exp, output).mismatched, 1U);
+  output[last] = std::bit_cast<float>(Tensors::kPoison);
+  EXPECT_EQ(check(RowValue::log_sum_exp, output).mismatched, 1U);
+  EXPECT_EQ(check(RowValue::log_sum_exp, output).not_finite, 1U);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, RowStatisticsKernels,
+    ::testing::Values(
+        ReferenceCase{"all_rows", DType::fp16, 2, 40, 2, false, InputKind::normal, {}},
+        ReferenceCase{"large", DType::bf16, 1, 70, 2, true, InputKind::large_logits, {0, 31, 69}},
+        ReferenceCase{"extreme", DType::fp16, 1, 50, 2, false, InputKind::extreme_scores, {}},
+        ReferenceCase{"fewer_keys",
+                      DType::bf16,
+                      2,
+                      100,
+                      4,
+                      true,
+                      InputKind::dominating_key,
+                      {},
+                      [](Problem& p) { p.seq_len_kv = 37, p.kv_heads = 2; }}),
+    case_name);
 
 // The fp32 arithmetic between may turn a rounding the other way; never by more than a few units of
 // P and one of O.
