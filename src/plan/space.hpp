@@ -22,7 +22,7 @@ struct SpaceRule {
   Reason reason;
 };
 
-/// Configurations that came from one place, and the rules for them, in order.
+/// The configurations that one file lists, and the rules for them, in order.
 struct SpacePart {
   std::vector<Config> configs;
   std::vector<SpaceRule> rules;

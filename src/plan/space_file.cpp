@@ -43,8 +43,12 @@ class SpaceReader {
           fmt::format("the space is for '{}', not for '{}'", file.family, family_.name),
           "choose a space of the family, or the family with --family");
     }
+    SpacePart own;
     for (const JsonNode& part : root.at("configs").elements()) {
-      read_part(part, file.space.parts);
+      read_part(part, own.configs, file.space.parts);
+    }
+    if (!own.configs.empty()) {
+      file.space.parts.push_back(std::move(own));
     }
     if (const auto rules = root.find("rules")) {
       add_rules(*rules, file.space.parts);
@@ -56,7 +60,8 @@ class SpaceReader {
   }
 
  private:
-  void read_part(const JsonNode& node, std::vector<SpacePart>& parts) {
+  /// Into `own`, or a part for each space that it names.
+  void read_part(const JsonNode& node, std::vector<Config>& own, std::vector<SpacePart>& parts) {
     const auto axes = node.find("axes");
     const auto list = node.find("list");
     const auto space = node.find("space");
@@ -70,7 +75,8 @@ class SpaceReader {
     if (space) {
       read_reference(*space, parts);
     } else {
-      parts.push_back({axes ? product(*axes) : overlaid(*list, overlay), {}});
+      std::vector<Config> configs = axes ? product(*axes) : overlaid(*list, overlay);
+      std::move(configs.begin(), configs.end(), std::back_inserter(own));
     }
   }
 
