@@ -20,6 +20,16 @@ __device__ __forceinline__ void ldmatrix_x4_trans(unsigned (&r)[4], unsigned row
                : "r"(row_addr));
 }
 
+// Stores four 8x8 matrices of 16-bit elements.
+// shape:   lane l names row l%8 of matrix l/8 (16 bytes at `row`); r[i]: two neighbouring elements
+//          of matrix i, row lane/4, columns 2*(lane%4)+{0,1}
+// threads: one warp, converged
+__device__ __forceinline__ void stmatrix_x4(unsigned row, const unsigned (&r)[4]) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(row),
+               "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3])
+               : "memory");
+}
+
 // d += a * b for one 16x8 tile, k = 16, fp32 accumulation.
 // shape:   a: 16x16, row-major; b: 16x8, column-major; d[i]: row lane/4 + 8*(i/2),
 //          column 2*(lane%4) + i%2

@@ -1,0 +1,69 @@
+// Barriers of Hopper: mbarriers in shared memory, named barriers, clusters. One thin function per
+// instruction.
+// source: PTX ISA, "Parallel Synchronization and Communication Instructions"
+#ifndef FATUNE_KERNELS_COMMON_PTX_BARRIER_CUH
+#define FATUNE_KERNELS_COMMON_PTX_BARRIER_CUH
+
+// threads: one. `arrivals`: what completes a phase, besides the bytes that are expected in it
+__device__ __forceinline__ void mbarrier_init(unsigned barrier, unsigned arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(arrivals) : "memory");
+}
+
+// Shows mbarriers that this thread has initialised to copies and to the cluster.
+__device__ __forceinline__ void fence_mbarrier_init() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+__device__ __forceinline__ void mbarrier_arrive(unsigned barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+
+// As mbarrier_arrive, on the same barrier of block `rank` of the cluster.
+__device__ __forceinline__ void mbarrier_arrive_at(unsigned barrier, unsigned rank) {
+  asm volatile(
+      "{\n\t.reg .b32 remote;\n\t"
+      "mapa.shared::cluster.u32 remote, %0, %1;\n\t"
+      "mbarrier.arrive.shared::cluster.b64 _, [remote];\n\t}" ::"r"(barrier),
+      "r"(rank)
+      : "memory");
+}
+
+// Arrives, and adds to the bytes that the phase waits for.
+__device__ __forceinline__ void mbarrier_arrive_expect(unsigned barrier, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
+}
+
+// Returns when the phase of this parity is complete. A new barrier is in phase 0, and the phase
+// before it, of parity 1, counts as complete.
+__device__ __forceinline__ void mbarrier_wait(unsigned barrier, unsigned parity) {
+  asm volatile(
+      "{\n\t.reg .pred complete;\n\t"
+      "WAIT:\n\t"
+      "mbarrier.try_wait.parity.shared::cta.b64 complete, [%0], %1;\n\t"
+      "@!complete bra WAIT;\n\t}" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
+}
+
+// threads: whole warps, `threads` in all of those that wait and those that arrive
+__device__ __forceinline__ void named_barrier_wait(unsigned id, unsigned threads) {
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+__device__ __forceinline__ void named_barrier_arrive(unsigned id, unsigned threads) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
+}
+
+__device__ __forceinline__ unsigned cluster_block_rank() {
+  unsigned rank;
+  asm("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+
+// threads: all of all blocks of the cluster
+__device__ __forceinline__ void cluster_sync() {
+  asm volatile("barrier.cluster.arrive.release.aligned;\n\tbarrier.cluster.wait.acquire.aligned;" ::
+                   : "memory");
+}
+
+#endif

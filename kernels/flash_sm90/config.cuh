@@ -1,0 +1,75 @@
+// The configuration of one kernel and what follows from it, all at compile time.
+#ifndef FATUNE_KERNELS_FLASH_SM90_CONFIG_CUH
+#define FATUNE_KERNELS_FLASH_SM90_CONFIG_CUH
+
+// The fields of family.json, in order: a profiler prints them in the kernel's name.
+struct HopperForwardConfig {
+  int dtype;  // 5: FP16, 15: BF16
+  int d_head;
+  int BLOCK_M;         // query rows per thread block: 64 for each consumer warpgroup
+  int BLOCK_N;         // keys per inner step
+  int NUM_BUFFERS;     // stages of K, and of V
+  int NUM_MMA_WARPS;   // of all consumers
+  int NUM_MMA_GROUPS;  // consumer warpgroups
+  int variant;         // 0: ws, 1: ws_pp
+  bool overlap;        // the scores of the next step are computed under the softmax of this one
+  bool lazy_rescale;   // O is rescaled only when a row's maximum has grown by 2^8
+  int query_slots;     // tiles of Q that fit
+  int cluster;         // thread blocks that share K and V
+  bool persistent;     // as many thread blocks as the device can hold, else one for each tile
+};
+
+// Problem facts that family.json turns into defines; a problem pays for none that it does not have.
+// The position of a query is that of its own key: row + seq_len_kv - seq_len.
+enum ProblemFlag : bool {
+  kCausal = FATUNE_CAUSAL != 0,                      // no key after the query's position
+  kRaggedKv = FATUNE_RAGGED_KV != 0,                 // seq_len_kv is no multiple of BLOCK_N
+  kRowsWithoutKeys = FATUNE_ROWS_WITHOUT_KEYS != 0,  // the first queries see none
+  kWritesLse = FATUNE_LSE != 0
+};
+enum ProblemExtent : int {
+  kWindow = FATUNE_WINDOW,  // a query sees keys less than that away from its position; 0: all
+  kKeysAfter = kCausal || kWindow == 0 ? 0 : kWindow - 1  // of them after its position: at most
+};
+
+template <HopperForwardConfig kConfig>
+struct Shape {
+  static constexpr bool kIsBf16 = kConfig.dtype == 15;
+  static constexpr bool kPingPong = kConfig.variant == 1;
+  static constexpr bool kOverlap = kConfig.overlap;
+  static constexpr bool kLazyRescale = kConfig.lazy_rescale;
+  static constexpr bool kPersistent = kConfig.persistent;
+  static constexpr int kHeadDim = kConfig.d_head;
+  static constexpr int kBlockM = kConfig.BLOCK_M;
+  static constexpr int kBlockN = kConfig.BLOCK_N;
+  static constexpr int kStages = kConfig.NUM_BUFFERS;
+  static constexpr int kGroups = kConfig.NUM_MMA_GROUPS;
+  static constexpr int kQuerySlots = kConfig.query_slots;
+  static constexpr int kCluster = kConfig.cluster;
+
+  static constexpr int kGroupThreads = 128;  // of a warpgroup
+  static constexpr int kGroupRows = 64;      // of Q, for one consumer
+  static constexpr int kThreads = kGroupThreads * (kGroups + 1);
+  static constexpr int kPanelColumns = 64;  // of a tile: lines of 128 bytes
+  static constexpr int kPanels = kHeadDim / kPanelColumns;
+  static constexpr int kScores = kBlockN / 2;    // of S in each thread
+  static constexpr int kOutputs = kHeadDim / 2;  // of O
+
+  // Registers of a thread after the warpgroups have shared them out: 512 for each lane of the
+  // warpgroups, in multiples of 8. A producer for a cluster needs more than 24.
+  static constexpr int kProducerRegisters = kGroups == 1    ? 56
+                                            : kGroups == 3  ? 32
+                                            : kCluster == 1 ? 24
+                                                            : 40;
+  static constexpr int kConsumerRegisters = kGroups == 1    ? 256
+                                            : kGroups == 3  ? 160
+                                            : kCluster == 1 ? 240
+                                                            : 232;
+
+  static_assert(kBlockM == kGroupRows * kGroups, "a consumer has 64 rows");
+  static_assert(kConfig.NUM_MMA_WARPS == 4 * kGroups, "a consumer is a warpgroup");
+  static_assert(kBlockN % 16 == 0 && kBlockN <= 256, "what wgmma takes");
+  static_assert(kHeadDim % kPanelColumns == 0, "panels must fill a row");
+};
+
+#endif

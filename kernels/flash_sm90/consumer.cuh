@@ -1,0 +1,297 @@
+// A consumer: one warpgroup that computes 64 rows of O.
+//
+//   ws       scores S = Q K^T, softmax, O += P V, one after the other; several consumers fill each
+//            other's gaps
+//   overlap  S of the next step is computed by the tensor cores under the softmax of this one
+//   ws_pp    consumers take turns: with overlap to issue their products, else to take exponentials
+#ifndef FATUNE_KERNELS_FLASH_SM90_CONSUMER_CUH
+#define FATUNE_KERNELS_FLASH_SM90_CONSUMER_CUH
+
+#include "common/ptx_barrier.cuh"
+#include "common/ptx_tma.cuh"
+#include "common/ptx_wgmma.cuh"
+#include "flash_sm90/epilogue.cuh"
+#include "flash_sm90/mask.cuh"
+#include "flash_sm90/smem_plan.cuh"
+#include "flash_sm90/softmax.cuh"
+#include "flash_sm90/tile_schedule.cuh"
+
+// threads: one warpgroup, converged, in every function
+template <typename S>
+class Consumer {
+ public:
+  using Plan = SmemPlan<S>;
+
+  // group: which consumer; thread: of the warpgroup; rank: of this block in its cluster
+  __device__ __forceinline__ Consumer(const Work& work, const TensorMap* map_o, unsigned smem,
+                                      int group, int thread, unsigned rank)
+      : work_(work),
+        map_o_(map_o),
+        smem_(smem),
+        group_(group),
+        warp_(thread / 32),
+        lane_(thread % 32),
+        rank_(rank),
+        scale_log2_(work.softmax_scale * 1.44269504088896340736f) {
+    if (S::kPingPong && S::kGroups > 1 && group_ == S::kGroups - 1) {
+      pass_turn();
+    }
+  }
+
+  __device__ __forceinline__ void compute_tile(const Tile& tile) {
+    state_.reference[0] = state_.reference[1] = kNothingSeen;
+    state_.sum[0] = state_.sum[1] = 0.0f;
+    first_row_ = tile.first_row + group_ * S::kGroupRows;
+    const Steps steps = own_steps(tile);
+    skip_steps(tile.last_step - steps.last);
+    mbarrier_wait(smem_ + Plan::full_q(q_.index(), group_), q_.parity());
+    if constexpr (S::kOverlap) {
+      overlapped_steps(steps);
+    } else {
+      serial_steps(steps);
+    }
+    skip_steps(steps.first - tile.first_step);
+    finish(tile);
+  }
+
+  // Before the block ends: its shared memory is read until then.
+  __device__ __forceinline__ void wait_for_stores() const {
+    if (is_storing_thread()) {
+      tma_store_wait_read();
+    }
+  }
+
+ private:
+  // --- Turns ---
+
+  static constexpr unsigned kFirstTurnBarrier = 1;                // one per consumer
+  static constexpr unsigned kFirstStoreBarrier = 1 + S::kGroups;  // the same
+  static constexpr unsigned kTurnThreads = 2 * S::kGroupThreads;
+
+  __device__ __forceinline__ void await_turn() const {
+    if constexpr (S::kPingPong && S::kGroups > 1) {
+      named_barrier_wait(kFirstTurnBarrier + group_, kTurnThreads);
+    }
+  }
+  __device__ __forceinline__ void pass_turn() const {
+    if constexpr (S::kPingPong && S::kGroups > 1) {
+      const int next = group_ + 1 == S::kGroups ? 0 : group_ + 1;
+      named_barrier_arrive(kFirstTurnBarrier + next, kTurnThreads);
+    }
+  }
+
+  // --- Buffers ---
+
+  // Tells the producers of all blocks of the cluster: each of them fills this block's buffer too.
+  __device__ __forceinline__ void release(unsigned full) const {
+    const unsigned empty = smem_ + Plan::empty(full);
+    if constexpr (S::kCluster == 1) {
+      if (lane_ == 0) {
+        mbarrier_arrive(empty);
+      }
+    } else if (lane_ < S::kCluster) {
+      mbarrier_arrive_at(empty, lane_);
+    }
+  }
+
+  // --- Products ---
+
+  // Starts S = Q K^T. out: pending
+  __device__ __forceinline__ void start_scores() {
+    mbarrier_wait(smem_ + Plan::full_k(k_.index()), k_.parity());
+    const unsigned long long q = swizzled_descriptor(smem_ + Plan::query(q_.index(), group_), 0);
+    const unsigned long long k = swizzled_descriptor(smem_ + Plan::key(k_.index()), 0);
+    wgmma_fence();
+#pragma unroll
+    for (int step = 0; step < S::kHeadDim / 16; ++step) {
+      const int panel = step / 4;
+      const int within = step % 4 * (32 / 16);  // 16 columns are 32 bytes
+      wgmma_shared<S::kIsBf16, S::kBlockN>(s_, q + panel * (Plan::kPanelBytesQ / 16) + within,
+                                           k + panel * (Plan::kPanelBytesKv / 16) + within,
+                                           step > 0 ? 1 : 0);
+    }
+    wgmma_commit();
+  }
+
+  // The scores are there, and K is not needed any more.
+  template <int kPending>
+  __device__ __forceinline__ void await_scores() {
+    wgmma_wait<kPending>();
+    after_wait(s_);
+    release(Plan::full_k(k_.index()));
+    k_.advance();
+  }
+
+  // Starts O += P V, or O = P V unless `add`. out: pending
+  __device__ __forceinline__ void start_output(int add) {
+    mbarrier_wait(smem_ + Plan::full_v(v_.index()), v_.parity());
+    const unsigned long long v =
+        swizzled_descriptor(smem_ + Plan::value(v_.index()), Plan::kPanelBytesKv);
+    wgmma_fence();
+#pragma unroll
+    for (int step = 0; step < S::kBlockN / 16; ++step) {
+      wgmma_registers<S::kIsBf16, S::kHeadDim>(o_, p_ + 4 * step, v + step * (16 * 128 / 16),
+                                               step > 0 ? 1 : add);
+    }
+    wgmma_commit();
+  }
+
+  // O is there, and V is not needed any more.
+  __device__ __forceinline__ void await_output() {
+    wgmma_wait<0>();
+    after_wait(o_);
+    release(Plan::full_v(v_.index()));
+    v_.advance();
+  }
+
+  // --- Steps ---
+
+  struct Steps {
+    int last;
+    int first;
+  };
+
+  // Of the tile's steps those with a key that one of this consumer's rows sees, or one where none
+  // has any.
+  __device__ __forceinline__ Steps own_steps(const Tile& tile) const {
+    Steps steps{tile.last_step, tile.first_step};
+    if constexpr (kCausal || kWindow > 0) {
+      const int position = first_row_ + work_.seq_len_kv - work_.seq_len;
+      if constexpr (kWindow > 0) {
+        steps.first = max(position - kWindow + 1, 0) / S::kBlockN;
+        steps.first = min(max(steps.first, tile.first_step), tile.last_step);
+      }
+      const int last_key = position + S::kGroupRows - 1 + kKeysAfter;
+      steps.last = max(min(max(last_key, 0) / S::kBlockN, tile.last_step), steps.first);
+    }
+    return steps;
+  }
+
+  // Lets other consumers have steps of which this one needs none.
+  __device__ __forceinline__ void skip_steps(int count) {
+    if constexpr (kCausal || kWindow > 0) {
+#pragma unroll 1
+      for (; count > 0; --count) {
+        await_turn();
+        pass_turn();
+        mbarrier_wait(smem_ + Plan::full_k(k_.index()), k_.parity());
+        release(Plan::full_k(k_.index()));
+        k_.advance();
+        mbarrier_wait(smem_ + Plan::full_v(v_.index()), v_.parity());
+        release(Plan::full_v(v_.index()));
+        v_.advance();
+      }
+    }
+  }
+
+  __device__ __forceinline__ void mask(int step) {
+    if constexpr (kCausal || kWindow > 0 || kRaggedKv) {
+      const int position = first_row_ + work_.seq_len_kv - work_.seq_len;
+      if (step_is_masked<S>(step, position, work_.seq_len_kv)) {
+        mask_scores<S>(s_, position + 16 * warp_ + lane_ / 4, step * S::kBlockN + lane_ % 4 * 2,
+                       work_.seq_len_kv);
+      }
+    }
+  }
+
+  __device__ __forceinline__ void serial_steps(const Steps& steps) {
+#pragma unroll 1
+    for (int step = steps.last; step >= steps.first; --step) {
+      start_scores();
+      free_stored_slot();
+      await_scores<0>();
+      mask(step);
+      await_turn();
+      const Rescale rescale = softmax_step<S>(s_, state_, scale_log2_);
+      pass_turn();
+      rescale_output<S>(o_, rescale);
+      pack_probabilities<S>(p_, s_);
+      start_output(step == steps.last ? 0 : 1);
+      await_output();
+    }
+  }
+
+  __device__ __forceinline__ void overlapped_steps(const Steps& steps) {
+    start_scores();
+    free_stored_slot();
+    await_scores<0>();
+    mask(steps.last);
+    softmax_step<S>(s_, state_, scale_log2_);
+    pack_probabilities<S>(p_, s_);
+#pragma unroll 1
+    for (int step = steps.last - 1; step >= steps.first; --step) {
+      await_turn();
+      start_scores();
+      start_output(step + 1 == steps.last ? 0 : 1);
+      pass_turn();
+      await_scores<1>();
+      mask(step);
+      const Rescale rescale = softmax_step<S>(s_, state_, scale_log2_);
+      await_output();
+      rescale_output<S>(o_, rescale);
+      pack_probabilities<S>(p_, s_);
+    }
+    start_output(steps.first == steps.last ? 0 : 1);
+    await_output();
+  }
+
+  // --- The end of a tile ---
+
+  __device__ __forceinline__ bool is_storing_thread() const { return warp_ == 0 && lane_ == 0; }
+
+  // One thread of the consumer stores, after all have written.
+  __device__ __forceinline__ void finish(const Tile& tile) {
+    normalise_output<S>(o_, state_);
+    if constexpr (kWritesLse) {
+      const long long head = static_cast<long long>(tile.batch) * work_.heads + tile.head;
+      store_log_sum_exp<S>(work_.lse + head * work_.seq_len, state_,
+                           first_row_ + 16 * warp_ + lane_ / 4, work_.seq_len, work_.softmax_scale,
+                           lane_);
+    }
+    const unsigned staged = smem_ + Plan::query(q_.index(), group_);
+    stage_output<S>(staged, o_, warp_, lane_);
+    fence_async_proxy();
+    named_barrier_wait(kFirstStoreBarrier + group_, S::kGroupThreads);
+    if (is_storing_thread()) {
+      tma_store(map_o_, {0, first_row_, 0, tile.head, tile.batch}, staged);
+      tma_store_commit();
+    }
+    stored_slot_ = q_.index();
+    if constexpr (S::kQuerySlots == 1) {
+      free_stored_slot();  // the next tile's Q has nowhere else to go
+    }
+    q_.advance();
+  }
+
+  // Gives the slot of the last tile back once O has been read from it: with two slots under the
+  // first product of the next tile.
+  __device__ __forceinline__ void free_stored_slot() {
+    if (S::kPersistent && stored_slot_ >= 0) {
+      if (is_storing_thread()) {
+        tma_store_wait_read();
+        mbarrier_arrive(smem_ + Plan::empty(Plan::full_q(stored_slot_, group_)));
+      }
+      stored_slot_ = -1;
+    }
+  }
+
+  const Work& work_;
+  const TensorMap* map_o_;
+  const unsigned smem_;
+  const int group_;
+  const int warp_;
+  const int lane_;
+  const unsigned rank_;
+  const float scale_log2_;
+  int first_row_;         // of the tile's rows, this consumer's first
+  int stored_slot_ = -1;  // of Q, which O is being read from; none
+  Ring<S::kQuerySlots> q_;
+  Ring<S::kStages> k_;
+  Ring<S::kStages> v_;
+  SoftmaxState state_;
+  float s_[S::kScores];
+  float o_[S::kOutputs];
+  unsigned p_[S::kScores / 2];
+};
+
+#endif

@@ -1,0 +1,60 @@
+// O from registers to global memory, through the consumer's own rows of Q, by TMA.
+#ifndef FATUNE_KERNELS_FLASH_SM90_EPILOGUE_CUH
+#define FATUNE_KERNELS_FLASH_SM90_EPILOGUE_CUH
+
+#include "common/ptx_barrier.cuh"
+#include "common/ptx_math.cuh"
+#include "common/ptx_mma.cuh"
+#include "common/ptx_tma.cuh"
+#include "flash_sm90/smem_plan.cuh"
+#include "flash_sm90/softmax.cuh"
+
+// Rounds O to 16 bits, and lays it out as a tile.
+// shape:   tile: the consumer's rows, [kPanels][64][64]; warp: of the consumer
+// threads: one warp, converged
+template <typename S>
+__device__ __forceinline__ void stage_output(unsigned tile, const float (&o)[S::kOutputs], int warp,
+                                             int lane) {
+  const int row = 16 * warp + lane % 16;
+#pragma unroll
+  for (int i = 0; i < S::kOutputs; i += 8) {
+    const int panel = i / 32;
+    const int chunk = i % 32 / 4 + lane / 16;
+    unsigned r[4];
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      r[j] = cvt_rn_x2<S::kIsBf16>(o[i + 2 * j], o[i + 2 * j + 1]);
+    }
+    stmatrix_x4(tile + panel * SmemPlan<S>::kPanelBytesQ + row * 128 + 16 * (chunk ^ row % 8), r);
+  }
+}
+
+// Sums over the row's lanes, and O divided by them; a row that sees no key has a sum of 0, and 0.
+template <typename S>
+__device__ __forceinline__ void normalise_output(float (&o)[S::kOutputs], SoftmaxState& state) {
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    state.sum[h] = quad_sum(state.sum[h]);
+    const float inverse = kRowsWithoutKeys && state.sum[h] == 0.0f ? 0.0f : 1.0f / state.sum[h];
+#pragma unroll
+    for (int i = 2 * h; i < S::kOutputs; i += 4) {
+      o[i] *= inverse;
+      o[i + 1] *= inverse;
+    }
+  }
+}
+
+// shape: g_lse: of the head; row: the thread's first; rows: of the head. After normalise_output
+template <typename S>
+__device__ __forceinline__ void store_log_sum_exp(float* g_lse, const SoftmaxState& state, int row,
+                                                  int rows, float softmax_scale, int lane) {
+  constexpr float kLn2 = 0.69314718055994530942f;
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    if (lane % 4 == 0 && row + 8 * h < rows) {
+      g_lse[row + 8 * h] = state.reference[h] * softmax_scale + lg2_approx_ftz(state.sum[h]) * kLn2;
+    }
+  }
+}
+
+#endif

@@ -1,0 +1,90 @@
+// Attention forward for Hopper: TMA brings tiles into shared memory, wgmma multiplies them.
+//
+// A thread block is a producer, of which one thread issues all loads, and one to three consumers,
+// warpgroups with 64 rows of Q each. They meet at mbarriers alone: a buffer is full when its bytes
+// have come, and empty when every warp of every consumer is done with it.
+//
+//   producer   | K[n] Q   | K[n-1] V[n]       | K[n-2] V[n-1]     | ...
+//   consumer   |          | S[n] softmax      | S[n-1] under O += P V[n], softmax | ...
+#include "common/ptx_barrier.cuh"
+#include "common/ptx_memory.cuh"
+#include "common/ptx_tma.cuh"
+#include "common/ptx_wgmma.cuh"
+#include "flash_sm90/config.cuh"
+#include "flash_sm90/consumer.cuh"
+#include "flash_sm90/kernel_args.cuh"
+#include "flash_sm90/producer.cuh"
+#include "flash_sm90/smem_plan.cuh"
+#include "flash_sm90/tile_schedule.cuh"
+
+// threads: one
+template <typename S>
+__device__ __forceinline__ void initialise_barriers(unsigned smem) {
+  using Plan = SmemPlan<S>;
+  constexpr unsigned kWarps = 4 * S::kGroups * S::kCluster;  // that read a buffer of K or V
+  for (int slot = 0; slot < S::kQuerySlots; ++slot) {
+    for (int group = 0; group < S::kGroups; ++group) {
+      const unsigned full = smem + Plan::full_q(slot, group);
+      mbarrier_init(full, 1);
+      mbarrier_init(Plan::empty(full), 1);
+    }
+  }
+  for (int stage = 0; stage < S::kStages; ++stage) {
+    for (const unsigned full : {smem + Plan::full_k(stage), smem + Plan::full_v(stage)}) {
+      mbarrier_init(full, 1);
+      mbarrier_init(Plan::empty(full), kWarps);
+    }
+  }
+  fence_mbarrier_init();
+}
+
+// sync: all threads of the cluster
+template <typename S>
+__device__ __forceinline__ void sync_cluster() {
+  if constexpr (S::kCluster > 1) {
+    cluster_sync();
+  } else {
+    __syncthreads();
+  }
+}
+
+// O = softmax(softmax_scale * Q K^T [causal, window]) V, and its log-sum-exp where it is wanted.
+// shape:   grid (cluster * tiles, or what the device holds of it), block 128 * (NUM_MMA_GROUPS + 1)
+template <HopperForwardConfig kConfig>
+__global__ void __launch_bounds__(Shape<kConfig>::kThreads, 1)
+    flash_forward_kernel(const __grid_constant__ TensorMap map_q,
+                         const __grid_constant__ TensorMap map_k,
+                         const __grid_constant__ TensorMap map_v,
+                         const __grid_constant__ TensorMap map_o,
+                         const __grid_constant__ Work work) {
+  using S = Shape<kConfig>;
+  extern __shared__ __align__(1024) unsigned char memory[];
+  const unsigned smem = shared_address(memory);
+  const int thread = static_cast<int>(threadIdx.x);
+  const unsigned rank = S::kCluster > 1 ? cluster_block_rank() : 0;
+  // The same in all of a warp: the compiler has to be told.
+  const int warpgroup = __shfl_sync(0xffffffffu, thread / S::kGroupThreads, 0);
+  if (thread == 0) {
+    initialise_barriers<S>(smem);
+  }
+  sync_cluster<S>();
+
+  if (warpgroup == 0) {
+    registers_give<S::kProducerRegisters>();
+    if (thread == 0) {
+      prefetch_tensor_map(&map_q);
+      prefetch_tensor_map(&map_k);
+      prefetch_tensor_map(&map_v);
+      Producer<S> producer(work, &map_q, &map_k, &map_v, smem, rank);
+      for_each_tile<S>(work, rank, [&](const Tile& tile) { producer.load_tile(tile); });
+    }
+  } else {
+    registers_take<S::kConsumerRegisters>();
+    Consumer<S> consumer(work, &map_o, smem, warpgroup - 1, thread % S::kGroupThreads, rank);
+    for_each_tile<S>(work, rank, [&](const Tile& tile) { consumer.compute_tile(tile); });
+    consumer.wait_for_stores();
+  }
+  if constexpr (S::kCluster > 1) {
+    cluster_sync();  // others may still arrive at this block's barriers
+  }
+}

@@ -1,0 +1,22 @@
+// The kernel's arguments, as family.json lists them.
+#ifndef FATUNE_KERNELS_FLASH_SM90_KERNEL_ARGS_CUH
+#define FATUNE_KERNELS_FLASH_SM90_KERNEL_ARGS_CUH
+
+#include "common/ptx_tma.cuh"
+
+// Tensors are (64 columns, rows, panels, heads, batch), the innermost dimension first. A box of Q
+// or O is a consumer's 64 rows; one of K or V what one block of a cluster loads.
+struct Work {
+  float* lse;  // (batch, heads, seq_len), where log-sum-exps are wanted: natural logarithms
+  int seq_len;
+  int seq_len_kv;
+  int heads;          // of Q
+  int group;          // heads of Q that share one of K and V
+  int batch_heads;    // batch * heads
+  int row_units;      // BLOCK_M * cluster rows of Q each: of one head
+  int tiles;          // row_units * batch_heads
+  int section_heads;  // heads whose tiles are computed in turn: their K and V fit the L2
+  float softmax_scale;
+};
+
+#endif

@@ -1,0 +1,103 @@
+// The producer: one thread that brings Q, K and V into shared memory.
+#ifndef FATUNE_KERNELS_FLASH_SM90_PRODUCER_CUH
+#define FATUNE_KERNELS_FLASH_SM90_PRODUCER_CUH
+
+#include "common/ptx_barrier.cuh"
+#include "common/ptx_tma.cuh"
+#include "flash_sm90/smem_plan.cuh"
+#include "flash_sm90/tile_schedule.cuh"
+
+template <typename S>
+class Producer {
+ public:
+  using Plan = SmemPlan<S>;
+
+  // smem: of dynamic shared memory; rank: of this block in its cluster
+  __device__ __forceinline__ Producer(const Work& work, const TensorMap* map_q,
+                                      const TensorMap* map_k, const TensorMap* map_v, unsigned smem,
+                                      unsigned rank)
+      : work_(work), map_q_(map_q), map_k_(map_k), map_v_(map_v), smem_(smem), rank_(rank) {}
+
+  // In the order in which consumers take them: the first K before Q, which waits for the last
+  // tile's O; K of a step before V of the step before it, where the consumers overlap them.
+  __device__ __forceinline__ void load_tile(const Tile& tile) {
+    load_k(tile, tile.last_step);
+    load_queries(tile);
+    if constexpr (S::kOverlap) {
+#pragma unroll 1
+      for (int step = tile.last_step - 1; step >= tile.first_step; --step) {
+        load_k(tile, step);
+        load_v(tile, step + 1);
+      }
+      load_v(tile, tile.first_step);
+    } else {
+      load_v(tile, tile.last_step);
+#pragma unroll 1
+      for (int step = tile.last_step - 1; step >= tile.first_step; --step) {
+        load_k(tile, step);
+        load_v(tile, step);
+      }
+    }
+  }
+
+ private:
+  // Waits until the buffer is empty, and says what is to come.
+  __device__ __forceinline__ void claim(unsigned full, unsigned parity, unsigned bytes) const {
+    mbarrier_wait(Plan::empty(full), parity ^ 1);
+    mbarrier_arrive_expect(full, bytes);
+  }
+
+  __device__ __forceinline__ void load_queries(const Tile& tile) {
+#pragma unroll
+    for (int group = 0; group < S::kGroups; ++group) {
+      const unsigned full = smem_ + Plan::full_q(q_.index(), group);
+      claim(full, q_.parity(), Plan::kBytesQGroup);
+      tma_load(smem_ + Plan::query(q_.index(), group), map_q_,
+               {0, tile.first_row + group * S::kGroupRows, 0, tile.head, tile.batch}, full);
+    }
+    q_.advance();
+  }
+
+  // This block's share of a tile of keys, into all blocks of the cluster: half of the panels, or of
+  // the rows where there is one panel.
+  __device__ __forceinline__ void load_share(unsigned to, const TensorMap* map, const Tile& tile,
+                                             int step, unsigned full) const {
+    constexpr bool kByPanels = S::kPanels > 1;
+    const int part = static_cast<int>(rank_);
+    const int row = step * S::kBlockN + (kByPanels ? 0 : part * (S::kBlockN / S::kCluster));
+    const int panel = kByPanels ? part * (S::kPanels / S::kCluster) : 0;
+    const Coordinates5 at{0, row, panel, tile.head / work_.group, tile.batch};
+    if constexpr (S::kCluster == 1) {
+      tma_load(to, map, at, full);
+    } else {
+      tma_load_multicast(to + rank_ * (Plan::kBytesKv / S::kCluster), map, at, full,
+                         static_cast<unsigned short>((1 << S::kCluster) - 1));
+    }
+  }
+
+  __device__ __forceinline__ void load_k(const Tile& tile, int step) {
+    const unsigned full = smem_ + Plan::full_k(k_.index());
+    claim(full, k_.parity(), Plan::kBytesKv);
+    load_share(smem_ + Plan::key(k_.index()), map_k_, tile, step, full);
+    k_.advance();
+  }
+
+  __device__ __forceinline__ void load_v(const Tile& tile, int step) {
+    const unsigned full = smem_ + Plan::full_v(v_.index());
+    claim(full, v_.parity(), Plan::kBytesKv);
+    load_share(smem_ + Plan::value(v_.index()), map_v_, tile, step, full);
+    v_.advance();
+  }
+
+  const Work& work_;
+  const TensorMap* map_q_;
+  const TensorMap* map_k_;
+  const TensorMap* map_v_;
+  const unsigned smem_;
+  const unsigned rank_;
+  Ring<S::kQuerySlots> q_;
+  Ring<S::kStages> k_;
+  Ring<S::kStages> v_;
+};
+
+#endif

@@ -1,0 +1,121 @@
+// Online softmax of a consumer's rows, fp32, base 2: p = 2^(scale_log2 * (s - reference)).
+// source:  Milakov & Gimelshein, "Online normalizer calculation for softmax" (2018); rows are
+//          rescaled lazily as in FlashAttention-4's description: see kLazyRescaleLog2.
+#ifndef FATUNE_KERNELS_FLASH_SM90_SOFTMAX_CUH
+#define FATUNE_KERNELS_FLASH_SM90_SOFTMAX_CUH
+
+#include "common/ptx_math.cuh"
+#include "flash_sm90/config.cuh"
+
+// lazy_rescale: a row's reference follows its maximum only when the maximum has outgrown it by this
+// factor of two (log2 units). Probabilities then reach at most 2^8, which fp16 and bf16 hold with
+// full relative precision, and sums are fp32.
+inline constexpr float kLazyRescaleLog2 = 8.0f;
+
+// Less than any score, and finite: the exponent of a masked score relative to it is minus infinity,
+// and not NaN.
+inline constexpr float kNothingSeen = -1e30f;
+
+// A thread has parts of two rows: row 16 * warp + 8 * h + lane / 4 of the consumer, which four
+// neighbouring lanes share. Element i of its sums is of row h = i / 2 % 2.
+struct SoftmaxState {
+  float reference[2];  // what exponents are relative to, in units of scores
+  float sum[2];        // of this thread's columns only, until the end
+};
+
+// What a step does to O.
+struct Rescale {
+  bool needed;      // the same in all of the warp
+  float factor[2];  // of row h
+};
+
+__device__ __forceinline__ float quad_max(float x) {
+  x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 1));
+  return fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 2));
+}
+
+__device__ __forceinline__ float quad_sum(float x) {
+  x += __shfl_xor_sync(0xffffffffu, x, 1);
+  return x + __shfl_xor_sync(0xffffffffu, x, 2);
+}
+
+// Greatest score of row h in this thread's columns. Two chains, so that one does not wait.
+template <typename S>
+__device__ __forceinline__ float thread_max(const float (&s)[S::kScores], int h) {
+  float even = s[2 * h];
+  float odd = s[2 * h + 1];
+#pragma unroll
+  for (int i = 4 + 2 * h; i < S::kScores; i += 4) {
+    even = fmaxf(even, s[i]);
+    odd = fmaxf(odd, s[i + 1]);
+  }
+  return fmaxf(even, odd);
+}
+
+// Moves references up to the maxima of `seen`, which differ between the lanes of a row.
+// threads: one warp, converged
+__device__ __forceinline__ void raise_references(SoftmaxState& state, const float (&seen)[2],
+                                                 float scale_log2, Rescale& rescale) {
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    const float raised = fmaxf(state.reference[h], quad_max(seen[h]));
+    rescale.factor[h] = ex2_approx_ftz((state.reference[h] - raised) * scale_log2);
+    state.sum[h] *= rescale.factor[h];
+    state.reference[h] = raised;
+  }
+}
+
+// Scores to probabilities in place, and their share of the row sums.
+// units:   s: raw scores, masked ones minus infinity
+// threads: one warp, converged
+template <typename S>
+__device__ __forceinline__ Rescale softmax_step(float (&s)[S::kScores], SoftmaxState& state,
+                                                float scale_log2) {
+  const float seen[2] = {thread_max<S>(s, 0), thread_max<S>(s, 1)};
+  Rescale rescale{true, {1.0f, 1.0f}};
+  if constexpr (S::kLazyRescale) {
+    const float slack = kLazyRescaleLog2 / scale_log2;
+    rescale.needed = __any_sync(
+        0xffffffffu, seen[0] > state.reference[0] + slack || seen[1] > state.reference[1] + slack);
+  }
+  if (rescale.needed) {
+    raise_references(state, seen, scale_log2, rescale);
+  }
+#pragma unroll
+  for (int h = 0; h < 2; ++h) {
+    const float bias = state.reference[h] * scale_log2;
+    float even = 0.0f;
+    float odd = 0.0f;
+#pragma unroll
+    for (int i = 2 * h; i < S::kScores; i += 4) {
+      s[i] = ex2_approx_ftz(fmaf(s[i], scale_log2, -bias));
+      s[i + 1] = ex2_approx_ftz(fmaf(s[i + 1], scale_log2, -bias));
+      even += s[i];
+      odd += s[i + 1];
+    }
+    state.sum[h] += even + odd;
+  }
+  return rescale;
+}
+
+template <typename S>
+__device__ __forceinline__ void rescale_output(float (&o)[S::kOutputs], const Rescale& rescale) {
+  if (rescale.needed) {
+#pragma unroll
+    for (int i = 0; i < S::kOutputs; ++i) {
+      o[i] *= rescale.factor[i / 2 % 2];
+    }
+  }
+}
+
+// As the product with V takes them: wgmma_registers.
+template <typename S>
+__device__ __forceinline__ void pack_probabilities(unsigned (&p)[S::kScores / 2],
+                                                   const float (&s)[S::kScores]) {
+#pragma unroll
+  for (int i = 0; i < S::kScores / 2; ++i) {
+    p[i] = cvt_rn_x2<S::kIsBf16>(s[2 * i], s[2 * i + 1]);
+  }
+}
+
+#endif

@@ -1,0 +1,84 @@
+// The Hopper kernel on the CPU, with all checks and random schedules: every configuration of the
+// space for tests, and a sample of the tuning space, on the shapes that take paths of their own.
+#include <algorithm>
+#include <random>
+
+#include "cli/program.hpp"
+
+namespace fatune::testing_cli {
+namespace {
+
+using nlohmann::json;
+
+class EmulateHopper : public ProgramTest, public testing::WithParamInterface<const char*> {
+ protected:
+  std::vector<std::string> kept(const std::string& space) {
+    const json list =
+        fatune_json({"list", "--family", "flash_sm90", "--space", space, "--format", "json"});
+    std::vector<std::string> configs;
+    for (const json& row : list["kept"]) {
+      configs.push_back(row["config"]);
+    }
+    return configs;
+  }
+
+  void expect_right(const std::vector<std::string>& configs,
+                    const std::vector<std::string>& problem) {
+    std::vector<std::string> arguments{"emulate",  "--family", "flash_sm90", "--format", "json",
+                                       "--timing", "random",   "--batch",    "1"};
+    for (const std::string& config : configs) {
+      arguments.insert(arguments.end(), {"--config", config});
+    }
+    arguments.insert(arguments.end(), problem.begin(), problem.end());
+    const json report = fatune_json(arguments);
+    EXPECT_EQ(report["configs"].size(), configs.size());
+    for (const json& row : report["configs"]) {
+      EXPECT_EQ(row["outcome"], "right") << row["config"] << ": " << row["detail"];
+      EXPECT_TRUE(row["findings"].empty()) << row["config"] << ": " << row["findings"];
+    }
+  }
+};
+
+std::vector<std::string> words(const std::string& text) {
+  std::istringstream in(text);
+  return {std::istream_iterator<std::string>(in), {}};
+}
+
+TEST_P(EmulateHopper, EveryConfigurationForTestsIsRight) {
+  expect_right(kept("hopper_ci"), words(GetParam()));
+}
+
+INSTANTIATE_TEST_SUITE_P(Problems, EmulateHopper,
+                         testing::Values("--seq 384 --heads 1", "--seq 200 --heads 2 --lse",
+                                         "--seq 384 --heads 1 --causal",
+                                         "--seq 300 --heads 2 --kv-heads 1 --causal",
+                                         "--seq 70 --seq-kv 333 --heads 2 --causal --layout bhsd",
+                                         "--seq 333 --seq-kv 70 --heads 1 --causal --lse",
+                                         "--seq 300 --heads 1 --window 70"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::erase_if(name,
+                                         [](unsigned char c) { return std::isalnum(c) == 0; });
+                           return name;
+                         });
+
+TEST_F(EmulateHopper, ASampleOfTheTuningSpaceIsRight) {
+  std::vector<std::string> configs = kept("hopper");
+  std::mt19937 random(20);
+  std::shuffle(configs.begin(), configs.end(), random);
+  configs.resize(20);
+  expect_right(configs, words("--seq 300 --heads 1 --causal"));
+}
+
+TEST_F(EmulateHopper, TheTuningSpaceIsWideForEachProblem) {
+  for (const char* d_head : {"64", "128", "256"}) {
+    for (const char* dtype : {"fp16", "bf16"}) {
+      const json list = fatune_json({"list", "--family", "flash_sm90", "--space", "tune", "--dhead",
+                                     d_head, "--dtype", dtype, "--format", "json"});
+      EXPECT_GE(list["kept"].size(), 200U) << d_head << dtype;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli
