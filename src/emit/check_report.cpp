@@ -21,8 +21,11 @@ FieldValue stat(const CheckedInput& row) {
 
 /// The greater of both errors, as a part of what it may be; endless when something else is wrong.
 double share_of_limit(const CheckedInput& row) {
-  if (!is_right(row) || !row.stats || row.stats->limit <= 0.0) {
+  if (!is_right(row) || !row.stats) {
     return std::numeric_limits<double>::infinity();
+  }
+  if (row.stats->limit <= 0.0) {
+    return 0.0;  // an output of which nothing is compared
   }
   return std::max(row.stats->max_abs_error, row.stats->max_abs_difference) / row.stats->limit;
 }

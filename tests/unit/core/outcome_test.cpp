@@ -78,6 +78,17 @@ TEST(Outcome, AVerificationWithoutInputsIsNone) {
   EXPECT_EQ(verification_of(wrong)->method, "emulated");
 }
 
+TEST(ErrorStats, RowsAreThoseOfO) {
+  const std::vector<RowMismatches> rows{{"normal", 4, {}, {}, {}}, {"large_logits", 5, {}, {}, {}}};
+  ErrorStats stats;
+  stats.input = "large_logits";
+  ASSERT_TRUE(rows_of(rows, stats));
+  EXPECT_EQ(rows_of(rows, stats)->rows_per_head, 5);
+  EXPECT_FALSE(rows_of({}, stats));
+  stats.output = "lse";
+  EXPECT_FALSE(rows_of(rows, stats));
+}
+
 TEST(ErrorStats, PercentageOfNothingIsZero) {
   EXPECT_EQ(ErrorStats{}.mismatched_percent(), 0.0);
   ErrorStats stats;

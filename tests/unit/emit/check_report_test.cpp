@@ -57,6 +57,31 @@ TEST(CheckReport, TablesSayWhatTheWrongRowsHaveInCommon) {
                               "    0     1  127          11           127\n"));
 }
 
+/// Right, `error` of its limit; of O, or of another output, of which nothing is compared.
+CheckedInput right_output(const std::string& output, double error) {
+  CheckedInput checked{{1, 128, 2, 64, DType::bf16, false}, "one", 7, "right", {}, ""};
+  checked.stats = ErrorStats{};
+  checked.stats->input = "normal";
+  checked.stats->output = output;
+  checked.stats->max_abs_error = error;
+  checked.stats->limit = output == "O" ? 1.0 : 0.0;
+  return checked;
+}
+
+TEST(CheckReport, TablesShowNoOutputThatIsNotComparedForTheWorst) {
+  const std::string text = print_checked_inputs({right_output("O", 0.25), right_output("extra", 0)},
+                                                OutputFormat::table);
+  EXPECT_THAT(text, HasSubstr("0.25"));
+  EXPECT_THAT(text, HasSubstr("all 1 right"));
+}
+
+TEST(CheckReport, ProgramsAreToldWhichOutputARowIsOf) {
+  const json report = json::parse(print_checked_inputs(
+      {right_output("O", 0.25), right_output("extra", 0)}, OutputFormat::json));
+  EXPECT_EQ(report["checks"][0]["output"], "O");
+  EXPECT_EQ(report["checks"][1]["output"], "extra");
+}
+
 TEST(CheckReport, JsonHasRowsAndFindingsAsItsSchemaSays) {
   const std::string text = print_checked_inputs({wrong_rows(), flagged()}, OutputFormat::json);
   const json report = parse_json(text, "report");
