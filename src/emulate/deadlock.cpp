@@ -84,13 +84,23 @@ std::string describe_all(const std::vector<WaitingGroup>& waiting) {
                                  : fmt::format("{}; and {} more", all, waiting.size() - named);
 }
 
+/// Nobody can bring the bytes of a phase at which all have arrived: that wait is a cause, and
+/// others may follow from it.
+bool waits_for_bytes(const WaitingGroup& waiting) {
+  const auto& [x, warp, group] = waiting;
+  return !group->spins && group->state != Group::State::at_barrier &&
+         group->state != Group::State::gathering &&
+         lacks_only_bytes(*x, *warp, instruction_of(waiting), std::countr_zero(group->mask));
+}
+
 }  // namespace
 
-void report_deadlock(const std::vector<WaitingGroup>& waiting, std::string_view also) {
+void report_deadlock(std::vector<WaitingGroup> waiting, std::string_view also) {
   const bool divergent = std::any_of(waiting.begin(), waiting.end(), gathers) &&
                          std::none_of(waiting.begin(), waiting.end(), spins);
   const FindingKind kind = divergent ? FindingKind::divergent_barrier : FindingKind::deadlock;
   const std::string who = describe_all(waiting);
+  std::stable_partition(waiting.begin(), waiting.end(), waits_for_bytes);
   for (const WaitingGroup& one : waiting) {
     one.x->report(kind, *one.warp, instruction_of(one), std::countr_zero(one.group->mask),
                   [&] { return fmt::format("nobody can go on: {}{}", who, also); });

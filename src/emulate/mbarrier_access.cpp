@@ -6,6 +6,24 @@
 
 namespace fatune::emulate {
 
+namespace {
+
+/// Whether what the instruction waits for is a phase of an mbarrier.
+bool polls_mbarrier(const Instruction& instruction) {
+  return instruction.flow == Flow::poll && !instruction.waits &&
+         instruction.condition != &registers_are_there &&
+         instruction.condition != &products_are_issued;
+}
+
+std::uint32_t polled_offset(Execution& x, const Warp& warp, const Instruction& instruction,
+                            int lane) {
+  const auto address =
+      static_cast<std::uint32_t>(shared_part(x.address(warp, instruction.operands + 1, lane)));
+  return (address & ((1U << kRankShift) - 1)) - kSharedBase;
+}
+
+}  // namespace
+
 MbarrierPlace find_mbarrier(Execution& x, const Warp& warp, const Instruction& instruction,
                             int lane, std::uint64_t address, Space space) {
   const SharedPlace place = check_shared(x, warp, instruction, lane,
@@ -34,6 +52,15 @@ MbarrierPlace find_mbarrier(Execution& x, const Warp& warp, const Instruction& i
   return {mbarrier, place};
 }
 
+bool lacks_only_bytes(Execution& x, const Warp& warp, const Instruction& instruction, int lane) {
+  if (!polls_mbarrier(instruction)) {
+    return false;
+  }
+  const Mbarrier* const mbarrier =
+      x.block_of(warp).mbarriers.find(polled_offset(x, warp, instruction, lane));
+  return mbarrier != nullptr && mbarrier->pending() == 0 && mbarrier->pending_bytes() != 0;
+}
+
 std::string describe_polling(Execution& x, const Warp& warp, const Instruction& instruction,
                              int lane) {
   if (instruction.condition == &registers_are_there) {
@@ -46,9 +73,7 @@ std::string describe_polling(Execution& x, const Warp& warp, const Instruction& 
     return fmt::format("at the cluster's barrier, where {} threads have arrived",
                        x.arrived_at_cluster());
   }
-  const auto address =
-      static_cast<std::uint32_t>(shared_part(x.address(warp, instruction.operands + 1, lane)));
-  const std::uint32_t offset = (address & ((1U << kRankShift) - 1)) - kSharedBase;
+  const std::uint32_t offset = polled_offset(x, warp, instruction, lane);
   const Mbarrier* const mbarrier = x.block_of(warp).mbarriers.find(offset);
   return mbarrier == nullptr
              ? fmt::format("for an mbarrier at shared memory + {} that is there no more", offset)

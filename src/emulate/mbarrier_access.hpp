@@ -26,6 +26,10 @@ struct MbarrierPlace {
 [[nodiscard]] std::string describe_polling(Execution& x, const Warp& warp,
                                            const Instruction& instruction, int lane);
 
+/// Whether all have arrived at the mbarrier that a lane polls, and only its bytes are wrong.
+[[nodiscard]] bool lacks_only_bytes(Execution& x, const Warp& warp, const Instruction& instruction,
+                                    int lane);
+
 /// Reports what has gone wrong, if anything, and ends the kernel.
 void report_misuse(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
                    const MbarrierFault& fault);

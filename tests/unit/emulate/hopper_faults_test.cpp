@@ -64,6 +64,18 @@ std::string bulk_load(const std::string& sync, int bytes, bool waits, const char
                      (waits ? "" : fmt::format(fmt::runtime(kWait), "")));
 }
 
+/// Warp 0 waits until warp 1 has read a tile, for which the mbarrier expects `bytes`.
+std::string read_tile_awaited(int bytes, const char* mark) {
+  return kernel_text(
+      kCopiedTile + init(1) + "@%p1 mbarrier.init.shared.b64 [%r2+8], 32;\nbar.sync 0;\n" +
+      load(bytes) +
+      "setp.ge.u32 %p3, %r0, 32;\n@%p3 bra READS;\n"
+      "EMPTY: mbarrier.try_wait.parity.shared.b64 %p2, [%r2+8], 0;\n@!%p2 bra EMPTY;\nbra END;\n"
+      "READS:\n" +
+      fmt::format(fmt::runtime(kWait), mark) + fmt::format(fmt::runtime(kRead), "") +
+      "mbarrier.arrive.shared.b64 _, [%r2+8];\nEND: ret;\n");
+}
+
 /// Warp 1 fills a ring of two stages eight times, warp 0 reads them. Full mbarriers are at 0 and 8,
 /// empty ones at 16 and 24. `first_parity`: of the producer's first waits for empty stages.
 std::string ring(int first_parity, const char* mark) {
@@ -354,6 +366,15 @@ TEST(HopperFaults, OneMistakeBeforeSeveralProductsIsOneFinding) {
   const std::string text =
       replaced(hopper::product_kernel(kProduct), fence, fence + "mov.b32 %s0, 1;\n");
   EXPECT_THAT(emulate(text, product_trial(kProduct)).findings(), testing::SizeIs(1));
+}
+
+TEST(HopperFaults, AWaitForBytesThatNobodyBringsIsNamedFirst) {
+  const std::string text = read_tile_awaited(1040, " // here");
+  expect_clean(read_tile_awaited(1024, ""), {.threads = 64});
+  const Emulated done = emulate(text, {.threads = 64});
+  EXPECT_THAT(done.findings(), testing::SizeIs(2));
+  EXPECT_THAT(done.findings().front(),
+              testing::StartsWith(fmt::format("deadlock at line {} by", marked_line(text))));
 }
 
 /// Whether the second warp finds no mbarrier, or one that it must not rely on, is chance.
