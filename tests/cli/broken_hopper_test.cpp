@@ -1,0 +1,121 @@
+// flash_sm90 with mistakes: the emulator names each by its kind, its memory and its line.
+#include <algorithm>
+#include <fstream>
+
+#include "cli/program.hpp"
+
+namespace fatune::testing_cli {
+namespace {
+
+using nlohmann::json;
+using ::testing::HasSubstr;
+
+const std::string kBrokenHopper = FATUNE_SOURCE_DIR "/tests/families/broken_hopper";
+
+std::string broken_config(const std::string& mistake) {
+  return "(ws_pp, FP16, 128, 128, 32, 2, 8, 2, " + mistake + "): overlap+slots_1+cluster_1";
+}
+
+/// The source's text at "folder/file:line".
+std::string line_at(const std::string& place) {
+  const std::size_t colon = place.find(':');
+  const std::string file = place.substr(0, colon);
+  const bool own = file.rfind("broken_hopper/", 0) == 0;
+  std::ifstream in(FATUNE_SOURCE_DIR + std::string(own ? "/tests/families/" : "/kernels/") + file);
+  std::string line;
+  for (int number = std::stoi(place.substr(colon + 1)); number > 0; --number) {
+    std::getline(in, line);
+  }
+  return line;
+}
+
+/// The lines of a place and of what it was inlined into, "a:1 < b:2", as text.
+std::string lines_of(const std::string& source) {
+  std::string lines;
+  std::istringstream in(source);
+  for (std::string word; in >> word;) {
+    lines += word == "<" ? "" : line_at(word) + "\n";
+  }
+  return lines;
+}
+
+struct PlantedMistake {
+  const char* mistake;
+  const char* kind;
+  const char* memory;  ///< begins so
+  const char* text;    ///< of the finding, a part
+  const char* line;    ///< of the source, a part
+  const char* other;   ///< of the other access's, a part; empty: not looked at
+};
+
+class BrokenHopper : public ProgramTest, public testing::WithParamInterface<PlantedMistake> {
+ protected:
+  json emulated(const std::string& mistake, ExitCode expected) {
+    const json report =
+        fatune_json({"emulate", "--kernel-dir", kBrokenHopper, "--config", broken_config(mistake),
+                     "--seq", "150", "--heads", "1", "--format", "json"},
+                    expected);
+    return report["configs"][0];
+  }
+};
+
+TEST_P(BrokenHopper, IsFoundAndNamedAtItsLine) {
+  const PlantedMistake& planted = GetParam();
+  const json row = emulated(planted.mistake, ExitCode::failed_outcomes);
+  EXPECT_EQ(row["outcome"], "flagged");
+  ASSERT_FALSE(row["findings"].empty()) << row;
+  const json& first = row["findings"][0];
+  EXPECT_EQ(first["kind"], planted.kind);
+  EXPECT_THAT(first["text"].get<std::string>(), HasSubstr(planted.text));
+  EXPECT_THAT(lines_of(first["source"]), HasSubstr(planted.line));
+  if (*planted.memory != '\0') {
+    EXPECT_THAT(first["memory"].get<std::string>(), ::testing::StartsWith(planted.memory));
+  }
+  if (*planted.other != '\0') {
+    EXPECT_THAT(lines_of(first["other"]["source"]), HasSubstr(planted.other));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Mistakes, BrokenHopper,
+    testing::Values(
+        PlantedMistake{"wrong_parity", "in_flight", "sK stage 0", "multiplies sK stage 0",
+                       "wgmma_shared<", "load_share(smem_ + Plan::key"},
+        PlantedMistake{"missing_fence", "missing_wgmma_fence", "", "with no wgmma.fence since",
+                       "wgmma_shared<", ""},
+        PlantedMistake{"wrong_expect_tx", "deadlock", "", "waits for 0 of 1 arrivals and 16 bytes",
+                       "mbarrier_wait(smem_ + Plan::full_q", ""},
+        PlantedMistake{"early_release", "race", "sK stage 0", "copies to sK stage 0",
+                       "load_share(smem_ + Plan::key", "wgmma_shared<"},
+        PlantedMistake{"wait_count", "pending_registers", "", "a wgmma that nobody has waited for",
+                       "mask(steps.last)", ""},
+        PlantedMistake{"v_strides", "in_flight", "sV stage 1", "multiplies sV stage 1",
+                       "wgmma_registers<", "load_share(smem_ + Plan::value"},
+        PlantedMistake{"missing_proxy_fence", "missing_proxy_fence", "sQ stage 0",
+                       "with no fence.proxy.async between", "tma_store(map_o_", "stage_output<"},
+        PlantedMistake{"register_overwrite", "pending_registers", "", "may still read",
+                       "wgmma_registers<", ""}),
+    [](const auto& test) { return std::string(test.param.mistake); });
+
+TEST_F(BrokenHopper, IsRightWithoutAMistake) {
+  EXPECT_EQ(emulated("none", ExitCode::ok)["outcome"], "right");
+}
+
+TEST_F(BrokenHopper, ATurnThatNeverComesIsNamedWhereItIsAwaited) {
+  const json row = emulated("barrier_trip", ExitCode::failed_outcomes);
+  const json& findings = row["findings"];
+  const auto awaited = std::find_if(findings.begin(), findings.end(), [](const json& finding) {
+    return lines_of(finding["source"]).find("named_barrier_wait(kFirstTurn") != std::string::npos;
+  });
+  ASSERT_NE(awaited, findings.end()) << findings;
+  EXPECT_EQ((*awaited)["kind"], "deadlock");
+  EXPECT_THAT((*awaited)["text"].get<std::string>(),
+              HasSubstr("waits at barrier 1, where 128 of 256 threads have arrived"));
+}
+
+TEST_F(BrokenHopper, KeysPastTheEndMakeTheOutputWrong) {
+  EXPECT_EQ(emulated("tail_mask", ExitCode::failed_outcomes)["outcome"], "wrong_result");
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli

@@ -1,0 +1,121 @@
+// flash_sm90 with one mistake of the kind that people make, which FATUNE_MISTAKE names
+// (family.json). The kernel is flash_sm90's own, from its headers: what it calls is replaced by
+// functions of this file, which go wrong in their way and else call the right one. So `none` is
+// flash_sm90.
+#include "flash_sm90/config.cuh"
+#include "flash_sm90/epilogue.cuh"
+#include "flash_sm90/mask.cuh"
+#include "flash_sm90/smem_plan.cuh"
+#include "flash_sm90/tile_schedule.cuh"
+
+#include "common/ptx_barrier.cuh"
+#include "common/ptx_tma.cuh"
+#include "common/ptx_wgmma.cuh"
+
+enum Mistake {  // values as in family.json
+  kNone,
+  kWrongParity,        // the consumer waits for K's first phase in every round of the ring
+  kMissingFence,       // no wgmma.fence before the products
+  kWrongExpectTx,      // the producer expects 16 bytes more than a tile has
+  kEarlyRelease,       // the consumer gives a stage back before its product is waited for
+  kWaitCount,          // one group more may be under way than the wait should leave
+  kVStrides,           // panels of V twice as far apart in the descriptor as they are
+  kMissingProxyFence,  // O is stored by TMA without a proxy fence
+  kBarrierTrip,        // the first consumer's turn never comes: nobody begins the round
+  kRegisterOverwrite,  // P's registers are written while the product with V reads them
+  kTailMask            // keys past the end are not masked
+};
+constexpr Mistake kMistake = static_cast<Mistake>(FATUNE_MISTAKE);
+
+// What the kernel is instantiated with: its own configuration, and the mistake, which is a define.
+struct BrokenHopperConfig {
+  HopperForwardConfig right;
+  int mistake;
+  __host__ __device__ constexpr operator HopperForwardConfig() const { return right; }
+};
+
+// units: as mbarrier_arrive_expect
+__device__ __forceinline__ void broken_arrive_expect(unsigned barrier, unsigned bytes) {
+  mbarrier_arrive_expect(barrier, kMistake == kWrongExpectTx ? bytes + 16 : bytes);
+}
+
+// The producer is right but for what it expects.
+#define mbarrier_arrive_expect broken_arrive_expect
+#include "flash_sm90/producer.cuh"
+
+// A ring whose place moves on once the product that it waited for too late is there.
+template <int kCount>
+class BrokenRing : public Ring<kCount> {
+ public:
+  __device__ __forceinline__ void advance() {
+    if constexpr (kMistake == kEarlyRelease) {
+      wgmma_wait<0>();
+    }
+    Ring<kCount>::advance();
+  }
+};
+
+// shape: barrier: an offset in `Plan`
+template <typename Plan>
+__device__ __forceinline__ void broken_wait(unsigned smem, unsigned barrier, unsigned parity) {
+  const bool of_k = barrier - smem >= Plan::full_k(0) && barrier - smem < Plan::full_v(0);
+  mbarrier_wait(barrier, kMistake == kWrongParity && of_k ? 0 : parity);
+}
+
+__device__ __forceinline__ void broken_wgmma_fence() {
+  if constexpr (kMistake != kMissingFence) {
+    wgmma_fence();
+  }
+}
+
+template <int kPending>
+__device__ __forceinline__ void broken_wgmma_wait() {
+  if constexpr (kMistake != kEarlyRelease) {
+    wgmma_wait<kMistake == kWaitCount ? kPending + 1 : kPending>();
+  }
+}
+
+__device__ __forceinline__ unsigned long long broken_descriptor(unsigned address,
+                                                                unsigned leading_bytes) {
+  return swizzled_descriptor(address, kMistake == kVStrides ? 2 * leading_bytes : leading_bytes);
+}
+
+__device__ __forceinline__ void broken_fence_async_proxy() {
+  if constexpr (kMistake != kMissingProxyFence) {
+    fence_async_proxy();
+  }
+}
+
+// threads: as named_barrier_arrive; barrier 1 is the first consumer's turn
+__device__ __forceinline__ void broken_barrier_arrive(unsigned id, unsigned threads) {
+  if (kMistake != kBarrierTrip || id != 1) {
+    named_barrier_arrive(id, threads);
+  }
+}
+
+// shape: as wgmma_registers
+template <bool kIsBf16, int kColumns>
+__device__ __forceinline__ void broken_wgmma_registers(float (&d)[kColumns / 2], unsigned* a,
+                                                       unsigned long long b, int add) {
+  wgmma_registers<kIsBf16, kColumns>(d, a, b, add);
+  if constexpr (kMistake == kRegisterOverwrite) {
+    asm volatile("mov.b32 %0, 0;" : "+r"(a[0]));
+  }
+}
+
+// threads, shape: as mask_scores and step_is_masked
+template <typename S>
+__device__ __forceinline__ bool broken_step_is_masked(int step, int position, int keys) {
+  return kMistake != kTailMask && step_is_masked<S>(step, position, keys);
+}
+
+#define Ring BrokenRing
+#define mbarrier_wait(barrier, parity) broken_wait<Plan>(smem_, barrier, parity)
+#define wgmma_fence broken_wgmma_fence
+#define wgmma_wait broken_wgmma_wait
+#define wgmma_registers broken_wgmma_registers
+#define swizzled_descriptor broken_descriptor
+#define fence_async_proxy broken_fence_async_proxy
+#define named_barrier_arrive broken_barrier_arrive
+#define step_is_masked broken_step_is_masked
+#include "flash_sm90/flash_forward.cu"
