@@ -49,6 +49,12 @@ __device__ __forceinline__ void st_shared_16(unsigned shared, uint4 v) {
                : "memory");
 }
 
+__device__ __forceinline__ unsigned ld_shared_4(unsigned shared) {
+  unsigned v;
+  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(shared) : "memory");
+  return v;
+}
+
 __device__ __forceinline__ void st_shared_4(unsigned shared, unsigned v) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(shared), "r"(v) : "memory");
 }

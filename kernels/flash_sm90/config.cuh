@@ -17,6 +17,7 @@ struct HopperForwardConfig {
   int query_slots;     // tiles of Q that fit
   int cluster;         // thread blocks that share K and V
   bool persistent;     // as many thread blocks as the device can hold, else one for each tile
+  bool dynamic;        // they take tiles from a counter, else each has its own from the start
 };
 
 // Problem facts that family.json turns into defines; a problem pays for none that it does not have.
@@ -39,6 +40,7 @@ struct Shape {
   static constexpr bool kOverlap = kConfig.overlap;
   static constexpr bool kLazyRescale = kConfig.lazy_rescale;
   static constexpr bool kPersistent = kConfig.persistent;
+  static constexpr bool kDynamic = kConfig.dynamic;
   static constexpr int kHeadDim = kConfig.d_head;
   static constexpr int kBlockM = kConfig.BLOCK_M;
   static constexpr int kBlockN = kConfig.BLOCK_N;
@@ -46,6 +48,7 @@ struct Shape {
   static constexpr int kGroups = kConfig.NUM_MMA_GROUPS;
   static constexpr int kQuerySlots = kConfig.query_slots;
   static constexpr int kCluster = kConfig.cluster;
+  static constexpr int kTileSlots = 2;  // indices of tiles on their way to the consumers
 
   static constexpr int kGroupThreads = 128;  // of a warpgroup
   static constexpr int kGroupRows = 64;      // of Q, for one consumer
@@ -68,6 +71,7 @@ struct Shape {
 
   static_assert(kBlockM == kGroupRows * kGroups, "a consumer has 64 rows");
   static_assert(kConfig.NUM_MMA_WARPS == 4 * kGroups, "a consumer is a warpgroup");
+  static_assert(!kDynamic || (kPersistent && kCluster == 1), "blocks of a cluster share a tile");
   static_assert(kBlockN % 16 == 0 && kBlockN <= 256, "what wgmma takes");
   static_assert(kHeadDim % kPanelColumns == 0, "panels must fill a row");
 };

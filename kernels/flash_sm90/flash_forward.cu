@@ -35,6 +35,11 @@ __device__ __forceinline__ void initialise_barriers(unsigned smem) {
       mbarrier_init(Plan::empty(full), kWarps);
     }
   }
+  for (int slot = 0; slot < S::kTileSlots; ++slot) {
+    const unsigned full = smem + Plan::full_tile(slot);
+    mbarrier_init(full, 1);
+    mbarrier_init(Plan::empty(full), kWarps);
+  }
   fence_mbarrier_init();
 }
 
@@ -76,12 +81,12 @@ __global__ void __launch_bounds__(Shape<kConfig>::kThreads, 1)
       prefetch_tensor_map(&map_k);
       prefetch_tensor_map(&map_v);
       Producer<S> producer(work, &map_q, &map_k, &map_v, smem, rank);
-      for_each_tile<S>(work, rank, [&](const Tile& tile) { producer.load_tile(tile); });
+      produce_tiles<S>(work, smem, rank, [&](const Tile& tile) { producer.load_tile(tile); });
     }
   } else {
     registers_take<S::kConsumerRegisters>();
     Consumer<S> consumer(work, &map_o, smem, warpgroup - 1, thread % S::kGroupThreads, rank);
-    for_each_tile<S>(work, rank, [&](const Tile& tile) { consumer.compute_tile(tile); });
+    consume_tiles<S>(work, smem, rank, [&](const Tile& tile) { consumer.compute_tile(tile); });
     consumer.wait_for_stores();
   }
   if constexpr (S::kCluster > 1) {

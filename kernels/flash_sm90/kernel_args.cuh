@@ -7,7 +7,8 @@
 // Tensors are (64 columns, rows, panels, heads, batch), the innermost dimension first. A box of Q
 // or O is a consumer's 64 rows; one of K or V what one block of a cluster loads.
 struct Work {
-  float* lse;  // (batch, heads, seq_len), where log-sum-exps are wanted: natural logarithms
+  float* lse;      // (batch, heads, seq_len), where log-sum-exps are wanted: natural logarithms
+  int* next_tile;  // where blocks take tiles from a counter: 0 before the kernel and after it
   int seq_len;
   int seq_len_kv;
   int heads;          // of Q

@@ -30,6 +30,13 @@ struct SmemPlan {
   __device__ __forceinline__ static constexpr unsigned full_v(int stage) {
     return full_k(S::kStages) + 16 * stage;
   }
+  __device__ __forceinline__ static constexpr unsigned full_tile(int slot) {
+    return full_v(S::kStages) + 16 * slot;
+  }
+  // An index, where tiles are taken from a counter.
+  __device__ __forceinline__ static constexpr unsigned tile(int slot) {
+    return full_tile(S::kTileSlots) + 4 * slot;
+  }
   // Of the same slot or stage.
   __device__ __forceinline__ static constexpr unsigned empty(unsigned full) { return full + 8; }
 

@@ -2,8 +2,11 @@
 #ifndef FATUNE_KERNELS_FLASH_SM90_TILE_SCHEDULE_CUH
 #define FATUNE_KERNELS_FLASH_SM90_TILE_SCHEDULE_CUH
 
+#include "common/ptx_barrier.cuh"
+#include "common/ptx_memory.cuh"
 #include "flash_sm90/config.cuh"
 #include "flash_sm90/kernel_args.cuh"
+#include "flash_sm90/smem_plan.cuh"
 
 // A unit of rows of one head, which the blocks of a cluster share, and the tiles of keys that some
 // row of it sees: from the last to the first. There is at least one.
@@ -42,18 +45,102 @@ __device__ __forceinline__ Tile tile_at(const Work& work, int index, unsigned ra
   return tile;
 }
 
-// Calls `compute` with each tile of this thread block's cluster.
-template <typename S, typename Compute>
-__device__ __forceinline__ void for_each_tile(const Work& work, unsigned rank,
-                                              const Compute& compute) {
+// Calls `use` with each tile that this block's cluster has from the start.
+template <typename S, typename Use>
+__device__ __forceinline__ void for_each_own_tile(const Work& work, unsigned rank, const Use& use) {
+  const int first = static_cast<int>(blockIdx.x / S::kCluster);
   if constexpr (S::kPersistent) {
 #pragma unroll 1
-    for (int index = static_cast<int>(blockIdx.x / S::kCluster); index < work.tiles;
+    for (int index = first; index < work.tiles;
          index += static_cast<int>(gridDim.x / S::kCluster)) {
+      use(tile_at<S>(work, index, rank));
+    }
+  } else {
+    use(tile_at<S>(work, first, rank));
+  }
+}
+
+// Tiles on their way from the producer, which takes them from a counter, to the consumers.
+template <typename S>
+class TileQueue {
+ public:
+  using Plan = SmemPlan<S>;
+
+  __device__ __forceinline__ explicit TileQueue(unsigned smem) : smem_(smem) {}
+
+  // threads: one
+  __device__ __forceinline__ void put(int index) {
+    const unsigned full = smem_ + Plan::full_tile(slot_.index());
+    mbarrier_wait(Plan::empty(full), slot_.parity() ^ 1);
+    st_shared_4(smem_ + Plan::tile(slot_.index()), static_cast<unsigned>(index));
+    mbarrier_arrive(full);
+    slot_.advance();
+  }
+
+  // threads: whole warps, converged, each of which takes each
+  __device__ __forceinline__ int take() {
+    const unsigned full = smem_ + Plan::full_tile(slot_.index());
+    mbarrier_wait(full, slot_.parity());
+    // The same in all of a warp: the compiler has to be told.
+    const int index = __shfl_sync(
+        0xffffffffu, static_cast<int>(ld_shared_4(smem_ + Plan::tile(slot_.index()))), 0);
+    if (threadIdx.x % 32 == 0) {
+      mbarrier_arrive(Plan::empty(full));
+    }
+    slot_.advance();
+    return index;
+  }
+
+ private:
+  const unsigned smem_;
+  Ring<S::kTileSlots> slot_;
+};
+
+// The next tile of the counter, behind those that blocks begin with. There are as many counts as
+// tiles: who has the last leaves the counter as it was before the kernel.
+// threads: one
+__device__ __forceinline__ int count_tile(const Work& work) {
+  const int count = atomicAdd(work.next_tile, 1);
+  if (count == work.tiles - 1) {
+    *work.next_tile = 0;
+  }
+  return static_cast<int>(gridDim.x) + count;
+}
+
+// Calls `load` with each tile that this block computes.
+// threads: one, of the producer
+template <typename S, typename Load>
+__device__ __forceinline__ void produce_tiles(const Work& work, unsigned smem, unsigned rank,
+                                              const Load& load) {
+  if constexpr (S::kDynamic) {
+    TileQueue<S> queue(smem);
+    int index = static_cast<int>(blockIdx.x);
+#pragma unroll 1
+    while (index < work.tiles) {
+      queue.put(index);
+      const Tile tile = tile_at<S>(work, index, rank);
+      index = count_tile(work);
+      load(tile);
+    }
+    queue.put(index);
+  } else {
+    for_each_own_tile<S>(work, rank, load);
+  }
+}
+
+// Calls `compute` with the same tiles.
+// threads: all consumers
+template <typename S, typename Compute>
+__device__ __forceinline__ void consume_tiles(const Work& work, unsigned smem, unsigned rank,
+                                              const Compute& compute) {
+  if constexpr (S::kDynamic) {
+    TileQueue<S> queue(smem);
+#pragma unroll 1
+    for (int index = queue.take(); index < work.tiles; index = queue.take()) {
       compute(tile_at<S>(work, index, rank));
     }
   } else {
-    compute(tile_at<S>(work, static_cast<int>(blockIdx.x / S::kCluster), rank));
+    for_each_own_tile<S>(work, rank, compute);
   }
 }
 

@@ -24,8 +24,8 @@ class EmulateHopper : public ProgramTest, public testing::WithParamInterface<con
 
   void expect_right(const std::vector<std::string>& configs,
                     const std::vector<std::string>& problem) {
-    std::vector<std::string> arguments{"emulate",  "--family", "flash_sm90", "--format", "json",
-                                       "--timing", "random",   "--batch",    "1"};
+    std::vector<std::string> arguments{"emulate", "--family", "flash_sm90", "--format",
+                                       "json",    "--timing", "random"};
     for (const std::string& config : configs) {
       arguments.insert(arguments.end(), {"--config", config});
     }
@@ -48,26 +48,34 @@ TEST_P(EmulateHopper, EveryConfigurationForTestsIsRight) {
   expect_right(kept("hopper_ci"), words(GetParam()));
 }
 
-INSTANTIATE_TEST_SUITE_P(Problems, EmulateHopper,
-                         testing::Values("--seq 384 --heads 1", "--seq 200 --heads 2 --lse",
-                                         "--seq 384 --heads 1 --causal",
-                                         "--seq 300 --heads 2 --kv-heads 1 --causal",
-                                         "--seq 70 --seq-kv 333 --heads 2 --causal --layout bhsd",
-                                         "--seq 333 --seq-kv 70 --heads 1 --causal --lse",
-                                         "--seq 300 --heads 1 --window 70"),
-                         [](const auto& test) {
-                           std::string name = test.param;
-                           std::erase_if(name,
-                                         [](unsigned char c) { return std::isalnum(c) == 0; });
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Problems, EmulateHopper,
+    testing::Values("--seq 384 --batch 1 --heads 1", "--seq 200 --batch 1 --heads 2 --lse",
+                    "--seq 384 --batch 1 --heads 1 --causal",
+                    "--seq 300 --batch 1 --heads 2 --kv-heads 1 --causal",
+                    "--seq 70 --seq-kv 333 --batch 1 --heads 2 --causal --layout bhsd",
+                    "--seq 333 --seq-kv 70 --batch 1 --heads 1 --causal --lse",
+                    "--seq 300 --batch 1 --heads 1 --window 70"),
+    [](const auto& test) {
+      std::string name = test.param;
+      std::erase_if(name, [](unsigned char c) { return std::isalnum(c) == 0; });
+      return name;
+    });
 
 TEST_F(EmulateHopper, ASampleOfTheTuningSpaceIsRight) {
   std::vector<std::string> configs = kept("hopper");
   std::mt19937 random(20);
   std::shuffle(configs.begin(), configs.end(), random);
   configs.resize(20);
-  expect_right(configs, words("--seq 300 --heads 1 --causal"));
+  expect_right(configs, words("--seq 300 --heads 1 --batch 1 --causal"));
+}
+
+// More tiles than the device has SMs.
+TEST_F(EmulateHopper, ABlockOfManyTilesIsRight) {
+  expect_right({"(ws, FP16, 64, 64, 32, 2, 4, 1): slots_1+cluster_1+persistent",
+                "(ws, FP16, 64, 64, 32, 2, 4, 1): overlap+slots_2+cluster_1+persistent+dynamic",
+                "(ws_pp, FP16, 64, 128, 32, 2, 8, 2): slots_2+cluster_2+persistent"},
+               words("--seq 8 --seq-kv 64 --heads 64 --batch 5 --kv-heads 4 --schedules 1"));
 }
 
 TEST_F(EmulateHopper, TheTuningSpaceIsWideForEachProblem) {
