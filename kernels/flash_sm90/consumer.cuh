@@ -10,6 +10,7 @@
 #include "common/ptx_barrier.cuh"
 #include "common/ptx_tma.cuh"
 #include "common/ptx_wgmma.cuh"
+#include "flash_sm90/debug_dump.cuh"
 #include "flash_sm90/epilogue.cuh"
 #include "flash_sm90/mask.cuh"
 #include "flash_sm90/smem_plan.cuh"
@@ -23,8 +24,9 @@ class Consumer {
   using Plan = SmemPlan<S>;
 
   // group: which consumer; thread: of the warpgroup; rank: of this block in its cluster
-  __device__ __forceinline__ Consumer(const Work& work, const TensorMap* map_o, unsigned smem,
-                                      int group, int thread, unsigned rank)
+  __device__ __forceinline__ Consumer(const Work& work, const TensorMap* map_o,
+                                      const DumpTo& dump_to, unsigned smem, int group, int thread,
+                                      unsigned rank)
       : work_(work),
         map_o_(map_o),
         smem_(smem),
@@ -32,7 +34,8 @@ class Consumer {
         warp_(thread / 32),
         lane_(thread % 32),
         rank_(rank),
-        scale_log2_(work.softmax_scale * 1.44269504088896340736f) {
+        scale_log2_(work.softmax_scale * 1.44269504088896340736f),
+        dump_(dump_to) {
     if (S::kPingPong && S::kGroups > 1 && group_ == S::kGroups - 1) {
       pass_turn();
     }
@@ -42,6 +45,7 @@ class Consumer {
     state_.reference[0] = state_.reference[1] = kNothingSeen;
     state_.sum[0] = state_.sum[1] = 0.0f;
     first_row_ = tile.first_row + group_ * S::kGroupRows;
+    dump_.begin_tile(first_row_, warp_, lane_);
     const Steps steps = own_steps(tile);
     skip_steps(tile.last_step - steps.last);
     mbarrier_wait(smem_ + Plan::full_q(q_.index(), group_), q_.parity());
@@ -136,10 +140,11 @@ class Consumer {
     wgmma_commit();
   }
 
-  // O is there, and V is not needed any more.
-  __device__ __forceinline__ void await_output() {
+  // O is there with the step's product, and V is not needed any more.
+  __device__ __forceinline__ void await_output(int step) {
     wgmma_wait<0>();
     after_wait(o_);
+    dump_.output(o_, step);
     release(Plan::full_v(v_.index()));
     v_.advance();
   }
@@ -192,6 +197,12 @@ class Consumer {
                        work_.seq_len_kv);
       }
     }
+    dump_.scores(s_, step, scale_log2_);
+  }
+
+  __device__ __forceinline__ void pack(int step) {
+    pack_probabilities<S>(p_, s_);
+    dump_.softmax(state_, p_, step, scale_log2_);
   }
 
   __device__ __forceinline__ void serial_steps(const Steps& steps) {
@@ -205,9 +216,9 @@ class Consumer {
       const Rescale rescale = softmax_step<S>(s_, state_, scale_log2_);
       pass_turn();
       rescale_output<S>(o_, rescale);
-      pack_probabilities<S>(p_, s_);
+      pack(step);
       start_output(step == steps.last ? 0 : 1);
-      await_output();
+      await_output(step);
     }
   }
 
@@ -217,7 +228,7 @@ class Consumer {
     await_scores<0>();
     mask(steps.last);
     softmax_step<S>(s_, state_, scale_log2_);
-    pack_probabilities<S>(p_, s_);
+    pack(steps.last);
 #pragma unroll 1
     for (int step = steps.last - 1; step >= steps.first; --step) {
       await_turn();
@@ -227,12 +238,12 @@ class Consumer {
       await_scores<1>();
       mask(step);
       const Rescale rescale = softmax_step<S>(s_, state_, scale_log2_);
-      await_output();
+      await_output(step + 1);
       rescale_output<S>(o_, rescale);
-      pack_probabilities<S>(p_, s_);
+      pack(step);
     }
     start_output(steps.first == steps.last ? 0 : 1);
-    await_output();
+    await_output(steps.first);
   }
 
   // --- The end of a tile ---
@@ -292,6 +303,7 @@ class Consumer {
   float s_[S::kScores];
   float o_[S::kOutputs];
   unsigned p_[S::kScores / 2];
+  StepDump<S> dump_;
 };
 
 #endif

@@ -12,6 +12,7 @@
 #include "common/ptx_wgmma.cuh"
 #include "flash_sm90/config.cuh"
 #include "flash_sm90/consumer.cuh"
+#include "flash_sm90/debug_dump.cuh"
 #include "flash_sm90/kernel_args.cuh"
 #include "flash_sm90/producer.cuh"
 #include "flash_sm90/smem_plan.cuh"
@@ -61,7 +62,7 @@ __global__ void __launch_bounds__(Shape<kConfig>::kThreads, 1)
                          const __grid_constant__ TensorMap map_k,
                          const __grid_constant__ TensorMap map_v,
                          const __grid_constant__ TensorMap map_o,
-                         const __grid_constant__ Work work) {
+                         const __grid_constant__ Work work FATUNE_DUMP_PARAMETER) {
   using S = Shape<kConfig>;
   extern __shared__ __align__(1024) unsigned char memory[];
   const unsigned smem = shared_address(memory);
@@ -85,7 +86,8 @@ __global__ void __launch_bounds__(Shape<kConfig>::kThreads, 1)
     }
   } else {
     registers_take<S::kConsumerRegisters>();
-    Consumer<S> consumer(work, &map_o, smem, warpgroup - 1, thread % S::kGroupThreads, rank);
+    Consumer<S> consumer(work, &map_o, FATUNE_DUMP_TO, smem, warpgroup - 1,
+                         thread % S::kGroupThreads, rank);
     consume_tiles<S>(work, smem, rank, [&](const Tile& tile) { consumer.compute_tile(tile); });
     consumer.wait_for_stores();
   }
