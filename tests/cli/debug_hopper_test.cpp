@@ -49,7 +49,8 @@ INSTANTIATE_TEST_SUITE_P(
               "(ws_pp, FP16, 64, 128, 64, 3, 8, 2): lazy+slots_2+cluster_2+persistent",
               {"--seq", "300", "--causal"}},
         Shown{"ThreeConsumers",
-              "(ws_pp, FP16, 64, 192, 128, 2, 12, 3): overlap+lazy+slots_2+cluster_1+persistent",
+              "(ws_pp, FP16, 64, 192, 128, 2, 12, 3): overlap+lazy+slots_2+cluster_1+persistent+"
+              "dynamic",
               {"--seq", "333", "--causal"}},
         Shown{"Cluster",
               "(ws_pp, BF16, 128, 128, 48, 2, 8, 2): overlap+slots_1+cluster_2+persistent",
