@@ -79,9 +79,13 @@ void write_artifact(const Job& job, const CompileRequest& request, const Artifac
   }
 }
 
+void set_outcome(const Outcome& outcome, CompiledConfig& row) {
+  row.status = outcome_name(outcome);
+  row.detail = outcome_summary(outcome);
+}
+
 void add_failure(const CompileFailed& failed, CompiledConfig& row) {
-  row.status = outcome_name(failed);
-  row.detail = outcome_summary(failed);
+  set_outcome(failed, row);
   row.log = failed.log;
 }
 
@@ -90,8 +94,13 @@ void add_compiled(const Job& job, const Artifact& artifact, Prepared& prepared) 
   prepared.geometry = launch_geometry(job.family, prepared.entry.config, prepared.problem,
                                       job.limits, &artifact.facts);
   const auto unlaunchable = add_artifact(artifact, prepared.geometry, job.limits, prepared.entry);
-  row.status = unlaunchable ? outcome_name(*unlaunchable) : "compiled";
-  row.detail = unlaunchable ? unlaunchable->limit : std::string();
+  const auto serialized = find_serialization(artifact.facts);
+  row.status = "compiled";
+  if (unlaunchable) {
+    set_outcome(*unlaunchable, row);
+  } else if (serialized) {
+    set_outcome(*serialized, row);
+  }
   row.facts = artifact.facts;
   row.log = artifact.log;
   row.dynamic_smem_bytes = prepared.entry.dynamic_smem_bytes;
@@ -144,7 +153,7 @@ ExitCode exit_code_of(const CompileReport& report, bool strict) {
   if (strict && any("compile_failed")) {
     return ExitCode::failed_outcomes;
   }
-  return any("compiled") ? ExitCode::ok : ExitCode::nothing_ranked;
+  return any("compiled") || any("serialized") ? ExitCode::ok : ExitCode::nothing_ranked;
 }
 
 }  // namespace

@@ -7,9 +7,10 @@
 namespace fatune {
 
 // nlohmann/json finds these by the name of the type.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AssemblerNote, code, text, loses_speed);
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ResourceFacts, registers_per_thread, spill_store_bytes,
                                    spill_load_bytes, local_bytes, static_smem_bytes, constant_bytes,
-                                   code_bytes)
+                                   code_bytes, notes)
 
 namespace {
 

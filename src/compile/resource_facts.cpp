@@ -7,8 +7,10 @@
 #include <charconv>
 #include <optional>
 
+#include "compile/assembler_notes.hpp"
 #include "compile/cubin_elf.hpp"
 #include "core/error.hpp"
+#include "core/text_parts.hpp"
 
 namespace fatune {
 namespace {
@@ -19,14 +21,6 @@ namespace {
 //   ptxas         .     936 bytes stack frame, 1508 bytes spill stores, 1796 bytes spill loads
 //   ptxas info    : Used 32 registers, used 1 barriers, 1024 bytes smem
 // and a "Function properties" pair for each device function that was not inlined.
-
-/// Takes one line off the front of `text`.
-std::string_view take_line(std::string_view& text) {
-  const std::size_t end = std::min(text.find('\n'), text.size());
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return line;
-}
 
 /// The number in front of `unit` in "936 bytes stack frame, ..."; nothing when it is not there.
 std::optional<std::int64_t> number_before(std::string_view line, std::string_view unit) {
@@ -67,7 +61,7 @@ std::optional<ResourceFacts> read_report(std::string_view log, const std::string
   bool in_entry = false;
   bool in_properties = false;
   while (!log.empty()) {
-    const std::string_view line = take_line(log);
+    const std::string_view line = take_until(log, '\n');
     if (line.find("Compiling entry function '") != std::string_view::npos) {
       in_entry = line.find(entry_line) != std::string_view::npos;
     } else if (line.find("Function properties for ") != std::string_view::npos) {
@@ -99,6 +93,7 @@ ResourceFacts read_resource_facts(std::string_view log, std::span<const char> cu
     throw Error(ExitCode::internal,
                 fmt::format("the compiler's report does not mention kernel '{}'", lowered_name));
   }
+  facts->notes = read_assembler_notes(log, lowered_name, names);
   facts->code_bytes = section_bytes(sections, ".text." + lowered_name);
   facts->constant_bytes = section_bytes(sections, ".nv.constant0." + lowered_name);
   return *facts;

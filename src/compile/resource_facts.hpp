@@ -8,8 +8,8 @@
 
 namespace fatune {
 
-/// The facts of one kernel of a module: registers, stack, spills and shared memory from ptxas'
-/// report in NVRTC's log, code and constant sizes from the cubin's ELF sections. Throws
+/// The facts of one kernel of a module: registers, stack, spills, shared memory and notes from
+/// ptxas' report in NVRTC's log, code and constant sizes from the cubin's ELF sections. Throws
 /// Error(internal) when either does not mention the kernel.
 /// `lowered_name`: the mangled name.
 [[nodiscard]] ResourceFacts read_resource_facts(std::string_view log, std::span<const char> cubin,

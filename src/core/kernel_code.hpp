@@ -41,6 +41,17 @@ struct CompileRequest {
   Arch arch;
 };
 
+/// What ptxas notes of a kernel's asynchronous matrix products and register counts.
+struct AssemblerNote {
+  std::string code;  ///< "C7512"
+  std::string text;  ///< without the names of functions
+  /// It costs speed: ptxas serialised the products, or ignored setmaxnreg.
+  bool loses_speed = false;
+};
+
+/// "C7512: wgmma.mma_async instructions are serialized due to ...; C7519: ...".
+[[nodiscard]] std::string notes_text(const std::vector<AssemblerNote>& notes);
+
 /// What the machine code of one kernel costs.
 struct ResourceFacts {
   int registers_per_thread = 0;
@@ -50,6 +61,7 @@ struct ResourceFacts {
   std::int64_t static_smem_bytes = 0;
   std::int64_t constant_bytes = 0;
   std::int64_t code_bytes = 0;  ///< of the kernel's text section
+  std::vector<AssemblerNote> notes = {};
 };
 
 /// Machine code with its facts. A plain value: it can be cached, stored and sent to a worker.

@@ -31,6 +31,7 @@ struct Summary {
   std::string operator()(const Pruned& o) const { return o.rule + ": " + o.reason; }
   std::string operator()(const Invalid& o) const { return o.rule + ": " + o.reason; }
   std::string operator()(const CompileFailed& o) const { return first_error_line(o.log); }
+  std::string operator()(const Serialized& o) const { return o.reason; }
   std::string operator()(const Unlaunchable& o) const { return o.limit; }
   std::string operator()(const Crashed& o) const { return o.error; }
   std::string operator()(const TimedOut& o) const {
@@ -60,8 +61,8 @@ std::optional<RowMismatches> rows_of(const std::vector<RowMismatches>& rows,
 
 std::string_view outcome_name(const Outcome& outcome) {
   static constexpr std::array<std::string_view, std::variant_size_v<Outcome>> kNames{
-      "pruned",       "invalid",     "compile_failed", "unlaunchable", "crashed", "timed_out",
-      "wrong_result", "implausible", "flagged",        "estimated",    "measured"};
+      "pruned",    "invalid",      "compile_failed", "serialized", "unlaunchable", "crashed",
+      "timed_out", "wrong_result", "implausible",    "flagged",    "estimated",    "measured"};
   return kNames.at(outcome.index());
 }
 

@@ -83,6 +83,9 @@ struct Invalid {     ///< the family cannot build it
 struct CompileFailed {
   std::string log;
 };
+struct Serialized {    ///< ptxas gave up what the kernel is built on; it is not worth measuring
+  std::string reason;  ///< ptxas' notes: "C7512: wgmma.mma_async instructions are serialized ..."
+};
 struct Unlaunchable {
   std::string limit;  ///< which limit, with the figures
 };
@@ -127,11 +130,12 @@ struct Measured {
   std::vector<CounterValue> counters = {};  ///< empty: none were read
 };
 
-using Outcome = std::variant<Pruned, Invalid, CompileFailed, Unlaunchable, Crashed, TimedOut,
-                             WrongResult, Implausible, Flagged, Estimated, Measured>;
+using Outcome = std::variant<Pruned, Invalid, CompileFailed, Serialized, Unlaunchable, Crashed,
+                             TimedOut, WrongResult, Implausible, Flagged, Estimated, Measured>;
 
-/// "pruned", "invalid", "compile_failed", "unlaunchable", "crashed", "timed_out", "wrong_result",
-/// "implausible", "flagged", "estimated", "measured": the spelling of every output format.
+/// "pruned", "invalid", "compile_failed", "serialized", "unlaunchable", "crashed", "timed_out",
+/// "wrong_result", "implausible", "flagged", "estimated", "measured": the spelling of every output
+/// format.
 [[nodiscard]] std::string_view outcome_name(const Outcome& outcome);
 /// One line for people: the reason, error, limit or time. Never empty.
 [[nodiscard]] std::string outcome_summary(const Outcome& outcome);

@@ -30,8 +30,8 @@ const std::vector<Field<CompiledConfig>>& compile_fields() {
   static const std::vector<Field<CompiledConfig>> fields{
       {"config", "config", "the configuration's short form", 0, kEverywhere,
        text<&CompiledConfig::short_form>, ColumnFit{.config = true}},
-      {"status", "status", "compiled, invalid, unlaunchable or compile_failed", 0, kEverywhere,
-       text<&CompiledConfig::status>, ColumnFit{.once = true}},
+      {"status", "status", "compiled, serialized, invalid, unlaunchable or compile_failed", 0,
+       kEverywhere, text<&CompiledConfig::status>, ColumnFit{.once = true}},
       {"registers_per_thread", "regs", "registers per thread", 0, kEverywhere,
        fact<&ResourceFacts::registers_per_thread>},
       {"spill_store_bytes", "spill st", "bytes of spill stores per thread (static count)", 0,
@@ -50,6 +50,12 @@ const std::vector<Field<CompiledConfig>>& compile_fields() {
        kEverywhere, integer<&CompiledConfig::blocks_per_sm>, ColumnFit{.leaves = 6}},
       {"code_bytes", "code", "machine code in bytes", 0, kEverywhere,
        fact<&ResourceFacts::code_bytes>, ColumnFit{.leaves = 4}},
+      {"assembler_notes", "notes",
+       "what ptxas notes of asynchronous products and setmaxnreg; null: nothing", 0, kForPrograms,
+       [](const CompiledConfig& r) {
+         return r.facts && !r.facts->notes.empty() ? FieldValue{notes_text(r.facts->notes)}
+                                                   : FieldValue{};
+       }},
       {"compile_ms", "ms", "time of the compilation, also when it came from the cache", 0,
        kForPrograms,
        [](const CompiledConfig& r) { return r.facts ? FieldValue{r.compile_ms} : FieldValue{}; }},
@@ -60,8 +66,8 @@ const std::vector<Field<CompiledConfig>>& compile_fields() {
       {"ptx_file", "ptx", "the PTX as written", 0, kForPrograms, text<&CompiledConfig::ptx_file>},
       {"artifact_key", "key", "content address of the machine code", 0, kForPrograms,
        text<&CompiledConfig::artifact_key>},
-      {"detail", "detail", "why it was not compiled; null when it was", 0, kEverywhere,
-       text<&CompiledConfig::detail>, kWraps},
+      {"detail", "detail", "why it was not compiled, or is not worth measuring; null when it is", 0,
+       kEverywhere, text<&CompiledConfig::detail>, kWraps},
   };
   return fields;
 }

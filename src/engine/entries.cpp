@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "compile/kernel_parameters.hpp"
-
 #include "plan/config_text.hpp"
 #include "plan/kernel_name.hpp"
 #include "plan/planner.hpp"
@@ -55,6 +54,12 @@ std::optional<Unlaunchable> add_artifact(const Artifact& artifact, const LaunchG
       "memory (limits: {} registers, {} bytes)",
       limits.name, entry.threads_per_block, artifact.facts.registers_per_thread, smem_bytes,
       limits.registers_per_sm, limits.smem_per_block_optin_bytes)};
+}
+
+std::optional<Serialized> find_serialization(const ResourceFacts& facts) {
+  std::vector<AssemblerNote> losses = facts.notes;
+  std::erase_if(losses, [](const AssemblerNote& note) { return !note.loses_speed; });
+  return losses.empty() ? std::nullopt : std::optional(Serialized{notes_text(losses)});
 }
 
 }  // namespace fatune

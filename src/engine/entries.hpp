@@ -22,4 +22,8 @@ namespace fatune {
                                                        const LaunchGeometry& geometry,
                                                        const DeviceLimits& limits, Entry& entry);
 
+/// Why its machine code is not worth measuring: ptxas notes that it serialised asynchronous
+/// products, or ignored setmaxnreg.
+[[nodiscard]] std::optional<Serialized> find_serialization(const ResourceFacts& facts);
+
 }  // namespace fatune

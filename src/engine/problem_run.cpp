@@ -192,8 +192,10 @@ void ProblemRun::handle(const ReadyTrial& ready) {
   add_code(ready);
   if (std::optional<Outcome> outcome = outcome_of(ready.trial, *ready.result)) {
     work_.trials[ready.trial].entry.outcome = *std::move(outcome);
-    const bool compiled_and_fits = work_.trials[ready.trial].entry.blocks_per_sm > 0;
-    finish_trial(ready.trial, compiled_and_fits);
+    const Entry& entry = work_.trials[ready.trial].entry;
+    const bool compiled_and_fits = entry.blocks_per_sm > 0;
+    finish_trial(ready.trial,
+                 compiled_and_fits && !std::holds_alternative<Serialized>(entry.outcome));
   }
   if (!parts_.evaluator.tells_when_done(ready.trial)) {
     parts_.observer.step();
@@ -212,6 +214,9 @@ std::optional<Outcome> ProblemRun::outcome_of(std::size_t index, const CompileRe
   if (auto unlaunchable =
           add_artifact(*trial.artifact, trial.geometry, parts_.limits, trial.entry)) {
     return *std::move(unlaunchable);
+  }
+  if (auto serialized = find_serialization(trial.artifact->facts)) {
+    return *std::move(serialized);
   }
   if (resumed_.count(index) > 0) {
     return std::nullopt;

@@ -89,6 +89,12 @@ void visit_members(Self& self, Visit&& visit) {
   visit("log", log);
 }
 
+template <Is<Serialized> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [reason] = self;
+  visit("reason", reason);
+}
+
 template <Is<Unlaunchable> Self, typename Visit>
 void visit_members(Self& self, Visit&& visit) {
   auto& [limit] = self;
@@ -360,10 +366,18 @@ void visit_members(Self& self, Visit&& visit) {
   visit("arguments", arguments, kLater);
 }
 
+template <Is<AssemblerNote> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [code, text, loses_speed] = self;
+  visit("code", code);
+  visit("text", text);
+  visit("loses_speed", loses_speed);
+}
+
 template <Is<ResourceFacts> Self, typename Visit>
 void visit_members(Self& self, Visit&& visit) {
   auto& [registers_per_thread, spill_store_bytes, spill_load_bytes, local_bytes, static_smem_bytes,
-         constant_bytes, code_bytes] = self;
+         constant_bytes, code_bytes, notes] = self;
   visit("registers_per_thread", registers_per_thread);
   visit("spill_store_bytes", spill_store_bytes);
   visit("spill_load_bytes", spill_load_bytes);
@@ -371,6 +385,7 @@ void visit_members(Self& self, Visit&& visit) {
   visit("static_smem_bytes", static_smem_bytes);
   visit("constant_bytes", constant_bytes);
   visit("code_bytes", code_bytes);
+  visit("notes", notes, kLater);
 }
 
 }  // namespace fatune::record

@@ -97,6 +97,17 @@ TEST_F(Compile, AFailedCompilationIsARowWithItsLog) {
   EXPECT_EQ(fatune(strict).exit_code, static_cast<int>(ExitCode::failed_outcomes));
 }
 
+TEST_F(Compile, WhatPtxasSerialisedIsSaid) {
+  const char* const spills =
+      "(ws, FP16, 128, 192, 144, 1, 12, 3): overlap+lazy+slots_1+cluster_1+persistent";
+  const json row = fatune_json(
+      {"compile", "--family", "flash_sm90", "--format", "json", "--config", spills})["configs"][0];
+  EXPECT_EQ(row["status"], "serialized");
+  EXPECT_THAT(std::string(row["detail"]), HasSubstr("C7512: wgmma.mma_async instructions are"));
+  EXPECT_EQ(row["assembler_notes"], row["detail"]);
+  EXPECT_GT(row["spill_store_bytes"], 0);
+}
+
 TEST_F(Compile, AFolderThatCannotBeMadeIsAnError) {
   write("plain", "x");
   expect_error(fatune({"compile", "--config", kConfig, "--out", path("plain/out")}), ExitCode::io,

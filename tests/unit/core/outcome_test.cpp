@@ -15,6 +15,7 @@ std::vector<Outcome> one_of_each() {
   return {Pruned{"rule", "why"},
           Invalid{"rule", "why"},
           CompileFailed{"note\nx.cu(1): error: no\nmore"},
+          Serialized{"C7512: too few registers"},
           Unlaunchable{"too many threads"},
           Crashed{"CUDA_ERROR_ILLEGAL_ADDRESS"},
           TimedOut{2000.0},
@@ -27,8 +28,8 @@ std::vector<Outcome> one_of_each() {
 
 TEST(Outcome, NamesFollowTheAlternatives) {
   const std::vector<std::string_view> names{
-      "pruned",       "invalid",     "compile_failed", "unlaunchable", "crashed", "timed_out",
-      "wrong_result", "implausible", "flagged",        "estimated",    "measured"};
+      "pruned",    "invalid",      "compile_failed", "serialized", "unlaunchable", "crashed",
+      "timed_out", "wrong_result", "implausible",    "flagged",    "estimated",    "measured"};
   const std::vector<Outcome> outcomes = one_of_each();
   ASSERT_EQ(outcomes.size(), std::variant_size_v<Outcome>);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {

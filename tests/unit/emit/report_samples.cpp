@@ -56,6 +56,7 @@ std::vector<Entry> failures() {
           compiled(make_entry(12, WrongResult{verification(0.5), "0.5 is more than 0.002"})),
           compiled(make_entry(17, Flagged{verification(0.001), "race: at x.cu:3; and 2 more"})),
           compiled(make_entry(13, Crashed{"CUDA_ERROR_ILLEGAL_ADDRESS: an illegal access"})),
+          compiled(make_entry(18, Serialized{"C7512: too few registers"})),
           make_entry(14, Unlaunchable{"needs 300000 bytes of 232448"}),
           make_entry(15, TimedOut{1000.0}),
           make_entry(16, Invalid{"rows", "too few rows"})};

@@ -203,7 +203,7 @@ TEST(ResultsJson, NotFiniteBecomesNull) {
 
 TEST(ResultsCsv, HasOneRowPerEntryAndAColumnPerParameter) {
   const auto lines = lines_of(results_csv(sample_report(true)));
-  ASSERT_EQ(lines.size(), 1U + 2 + 7);
+  ASSERT_EQ(lines.size(), 1U + 2 + 8);
   EXPECT_THAT(lines[0], StartsWith("dtype,batch,seq_len,heads,d_head,causal,seq_len_kv,kv_heads,"
                                    "d_head_v,window,softmax_scale,lse,layout,run,rank,"));
   EXPECT_THAT(lines[0], HasSubstr(",ROWS,fast"));
@@ -226,7 +226,7 @@ TEST(ResultsOfSeveralModels, AreOneDocument) {
   other.device.name = "Other GPU";
   const std::vector<RunReport> both{sample_report(true), other};
   const auto lines = lines_of(print_run_reports(both, OutputFormat::csv));
-  EXPECT_EQ(lines.size(), 1U + 2 * (2 + 7)) << "one heading";
+  EXPECT_EQ(lines.size(), 1U + 2 * (2 + 8)) << "one heading";
   EXPECT_THAT(lines.back(), HasSubstr(",Other GPU,"));
   const json runs = json::parse(print_run_reports(both, OutputFormat::json))["runs"];
   ASSERT_EQ(runs.size(), 2U);
@@ -236,7 +236,7 @@ TEST(ResultsOfSeveralModels, AreOneDocument) {
 
 TEST(ResultsCsv, HasTheAuditedOnesToo) {
   const auto lines = lines_of(results_csv(sample_race()));
-  ASSERT_EQ(lines.size(), 1U + 2 + 7 + 2);
+  ASSERT_EQ(lines.size(), 1U + 2 + 8 + 2);
   EXPECT_THAT(lines.back(),
               HasSubstr("\"(FP16, 22): fast|odd\",measured,true,gpu,true,false,,b,125,"));
 }
@@ -252,7 +252,7 @@ TEST(BestConfigs, HoldsTheWinnerAndItsRunnersUp) {
   const json& choice = best["gpus"][0]["problems"][0];
   EXPECT_EQ(choice["winner"]["config"], "(FP16, 1): fast|odd");
   EXPECT_EQ(choice["runners_up"][0]["config"], "(FP16, 2): fast|odd");
-  EXPECT_EQ(choice["candidates"], 9);
+  EXPECT_EQ(choice["candidates"], 10);
   EXPECT_FALSE(choice["winner"].contains("samples_us"));
   EXPECT_TRUE(best["measured"]);
 }

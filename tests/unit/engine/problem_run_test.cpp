@@ -126,6 +126,21 @@ TEST_F(ProblemRunTest, WhatNoSmHoldsIsNotEvaluated) {
   EXPECT_THAT(log_.added, ElementsAre(RecordingLog::Added{kSmall, "unlaunchable", true, false}));
 }
 
+TEST_F(ProblemRunTest, WhatPtxasSerialisedIsNotEvaluated) {
+  toy_.notes = {{"C7517", "warpgroup.wait is injected", false}, {"C7512", "serialized", true}};
+  EXPECT_TRUE(run({kSmall}));
+  EXPECT_THAT(evaluator_.admitted, IsEmpty());
+  EXPECT_EQ(outcome_name(entry_of(kSmall).outcome), "serialized");
+  EXPECT_EQ(outcome_summary(entry_of(kSmall).outcome), "C7512: serialized");
+  EXPECT_THAT(log_.added, ElementsAre(RecordingLog::Added{kSmall, "serialized", true, false}));
+}
+
+TEST_F(ProblemRunTest, AnInjectedWaitIsNoLoss) {
+  toy_.notes = {{"C7517", "warpgroup.wait is injected", false}};
+  EXPECT_TRUE(run({kSmall}));
+  EXPECT_THAT(ranking(), ElementsAre(kSmall));
+}
+
 TEST_F(ProblemRunTest, WhatTheFamilyCannotBuildIsNotCompiled) {
   ProblemPlan plan = toy_.plan(256, {});
   plan.configs = {Config{"toy_attention", {5, 64, 48, 1}}};

@@ -37,6 +37,7 @@ class ToyProblems {
     artifact.key = same_code.empty() ? "key of " + request.label : same_code;
     artifact.cubin = {'c'};
     artifact.facts.registers_per_thread = registers;
+    artifact.facts.notes = notes;
     return artifact;
   }
 
@@ -46,6 +47,7 @@ class ToyProblems {
   std::string fails = "nothing fails";  ///< a part of the label
   std::string same_code;                ///< not empty: the key that all artifacts have
   int registers = 64;
+  std::vector<AssemblerNote> notes;
 };
 
 constexpr const char* kSmall = "(FP16, 64, 32): unroll_1";

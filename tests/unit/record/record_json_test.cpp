@@ -71,6 +71,7 @@ TEST(RecordJson, EveryAlternativeComesBackAsItself) {
       Pruned{"rule", "why"},
       Invalid{"rule", "why"},
       CompileFailed{"error: x\nline 2"},
+      Serialized{"C7512: why"},
       Unlaunchable{"too much"},
       Crashed{"CUDA_ERROR_ILLEGAL_ADDRESS"},
       TimedOut{1500.0},

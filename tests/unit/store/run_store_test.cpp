@@ -12,6 +12,7 @@ std::vector<Outcome> one_of_each() {
   return {Pruned{"rule", "reason"},
           Invalid{"rule", "reason"},
           CompileFailed{"x.cu(1): error: no\nsecond line"},
+          Serialized{"C7512: why"},
           Unlaunchable{"needs 300000 bytes"},
           Crashed{"CUDA_ERROR_ILLEGAL_ADDRESS: an illegal access"},
           TimedOut{1000.25},
