@@ -1,6 +1,7 @@
 #include "sass/loops.hpp"
 
 #include <algorithm>
+#include <compare>
 #include <map>
 #include <utility>
 
@@ -91,7 +92,12 @@ LoopForest find_loops(const ControlFlow& flow) {
 
 std::optional<std::size_t> main_loop(const SassFunction& function, const ControlFlow& flow,
                                      const LoopForest& forest) {
-  using Weight = std::pair<std::size_t, std::size_t>;  // tensor instructions, all instructions
+  struct Weight {
+    std::size_t tensor = 0;
+    int depth = 0;  // only where there are tensor instructions
+    std::size_t all = 0;
+    auto operator<=>(const Weight&) const = default;
+  };
   std::vector<Weight> weights(forest.loops.size());
   for (std::size_t b = 0; b < flow.blocks.size(); ++b) {
     if (!forest.innermost[b]) {
@@ -99,9 +105,10 @@ std::optional<std::size_t> main_loop(const SassFunction& function, const Control
     }
     Weight& weight = weights[*forest.innermost[b]];
     for (std::size_t i = flow.blocks[b].first; i < flow.blocks[b].end; ++i) {
-      weight.first += class_of(function.instructions[i]) == OpcodeClass::tensor ? 1U : 0U;
-      ++weight.second;
+      weight.tensor += class_of(function.instructions[i]) == OpcodeClass::tensor ? 1U : 0U;
+      ++weight.all;
     }
+    weight.depth = weight.tensor > 0 ? forest.loops[*forest.innermost[b]].depth : 0;
   }
   const auto most = std::max_element(weights.begin(), weights.end());
   return most == weights.end()

@@ -29,7 +29,8 @@ struct LoopForest {
 [[nodiscard]] LoopForest find_loops(const ControlFlow& flow);
 
 /// The loop that the kernel spends its time in, as far as the code tells: the one with the most
-/// tensor instructions that are in no loop within it; without any, the one with the most
+/// tensor instructions that are in no loop within it, the innermost of equals (a persistent kernel
+/// has the first step of each tile in the loop around); without any, the one with the most
 /// instructions. Nothing without loops.
 [[nodiscard]] std::optional<std::size_t> main_loop(const SassFunction& function,
                                                    const ControlFlow& flow,

@@ -72,6 +72,16 @@ TEST(Profile, CallsInTheMainLoopAreCounted) {
   EXPECT_EQ(profile.main_loop->inner_loops, 1);
 }
 
+/// A persistent kernel: the first step of a tile stands in the loop over tiles.
+TEST(Profile, TheInnermostOfEqualLoopsIsTheMainOne) {
+  const SassProfile profile = profile_of_lines(
+      "A:\nHGMMA.64x128x16.F32 R24, gdesc[UR4]\nMOV R1, R2\nMOV R3, R4\nB:\n"
+      "HGMMA.64x128x16.F32 R24, gdesc[UR4]\n@P0 BRA `(.LB)\n@P1 BRA `(.LA)\nEXIT");
+  ASSERT_TRUE(profile.main_loop);
+  EXPECT_EQ(profile.main_loop->depth, 2);
+  EXPECT_EQ(profile.all.main_loop, 2);
+}
+
 TEST(Profile, WithoutALoopThereIsNoMainLoop) {
   const SassProfile profile = profile_of_lines("NOP\nEXIT");
   EXPECT_FALSE(profile.main_loop);
