@@ -27,15 +27,15 @@ std::string why_without_time(const Config& baseline, const ProblemReport& proble
 
 }  // namespace
 
-std::optional<Config> planned_baseline(const Family& family,
+std::optional<Config> planned_baseline(const FamilySet& families,
                                        const std::vector<ProblemPlan>& problems,
                                        const std::optional<std::string>& text) {
   if (!text) {
     return std::nullopt;
   }
-  Config baseline = parse_config(family, *text);
+  Config baseline = parse_config(families, *text);
   if (!is_planned(baseline, problems)) {
-    fail_unplanned_baseline(family, baseline,
+    fail_unplanned_baseline(families.of(baseline), baseline,
                             "name it with --config too, or choose a space that keeps it: 'fatune "
                             "list --pruned' with the same options says what is kept, and why not");
   }

@@ -6,14 +6,14 @@
 
 #include "core/config.hpp"
 #include "engine/problem_plan.hpp"
-#include "plan/family.hpp"
+#include "plan/family_set.hpp"
 #include "report/report.hpp"
 
 // The configuration that percentages refer to, when the user names one.
 namespace fatune {
 
 /// Reads it. Error(usage) when it does not parse, or when it is planned for no problem.
-[[nodiscard]] std::optional<Config> planned_baseline(const Family& family,
+[[nodiscard]] std::optional<Config> planned_baseline(const FamilySet& families,
                                                      const std::vector<ProblemPlan>& problems,
                                                      const std::optional<std::string>& text);
 

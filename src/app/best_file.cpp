@@ -29,13 +29,19 @@ std::optional<double> measured_us(const JsonNode& winner) {
                                                              : std::nullopt;
 }
 
+/// Older files are of one family, which no winner repeats.
+std::string family_of(const JsonNode& winner, const BestFile& file) {
+  const auto family = winner.find("family");
+  return family ? family->text() : file.family;
+}
+
 void add_winner(const JsonNode& node, BestFile& file) {
   const JsonNode winner = node.at("winner");
   if (winner.raw().is_null()) {
     return;
   }
-  KnownWinner known{read_problem(node.at("problem")), winner.at("config").text(),
-                    measured_us(winner)};
+  KnownWinner known{read_problem(node.at("problem")), family_of(winner, file),
+                    winner.at("config").text(), measured_us(winner)};
   const bool is_new =
       std::none_of(file.winners.begin(), file.winners.end(),
                    [&](const KnownWinner& other) { return other.problem == known.problem; });

@@ -14,13 +14,14 @@ namespace fatune {
 /// A problem and what a best_configs.json says is the fastest for it.
 struct KnownWinner {
   Problem problem;
+  std::string family;
   std::string config;             ///< short form
   std::optional<double> time_us;  ///< its median; absent: it was estimated
 };
 
 struct BestFile {
-  std::string family;
-  std::string space;  ///< empty when the configurations had been named
+  std::string family;  ///< several are joined by kJoin; so are their spaces
+  std::string space;   ///< empty when the configurations had been named
   WinnerOrigin origin;
   bool measured = true;  ///< false: its times are estimates
   std::vector<KnownWinner> winners;

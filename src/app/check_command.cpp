@@ -201,11 +201,12 @@ void announce_emulation(const Target& target, const OutputOptions& output) {
 ExitCode check(const CheckOptions& options) {
   configure_logging(options.output.verbosity);
   const std::string program = options.sanitizers.empty() ? "" : sanitizer_program();
-  KernelChoice kernels = choose_kernels(options.kernels);
+  KernelChoice kernels = choose_kernels(options.kernels, options.configs);
   const Plan plan = plan_of(kernels, options);
-  std::vector<ProblemPlan> problems = plan_problems(kernels.family, plan, problems_of(options));
+  std::vector<ProblemPlan> problems =
+      plan_problems({{&kernels.family, plan}}, problems_of(options));
   const Target target = targets_of(options, kernels).front();
-  PlannedRun run{std::move(kernels), {}, std::move(problems), std::nullopt};
+  PlannedRun run{as_set(std::move(kernels)), {}, std::move(problems), std::nullopt};
   const InterruptWatch watch;
   const auto cache = open_cache(options.compile);
   ConfigCheck check(options, run, target, cache.get());

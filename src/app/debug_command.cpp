@@ -26,7 +26,7 @@ class Debugging {
  public:
   explicit Debugging(const DebugOptions& options)
       : options_(options),
-        kernels_(choose_kernels(options.kernels)),
+        kernels_(choose_kernels(options.kernels, {options.config})),
         config_(parse_configs(kernels_.family, {options.config}, options.problems).front()),
         head_(head_problem(kernels_.family, config_, options)),
         inputs_(make_head_inputs(head_, options.init, options.seed)) {

@@ -86,7 +86,7 @@ ExitCode exit_code_of(const std::vector<EmulatedConfig>& rows, bool strict) {
 
 ExitCode emulate_kernels(const EmulateOptions& options) {
   configure_logging(options.output.verbosity);
-  const KernelChoice kernels = choose_kernels(options.kernels);
+  const KernelChoice kernels = choose_kernels(options.kernels, options.configs);
   const Target target = offline_target(options.arch.value_or(kernels.family.min_arch), kernels.tree,
                                        kernels.family.min_arch);
   const std::vector<NamedSchedule> schedules = schedules_of(options);

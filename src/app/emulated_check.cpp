@@ -114,9 +114,9 @@ class Rows {
 /// One seed's check of everything that is planned.
 class SeedCheck {
  public:
-  SeedCheck(const CheckOptions& options, const Family& family, const DeviceLimits& limits,
+  SeedCheck(const CheckOptions& options, const FamilySet& families, const DeviceLimits& limits,
             CubinCache* cache, std::uint64_t seed)
-      : family_(family),
+      : families_(families),
         limits_(limits),
         cache_(cache),
         jobs_(job_count(options.compile)),
@@ -142,16 +142,17 @@ class SeedCheck {
 
  private:
   [[nodiscard]] std::vector<CheckedInput> check(const Planned& planned) {
-    Rows rows(planned, short_form(family_, *planned.config), inputs_.seed());
-    if (const auto obstacle = find_obstacle(family_, *planned.config, *planned.problem, limits_)) {
+    const Family& family = families_.of(*planned.config);
+    Rows rows(planned, short_form(family, *planned.config), inputs_.seed());
+    if (const auto obstacle = find_obstacle(family, *planned.config, *planned.problem, limits_)) {
       return rows.of(*obstacle);
     }
     const SmallEmulation emulated = emulate_small(
-        {family_, *planned.config, *planned.problem, limits_, cache_}, nullptr, settings_, inputs_);
+        {family, *planned.config, *planned.problem, limits_, cache_}, nullptr, settings_, inputs_);
     return emulated.row.outcome == "stopped" ? std::vector<CheckedInput>{} : rows.of(emulated);
   }
 
-  const Family& family_;
+  const FamilySet& families_;
   const DeviceLimits& limits_;
   CubinCache* cache_;
   int jobs_;
@@ -167,7 +168,7 @@ bool check_by_emulation(const CheckOptions& options, const PlannedRun& run, cons
   Progress progress(options.output, all.size() * static_cast<std::size_t>(options.seeds));
   for (int i = 0; i < options.seeds && !InterruptWatch::interrupted(); ++i) {
     const std::uint64_t seed = options.policy.seed + static_cast<std::uint64_t>(i);
-    SeedCheck check(options, run.kernels.family, target.limits, cache, seed);
+    SeedCheck check(options, run.kernels.families, target.limits, cache, seed);
     for (std::vector<CheckedInput>& checked : check.run(all, progress)) {
       rows.insert(rows.end(), std::make_move_iterator(checked.begin()),
                   std::make_move_iterator(checked.end()));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "core/config.hpp"
 #include "data/file_tree.hpp"
 #include "plan/family.hpp"
+#include "plan/family_set.hpp"
 #include "plan/space.hpp"
 #include "report/report.hpp"
 
@@ -18,19 +20,50 @@ struct KernelChoice {
   Family family;
 };
 
-/// Lays the user's folders over the built-in files and loads the family: the one named; else the
-/// only one that the folders add; else flash_sm80. Error(usage) when the folders add several.
-[[nodiscard]] KernelChoice choose_kernels(const KernelOptions& options);
+/// The same of several families.
+struct KernelSet {
+  FileTree tree;
+  FamilySet families;
+};
+
+[[nodiscard]] KernelSet as_set(KernelChoice kernels);
+
+/// KernelOptions::family for every family that can do it; so does an empty one.
+inline constexpr const char* kEveryFamily = "auto";
+[[nodiscard]] bool names_families(const KernelOptions& options);
+
+/// Lays the user's folders over the built-in files and loads one family: the one named; else the
+/// one that reads the first of `configs`, when there are some; else the only one that the folders
+/// hold; else the built-in one that has the space asked for; else flash_sm80. Error(usage) when the
+/// folders add several, or several read the configuration.
+[[nodiscard]] KernelChoice choose_kernels(const KernelOptions& options,
+                                          const std::vector<std::string>& configs = {});
+
+/// The same for a command that takes several families: those that are named, joined by kJoin; else
+/// those that the folders add or, without that, replace; else all that are built in.
+[[nodiscard]] KernelSet choose_families(const KernelOptions& options);
 
 /// The kernels of a stored run: its family, unless the options name it. Error(usage) when they name
-/// another one.
+/// another one, or none of several.
 [[nodiscard]] KernelChoice choose_kernels_of(const RunReport& run, KernelOptions options);
 
 /// The space that options and environment name.
 [[nodiscard]] Space choose_space(const KernelChoice& kernels, const KernelOptions& options);
 
+/// By family, what it is tried over.
+using FamilySpaces = std::map<std::string, Space>;
+
+/// For each family its own default space; or, where options or environment name some (joined by
+/// kJoin), the first of these that it has: a family that has none of them is dropped. Error(usage)
+/// when that one had been named, and when a space is none's.
+[[nodiscard]] FamilySpaces choose_spaces(KernelSet& kernels, const KernelOptions& options);
+/// Their keys in the families' order, each once, joined by kJoin.
+[[nodiscard]] std::string space_keys(const FamilySet& families, const FamilySpaces& spaces);
+
 /// Configurations as typed, in order, without duplicates. Error(usage) for one that does not parse
-/// or that the family cannot build: the message says which rule it breaks.
+/// or that its family cannot build: the message says which rule it breaks.
+[[nodiscard]] std::vector<Config> parse_configs(const FamilySet& families,
+                                                const std::vector<std::string>& texts);
 [[nodiscard]] std::vector<Config> parse_configs(const Family& family,
                                                 const std::vector<std::string>& texts);
 

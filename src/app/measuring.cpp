@@ -39,7 +39,7 @@ RunReport report_header(const PlannedRun& run, const MeasureOptions& options,
   report.gpus = static_cast<int>(target.gpus.size());
   report.complete = false;
   report.space = run.space;
-  report.family = run.kernels.family.name;
+  report.family = run.kernels.families.names();
   report.device = target.limits;
   report.toolchain = toolchain_in_use(target);
   report.policy = options.policy;
@@ -78,8 +78,8 @@ DeviceThread::Make make_estimating(const MeasureOptions& options, const PlannedR
     verification = {{job_count(options.compile), options.policy.seed, cache},
                     [&observer] { observer.step(); }};
   }
-  return [&family = run.kernels.family, limits, verification] {
-    return std::make_unique<EstimatingEvaluator>(family, limits, verification);
+  return [&families = run.kernels.families, limits, verification] {
+    return std::make_unique<EstimatingEvaluator>(families, limits, verification);
   };
 }
 
@@ -125,7 +125,7 @@ std::unique_ptr<StoreLog> open_log(const PlannedRun& run, const MeasureOptions& 
   const RunIdentity identity = identify(run, header);
   auto log = std::make_unique<StoreLog>(
       options.store, NewRun{std::move(header), identity, run.baseline,
-                            source_hash(run.kernels.family), options.store.fresh});
+                            source_hashes(run.kernels.families), options.store.fresh});
   if (log->continues()) {
     print_note(options.output,
                "going on with an interrupted run of the same measurements (--fresh measures anew)");
@@ -186,7 +186,7 @@ RunEnd measure(const MeasureOptions& options, const PlannedRun& run, const Targe
   std::vector<Station> stations = open_stations(options, run, target, cache, progress);
   // Compiling begins while the workers start.
   Pipeline pipeline(
-      {run.kernels.family, target.limits,
+      {run.kernels.families, target.limits,
        [&](const CompileRequest& request) { return compile_for(request, options, target, cache); },
        job_count(options.compile), progress, run.baseline, options.policy.budget_s},
       run.problems, work_order(run.problems, stations.size()));

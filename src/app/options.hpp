@@ -22,8 +22,8 @@ namespace fatune {
 
 /// Which kernels, from where.
 struct KernelOptions {
-  std::string family;                              ///< empty: the only one of kernel_dir, else ours
-  std::vector<std::filesystem::path> kernel_dirs;  ///< laid over the built-in families, in order
+  std::string family;  ///< or several, joined by kJoin; empty or kEveryFamily: kernel_choice.hpp
+  std::vector<std::filesystem::path> kernel_dirs;   ///< laid over the built-in families, in order
   std::vector<std::filesystem::path> include_dirs;  ///< where kernels' #include looks further
   std::optional<std::string> space;                 ///< key or file
   std::optional<std::string> kernels_variable;      ///< the environment's KERNELS

@@ -51,12 +51,11 @@ struct Group {
 
 class Groups {
  public:
-  Groups(const Family& family, const ProblemOptions& options)
-      : family_(family), options_(options) {}
+  explicit Groups(const ProblemOptions& options) : options_(options) {}
 
-  Group& of(const Config& config) {
-    const DType dtype = dtype_of(family_, config, options_);
-    const std::int64_t d_head = d_head_of(family_, config, options_);
+  Group& of(const Family& family, const Config& config) {
+    const DType dtype = dtype_of(family, config, options_);
+    const std::int64_t d_head = d_head_of(family, config, options_);
     const auto found = std::find_if(groups_.begin(), groups_.end(), [&](const Group& group) {
       return group.dtype == dtype && group.d_head == d_head;
     });
@@ -66,7 +65,6 @@ class Groups {
   [[nodiscard]] const std::vector<Group>& all() const { return groups_; }
 
  private:
-  const Family& family_;
   const ProblemOptions& options_;
   std::vector<Group> groups_;
 };
@@ -78,14 +76,12 @@ std::int64_t& count_of(const std::string& rule, ProblemPlan& plan) {
   return found != counts.end() ? found->second : counts.emplace_back(rule, 0).second;
 }
 
-std::vector<Group> group_configs(const Family& family, const Plan& plan,
-                                 const ProblemOptions& options) {
-  Groups groups(family, options);
-  for (const Config& config : plan.kept) {
-    groups.of(config).plan.configs.push_back(config);
+void group_configs(const FamilyPlan& of, Groups& groups) {
+  for (const Config& config : of.plan.kept) {
+    groups.of(*of.family, config).plan.configs.push_back(config);
   }
-  for (const DroppedConfig& dropped : plan.dropped) {
-    ProblemPlan& group = groups.of(dropped.config).plan;
+  for (const DroppedConfig& dropped : of.plan.dropped) {
+    ProblemPlan& group = groups.of(*of.family, dropped.config).plan;
     if (const auto* pruned = std::get_if<Pruned>(&dropped.outcome)) {
       ++group.pruned;
       ++count_of(pruned->rule, group);
@@ -93,7 +89,25 @@ std::vector<Group> group_configs(const Family& family, const Plan& plan,
       ++group.invalid;
     }
   }
-  return groups.all();
+}
+
+void check_told_apart(const std::vector<FamilyPlan>& plans) {
+  if (plans.size() < 2) {
+    return;
+  }
+  std::map<std::string, std::string> family_of;
+  for (const FamilyPlan& of : plans) {
+    for (const Config& config : of.plan.kept) {
+      const std::string text = short_form(*of.family, config);
+      const auto [known, is_new] = family_of.try_emplace(text, of.family->name);
+      if (!is_new && known->second != of.family->name) {
+        throw Error(ExitCode::usage,
+                    fmt::format("{} and {} both have a configuration '{}'", known->second,
+                                of.family->name, text),
+                    {}, "nothing would tell them apart: choose one with --family");
+      }
+    }
+  }
 }
 
 Problem make_problem(const ProblemOptions& options, DType dtype, std::int64_t d_head,
@@ -114,13 +128,16 @@ Problem make_problem(const ProblemOptions& options, DType dtype, std::int64_t d_
 /// Pruned configurations that the family can build, by rule, in random order.
 using Droppings = std::map<std::string, std::vector<Config>>;
 
-Droppings buildable(const Family& family, const Plan& plan, std::uint64_t seed,
-                    const std::function<bool(const Config&)>& concerns) {
+Droppings buildable(const std::vector<FamilyPlan>& plans, std::uint64_t seed,
+                    const std::function<bool(const Family&, const Config&)>& concerns) {
   Droppings droppings;
-  for (const DroppedConfig& dropped : plan.dropped) {
-    const auto* pruned = std::get_if<Pruned>(&dropped.outcome);
-    if (pruned != nullptr && concerns(dropped.config) && !check_valid(family, dropped.config)) {
-      droppings[pruned->rule].push_back(dropped.config);
+  for (const FamilyPlan& of : plans) {
+    for (const DroppedConfig& dropped : of.plan.dropped) {
+      const auto* pruned = std::get_if<Pruned>(&dropped.outcome);
+      if (pruned != nullptr && concerns(*of.family, dropped.config) &&
+          !check_valid(*of.family, dropped.config)) {
+        droppings[pruned->rule].push_back(dropped.config);
+      }
     }
   }
   std::mt19937_64 random(seed);
@@ -128,6 +145,14 @@ Droppings buildable(const Family& family, const Plan& plan, std::uint64_t seed,
     std::shuffle(configs.begin(), configs.end(), random);
   }
   return droppings;
+}
+
+std::size_t count_dropped(const std::vector<FamilyPlan>& plans) {
+  std::size_t count = 0;
+  for (const FamilyPlan& of : plans) {
+    count += of.plan.dropped.size();
+  }
+  return count;
 }
 
 /// One of each rule in turn, until there are `most`.
@@ -208,24 +233,29 @@ Problem problem_for(const Family& family, const Config& config, const ProblemOpt
                       d_head_of(family, config, options), seq_len);
 }
 
-void choose_audited(const Family& family, const Plan& plan, const AuditOptions& audit,
+void choose_audited(const std::vector<FamilyPlan>& plans, const AuditOptions& audit,
                     const ProblemOptions& options, std::uint64_t seed,
                     std::vector<ProblemPlan>& problems) {
-  const std::size_t most = audit.all ? plan.dropped.size() : static_cast<std::size_t>(audit.count);
+  const std::size_t most = audit.all ? count_dropped(plans) : static_cast<std::size_t>(audit.count);
   for (ProblemPlan& problem : problems) {
-    const auto concerns = [&](const Config& config) {
+    const auto concerns = [&](const Family& family, const Config& config) {
       return dtype_of(family, config, options) == problem.problem.dtype &&
              d_head_of(family, config, options) == problem.problem.d_head;
     };
-    problem.audited = take_turns(buildable(family, plan, seed, concerns), most);
+    problem.audited = take_turns(buildable(plans, seed, concerns), most);
   }
 }
 
-std::vector<ProblemPlan> plan_problems(const Family& family, const Plan& plan,
+std::vector<ProblemPlan> plan_problems(const std::vector<FamilyPlan>& plans,
                                        const ProblemOptions& options) {
+  check_told_apart(plans);
+  Groups groups(options);
+  for (const FamilyPlan& of : plans) {
+    group_configs(of, groups);
+  }
   const std::vector<std::int64_t> seq_lens = seq_lens_of(options);
   std::vector<ProblemPlan> problems;
-  for (const Group& group : group_configs(family, plan, options)) {
+  for (const Group& group : groups.all()) {
     for (const std::int64_t seq_len : seq_lens) {
       if (!group.plan.configs.empty()) {
         problems.push_back(group.plan);
@@ -241,6 +271,15 @@ std::vector<Config> parse_configs(const Family& family, const std::vector<std::s
   std::vector<Config> configs = parse_configs(family, texts);
   for (const Config& config : configs) {
     check_agreement(family, config, problems);
+  }
+  return configs;
+}
+
+std::vector<Config> parse_configs(const FamilySet& families, const std::vector<std::string>& texts,
+                                  const ProblemOptions& problems) {
+  std::vector<Config> configs = parse_configs(families, texts);
+  for (const Config& config : configs) {
+    check_agreement(families.of(config), config, problems);
   }
   return configs;
 }

@@ -14,14 +14,22 @@
 
 namespace fatune {
 
+/// A family with what is to be tried of it; the family must outlive it.
+struct FamilyPlan {
+  const Family* family = nullptr;
+  Plan plan;
+};
+
 /// Every problem that the options describe: for each dtype and head dimension that a kept
-/// configuration has, each sequence length. Error(usage) for extents out of range.
-[[nodiscard]] std::vector<ProblemPlan> plan_problems(const Family& family, const Plan& plan,
+/// configuration has, each sequence length. The families' configurations for one problem are
+/// tried together, in the families' order. Error(usage) for extents out of range, and when two of
+/// them have the same short form: nothing that is printed would tell them apart.
+[[nodiscard]] std::vector<ProblemPlan> plan_problems(const std::vector<FamilyPlan>& plans,
                                                      const ProblemOptions& options);
 
 /// Adds to each problem those of the dropped configurations that an audit tries: the family must be
 /// able to build them; `seed` chooses among those of a rule, and each rule gets its turn.
-void choose_audited(const Family& family, const Plan& plan, const AuditOptions& audit,
+void choose_audited(const std::vector<FamilyPlan>& plans, const AuditOptions& audit,
                     const ProblemOptions& options, std::uint64_t seed,
                     std::vector<ProblemPlan>& problems);
 
@@ -39,6 +47,9 @@ void choose_audited(const Family& family, const Plan& plan, const AuditOptions& 
 /// Configurations as typed, for these problems. Error(usage) as parse_configs(family, texts), and
 /// when a configuration's dtype or head dimension is not among those that the options name.
 [[nodiscard]] std::vector<Config> parse_configs(const Family& family,
+                                                const std::vector<std::string>& texts,
+                                                const ProblemOptions& problems);
+[[nodiscard]] std::vector<Config> parse_configs(const FamilySet& families,
                                                 const std::vector<std::string>& texts,
                                                 const ProblemOptions& problems);
 

@@ -18,11 +18,11 @@ bool is_listed(const Problem& problem, const std::vector<ProfileProblem>& listed
                      [&](const ProfileProblem& one) { return one.problem == problem; });
 }
 
-std::vector<ProfileCase> first_of(const ProblemReport& report, int top) {
+std::vector<ProfileCase> first_of(const ProblemReport& report, const std::string& family, int top) {
   std::vector<ProfileCase> cases;
   for (const Entry& entry : report.ranking) {
     const bool more = top == 0 || cases.size() < static_cast<std::size_t>(top);
-    if (more && std::holds_alternative<Measured>(entry.outcome)) {
+    if (more && entry.config.family == family && std::holds_alternative<Measured>(entry.outcome)) {
       cases.push_back({entry.config, ranked_us(entry.outcome)});
     }
   }
@@ -33,7 +33,7 @@ ProfilePlan plan_of_run(const ProfileOptions& options) {
   const RunReport run = stored_report(options.db_file, options.run);
   ProfilePlan plan{choose_kernels_of(run, options.kernels), {}, {}};
   for (const ProblemReport& report : run.problems) {
-    std::vector<ProfileCase> cases = first_of(report, options.top);
+    std::vector<ProfileCase> cases = first_of(report, plan.kernels.family.name, options.top);
     if (!cases.empty() && is_asked_for(report.problem, options.problems) &&
         !is_listed(report.problem, plan.problems)) {
       plan.problems.push_back({report.problem, std::move(cases)});
@@ -43,13 +43,13 @@ ProfilePlan plan_of_run(const ProfileOptions& options) {
 }
 
 ProfilePlan plan_of_options(const ProfileOptions& options) {
-  ProfilePlan plan{choose_kernels(options.kernels), {}, {}};
+  ProfilePlan plan{choose_kernels(options.kernels, options.configs), {}, {}};
   const Family& family = plan.kernels.family;
   const Plan configs = options.configs.empty()
                            ? make_plan(family, choose_space(plan.kernels, options.kernels),
                                        binding_of(options.problems))
                            : Plan{parse_configs(family, options.configs, options.problems), {}};
-  for (const ProblemPlan& problem : plan_problems(family, configs, options.problems)) {
+  for (const ProblemPlan& problem : plan_problems({{&family, configs}}, options.problems)) {
     ProfileProblem& added = plan.problems.emplace_back(ProfileProblem{problem.problem, {}});
     for (const Config& config : problem.configs) {
       added.cases.push_back({config, std::nullopt});

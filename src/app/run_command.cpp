@@ -1,3 +1,8 @@
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "app/baseline.hpp"
 #include "app/commands.hpp"
 #include "app/console.hpp"
@@ -20,15 +25,29 @@ std::vector<ProblemPlan> repeat(const std::vector<ProblemPlan>& problems, int ru
   return repeated;
 }
 
+/// The configurations by family; of the families those that have some are kept.
+std::vector<FamilyPlan> sort_by_family(const std::vector<Config>& configs, FamilySet& families) {
+  std::map<std::string, Plan> plans;
+  for (const Config& config : configs) {
+    plans[config.family].kept.push_back(config);
+  }
+  families.keep_if([&](const Family& family) { return plans.contains(family.name); });
+  std::vector<FamilyPlan> sorted;
+  for (const Family& family : families.all()) {
+    sorted.push_back({&family, std::move(plans[family.name])});
+  }
+  return sorted;
+}
+
 }  // namespace
 
 ExitCode run(const RunOptions& options) {
   configure_logging(options.output.verbosity);
-  KernelChoice kernels = choose_kernels(options.kernels);
-  const Plan plan{parse_configs(kernels.family, options.configs, options.problems), {}};
-  std::vector<ProblemPlan> problems =
-      repeat(plan_problems(kernels.family, plan, options.problems), options.runs);
-  std::optional<Config> baseline = planned_baseline(kernels.family, problems, options.baseline);
+  KernelSet kernels = choose_families(options.kernels);
+  const std::vector<FamilyPlan> plans = sort_by_family(
+      parse_configs(kernels.families, options.configs, options.problems), kernels.families);
+  std::vector<ProblemPlan> problems = repeat(plan_problems(plans, options.problems), options.runs);
+  std::optional<Config> baseline = planned_baseline(kernels.families, problems, options.baseline);
   return carry_out(options,
                    {std::move(kernels), {}, std::move(problems), baseline, options.counters});
 }

@@ -23,19 +23,26 @@ std::string verifier_hash(const FileTree& tree) {
   return hash.finish_hex();
 }
 
+/// Of one family: as before there could be several, so that older runs can be gone on with.
+nlohmann::json config_json(const Config& config, const FamilySet& families) {
+  return families.several() ? nlohmann::json{config.family, config.values}
+                            : nlohmann::json(config.values);
+}
+
 nlohmann::json plan_json(const PlannedRun& run) {
+  const FamilySet& families = run.kernels.families;
   nlohmann::json problems = nlohmann::json::array();
   for (const ProblemPlan& plan : run.problems) {
     nlohmann::json configs = nlohmann::json::array();
     for (const Config& config : plan.configs) {
-      configs.push_back(config.values);
+      configs.push_back(config_json(config, families));
     }
     problems.push_back({record_json(plan.problem), plan.run, std::move(configs)});
     if (plan.kept_in_race) {
-      problems.back().push_back(plan.kept_in_race->values);
+      problems.back().push_back(config_json(*plan.kept_in_race, families));
     }
   }
-  nlohmann::json plan{{"family", run.kernels.family.name}, {"problems", std::move(problems)}};
+  nlohmann::json plan{{"family", families.names()}, {"problems", std::move(problems)}};
   if (run.counters > 0) {  // else as before there were any, so that older runs can be gone on with
     plan["counters"] = run.counters;
   }
@@ -55,6 +62,8 @@ RunIdentity identify(const PlannedRun& run, const RunReport& header) {
   return identity;
 }
 
+namespace {
+
 std::string source_hash(const Family& family) {
   Sha256 hash;
   for (const auto& item : family.sources.items) {
@@ -67,6 +76,16 @@ std::string source_hash(const Family& family) {
     }
   }
   return hash.finish_hex();
+}
+
+}  // namespace
+
+std::map<std::string, std::string> source_hashes(const FamilySet& families) {
+  std::map<std::string, std::string> hashes;
+  for (const Family& family : families.all()) {
+    hashes[family.name] = source_hash(family);
+  }
+  return hashes;
 }
 
 }  // namespace fatune

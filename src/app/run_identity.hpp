@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "app/session.hpp"
@@ -12,7 +13,7 @@ namespace fatune {
 /// `header`: the run's report before its first problem.
 [[nodiscard]] RunIdentity identify(const PlannedRun& run, const RunReport& header);
 
-/// SHA-256 over the family's sources and headers, with their names.
-[[nodiscard]] std::string source_hash(const Family& family);
+/// By family: SHA-256 over its sources and headers, with their names.
+[[nodiscard]] std::map<std::string, std::string> source_hashes(const FamilySet& families);
 
 }  // namespace fatune

@@ -103,13 +103,17 @@ const Entry* only_entry(const RunReport& report) {
   return nullptr;
 }
 
+const Family& only_family(const PlannedRun& run) {
+  return run.kernels.families.of(run.problems.front().configs.front());
+}
+
 /// Nothing when the user has interrupted it. Precondition: one problem with one configuration.
 std::optional<CheckedInput> check_one(const SanitizerCheck& check, const PlannedRun& run,
                                       const Target& target, CubinCache* cache) {
   const ScratchFolder logs;
   MeasureOptions options = check.options;
   options.launcher = sanitizer_words(
-      {check.program, check.tool, logs.path().string(), function_names(run.kernels.family)});
+      {check.program, check.tool, logs.path().string(), function_names(only_family(run))});
   const RunEnd end = measure(options, run, target, {}, cache);
   const Entry* const entry = only_entry(end.report);
   if (!end.complete || entry == nullptr) {

@@ -23,7 +23,7 @@ std::int64_t seq_len_of_code(const ProblemOptions& problems) {
 }
 
 SassCase named_case(const SassOptions& options, const std::string& text) {
-  KernelChoice kernels = choose_kernels(options.kernels);
+  KernelChoice kernels = choose_kernels(options.kernels, {text});
   Config config = parse_configs(kernels.family, {text}, options.problems).front();
   const Target target = offline_target(options.arch, kernels.tree, kernels.family.min_arch);
   const Problem problem =
@@ -66,7 +66,7 @@ SassCase stored_case(const SassOptions& options, const CodeSource& source) {
   const ProblemReport& problem = only_problem(run, options.problems);
   const Entry& entry = entry_of_rank(problem, options.rank);
   KernelOptions kernels = options.kernels;
-  kernels.family = kernels.family.empty() ? run.family : kernels.family;
+  kernels.family = names_families(kernels) ? kernels.family : entry.config.family;
   SassCase one{choose_kernels(kernels), {}, problem.problem, run.device, entry.artifact_key};
   one.config = parse_configs(one.kernels.family, {entry.short_form}).front();
   return one;

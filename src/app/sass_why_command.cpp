@@ -43,12 +43,12 @@ std::vector<Case> cases_of_space(const SassWhyOptions& options, const KernelChoi
   return cases;
 }
 
-/// Every measured configuration of a run, once for each of its problems.
-std::vector<Case> cases_of_run(const RunReport& run) {
+/// Every measured configuration of a run that is the family's, once for each of its problems.
+std::vector<Case> cases_of_run(const RunReport& run, const std::string& family) {
   std::vector<Case> cases;
   for (const ProblemReport& problem : run.problems) {
     for (const Entry& entry : problem.ranking) {
-      if (std::holds_alternative<Measured>(entry.outcome)) {
+      if (entry.config.family == family && std::holds_alternative<Measured>(entry.outcome)) {
         cases.push_back(
             {entry.config, problem.problem, ranked_us(entry.outcome), entry.artifact_key});
       }
@@ -135,7 +135,7 @@ ExitCode sass_why(const SassWhyOptions& options) {
     report.device = run->device.name;
     report.confidence = run->policy.confidence;
     limits = run->device;
-    cases = cases_of_run(*run);
+    cases = cases_of_run(*run, kernels.family.name);
   } else {
     limits = offline_target(options.arch, kernels.tree, kernels.family.min_arch).limits;
     cases = cases_of_space(options, kernels, report);

@@ -75,11 +75,14 @@ void announce_estimate(const Target& target, const OutputOptions& output) {
 }
 
 /// Whether the time of a launch has that of clearing its workspaces in it.
-void announce_workspaces(const Family& family, const OutputOptions& output) {
-  for (const BufferRule& buffer : family.arguments.buffers) {
-    if (buffer.clear != "never") {
-      print_note(output, fmt::format("workspace {} is filled before each launch, {} the timed part",
-                                     buffer.name, buffer.clear == "timed" ? "within" : "outside"));
+void announce_workspaces(const FamilySet& families, const OutputOptions& output) {
+  for (const Family& family : families.all()) {
+    for (const BufferRule& buffer : family.arguments.buffers) {
+      if (buffer.clear != "never") {
+        print_note(output,
+                   fmt::format("workspace {} is filled before each launch, {} the timed part",
+                               buffer.name, buffer.clear == "timed" ? "within" : "outside"));
+      }
     }
   }
 }
@@ -211,10 +214,10 @@ ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run) {
   const InterruptWatch watch;
   const auto cache = open_cache(options.compile);
   const std::vector<Target> targets =
-      choose_targets(options.target, run.kernels.tree, run.kernels.family.min_arch);
+      choose_targets(options.target, run.kernels.tree, run.kernels.families.greatest_arch());
   announce_estimate(targets.front(), options.output);
   if (targets.front().measured()) {
-    announce_workspaces(run.kernels.family, options.output);
+    announce_workspaces(run.kernels.families, options.output);
   }
   Reports reports(options.output, targets.size());
   try {

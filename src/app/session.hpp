@@ -15,7 +15,7 @@ namespace fatune {
 
 /// What `sweep` and `run` have planned.
 struct PlannedRun {
-  KernelChoice kernels;
+  KernelSet kernels;
   std::string space;  ///< for the records; empty when configurations were named
   std::vector<ProblemPlan> problems;
   std::optional<Config> baseline;

@@ -1,4 +1,8 @@
 #include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,6 +13,7 @@
 #include "app/kernel_choice.hpp"
 #include "app/plan_problems.hpp"
 #include "app/session.hpp"
+#include "app/target.hpp"
 #include "core/error.hpp"
 #include "plan/planner.hpp"
 
@@ -20,6 +25,28 @@ std::size_t count_pruned(const Plan& plan) {
       std::count_if(plan.dropped.begin(), plan.dropped.end(), [](const DroppedConfig& dropped) {
         return std::holds_alternative<Pruned>(dropped.outcome);
       }));
+}
+
+/// Drops the families that none of the devices can run, unless that would be all.
+void keep_runnable(const SweepOptions& options, KernelSet& kernels) {
+  const std::vector<Target> targets =
+      choose_targets(options.target, kernels.tree, kernels.families.least_arch());
+  const auto runs = [&](const Family& family) {
+    return std::any_of(targets.begin(), targets.end(), [&](const Target& target) {
+      return provides(target.limits.arch, family.min_arch);
+    });
+  };
+  const std::vector<Family>& all = kernels.families.all();
+  if (std::none_of(all.begin(), all.end(), runs)) {
+    return;
+  }
+  for (const Family& family : all) {
+    if (!runs(family) && options.kernels.family == kEveryFamily) {
+      print_note(options.output, fmt::format("{} is left out: it needs {}", family.name,
+                                             arch_name(family.min_arch)));
+    }
+  }
+  kernels.families.keep_if(runs);
 }
 
 /// What keeps the space's configurations out: its rules, the family, or both.
@@ -40,22 +67,60 @@ std::size_t count_pruned(const Plan& plan) {
                               : fmt::format("{}", fmt::join(unknown, "; ")));
 }
 
+/// What is to be tried of each family. Families of which nothing is left are dropped.
+std::vector<FamilyPlan> plan_families(const SweepOptions& options, const FamilySpaces& spaces,
+                                      FamilySet& families) {
+  std::map<std::string, Plan> plans;
+  for (const Family& family : families.all()) {
+    plans[family.name] = make_plan(family, spaces.at(family.name), binding_of(options.problems));
+  }
+  const auto is_left = [&](const Family& family) { return !plans[family.name].kept.empty(); };
+  if (std::none_of(families.all().begin(), families.all().end(), is_left)) {
+    const Family& first = families.all().front();
+    fail_empty(first, spaces.at(first.name), plans[first.name]);
+  }
+  families.keep_if(is_left);
+  std::vector<FamilyPlan> list;
+  for (const Family& family : families.all()) {
+    list.push_back({&family, std::move(plans[family.name])});
+  }
+  return list;
+}
+
+bool is_of_all(const ProblemPlan& problem, const std::vector<FamilyPlan>& plans) {
+  return std::all_of(plans.begin(), plans.end(), [&](const FamilyPlan& of) {
+    return std::any_of(problem.configs.begin(), problem.configs.end(),
+                       [&](const Config& config) { return config.family == of.family->name; });
+  });
+}
+
+/// Leaves the problems on which all families meet, if there are some.
+void keep_common(const std::vector<FamilyPlan>& plans, std::vector<ProblemPlan>& problems) {
+  const auto common = [&](const ProblemPlan& problem) { return is_of_all(problem, plans); };
+  if (std::any_of(problems.begin(), problems.end(), common)) {
+    std::erase_if(problems, [&](const ProblemPlan& problem) { return !common(problem); });
+  }
+}
+
 }  // namespace
 
 ExitCode sweep(const SweepOptions& options) {
   configure_logging(options.output.verbosity);
-  KernelChoice kernels = choose_kernels(options.kernels);
-  const Space space = choose_space(kernels, options.kernels);
-  const Plan plan = make_plan(kernels.family, space, binding_of(options.problems));
-  if (plan.kept.empty()) {
-    fail_empty(kernels.family, space, plan);
+  KernelSet kernels = choose_families(options.kernels);
+  const FamilySpaces spaces = choose_spaces(kernels, options.kernels);
+  if (kernels.families.several() && !names_families(options.kernels)) {
+    keep_runnable(options, kernels);
   }
-  std::vector<ProblemPlan> problems = plan_problems(kernels.family, plan, options.problems);
-  choose_audited(kernels.family, plan, options.audit, options.problems, options.policy.seed,
-                 problems);
-  std::optional<Config> baseline = planned_baseline(kernels.family, problems, options.baseline);
-  return carry_out(
-      options, {std::move(kernels), space.key, std::move(problems), baseline, options.counters});
+  const std::vector<FamilyPlan> plans = plan_families(options, spaces, kernels.families);
+  std::vector<ProblemPlan> problems = plan_problems(plans, options.problems);
+  if (options.problems.d_heads.empty()) {
+    keep_common(plans, problems);
+  }
+  choose_audited(plans, options.audit, options.problems, options.policy.seed, problems);
+  std::optional<Config> baseline = planned_baseline(kernels.families, problems, options.baseline);
+  const std::string keys = space_keys(kernels.families, spaces);
+  return carry_out(options,
+                   {std::move(kernels), keys, std::move(problems), baseline, options.counters});
 }
 
 }  // namespace fatune

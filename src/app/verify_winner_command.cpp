@@ -23,37 +23,48 @@ namespace {
 
 /// The file's family and space, where the user names no others.
 KernelOptions kernels_of(KernelOptions options, const BestFile& file) {
-  options.family = options.family.empty() ? file.family : options.family;
+  options.family = names_families(options) ? options.family : file.family;
   if (!options.space && !file.space.empty()) {
     options.space = file.space;
   }
   return options;
 }
 
-/// Every configuration of the space that is for the problem, and the winner if it is not among
+/// Every configuration of the spaces that is for the problem, and the winner if it is not among
 /// them.
-std::vector<Config> rivals_of(const Family& family, const Space& space, const Problem& problem,
-                              const Config& winner) {
+std::vector<Config> rivals_of(const FamilySet& families, const FamilySpaces& spaces,
+                              const Problem& problem, const Config& winner) {
   ProblemOptions options;
   options.dtypes = {problem.dtype};
   options.d_heads = {problem.d_head};
-  std::vector<Config> configs = make_plan(family, space, binding_of(options)).kept;
+  std::vector<Config> configs;
+  for (const Family& family : families.all()) {
+    const Plan plan = make_plan(family, spaces.at(family.name), binding_of(options));
+    configs.insert(configs.end(), plan.kept.begin(), plan.kept.end());
+  }
   if (std::find(configs.begin(), configs.end(), winner) == configs.end()) {
     configs.push_back(winner);
   }
   return configs;
 }
 
-PlannedRun plan_checks(KernelChoice kernels, const Space& space, const BestFile& file) {
+Config config_of(const KnownWinner& known, const FamilySet& families) {
+  const Family* const family = families.find(known.family);
+  return family == nullptr ? parse_config(families, known.config)
+                           : parse_config(*family, known.config);
+}
+
+PlannedRun plan_checks(KernelSet kernels, const FamilySpaces& spaces, const BestFile& file) {
   std::vector<ProblemPlan> problems;
   for (const KnownWinner& known : file.winners) {
     check_problem(known.problem);
     ProblemPlan& plan = problems.emplace_back();
     plan.problem = known.problem;
-    plan.kept_in_race = parse_config(kernels.family, known.config);
-    plan.configs = rivals_of(kernels.family, space, known.problem, *plan.kept_in_race);
+    plan.kept_in_race = config_of(known, kernels.families);
+    plan.configs = rivals_of(kernels.families, spaces, known.problem, *plan.kept_in_race);
   }
-  return {std::move(kernels), space.key, std::move(problems), std::nullopt};
+  const std::string keys = space_keys(kernels.families, spaces);
+  return {std::move(kernels), keys, std::move(problems), std::nullopt};
 }
 
 std::vector<WinnerCheck> check_winners(const RunReport& report, const PlannedRun& run,
@@ -72,7 +83,7 @@ std::vector<WinnerCheck> check_winners(const RunReport& report, const PlannedRun
         report.problems.begin(), report.problems.end(),
         [&](const ProblemReport& problem) { return problem.problem == known.problem; });
     if (measured != report.problems.end()) {
-      judge_winner(*measured, parse_config(run.kernels.family, known.config), policy, check);
+      judge_winner(*measured, config_of(known, run.kernels.families), policy, check);
     }
   }
   return checks;
@@ -127,9 +138,9 @@ ExitCode verify_winner(const VerifyWinnerOptions& options) {
   const BestFile file =
       options.file ? read_best_file(tree, *options.file, device) : shipped_best_file(tree, device);
   const KernelOptions kernel_options = kernels_of(options.kernels, file);
-  KernelChoice kernels = choose_kernels(kernel_options);
-  const Space space = choose_space(kernels, kernel_options);
-  const PlannedRun run = plan_checks(std::move(kernels), space, file);
+  KernelSet kernels = choose_families(kernel_options);
+  const FamilySpaces spaces = choose_spaces(kernels, kernel_options);
+  const PlannedRun run = plan_checks(std::move(kernels), spaces, file);
   const ResultFiles files = result_files(options);
   check_writable(files);
   const InterruptWatch watch;

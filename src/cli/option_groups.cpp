@@ -102,10 +102,15 @@ DetailValue read_detail_value(const ProblemDetail& detail, const std::string& te
 
 }  // namespace
 
-void add_kernel_options(CLI::App& app, KernelOptions& kernels, SpaceOption space) {
-  app.add_option("--family", kernels.family,
-                 "kernel family (default: flash_sm80, or the one that --kernel-dir holds)")
-      ->type_name("NAME");
+void add_kernel_options(CLI::App& app, KernelOptions& kernels, SpaceOption space,
+                        FamilyOption families) {
+  const char* const help =
+      families == FamilyOption::one
+          ? "kernel family; auto, the default: that of the configuration or the space, or the "
+            "one that --kernel-dir holds, else flash_sm80"
+          : "kernel family, or several joined by +; auto, the default: all that the device can "
+            "run, of those that --kernel-dir holds if there are some";
+  app.add_option("--family", kernels.family, help)->type_name("NAME");
   add_folders(app, "--kernel-dir", "folder of a kernel family, or of several; repeatable",
               kernels.kernel_dirs);
   add_folders(app, "--include", "folder in which kernels' #include finds headers; repeatable",
@@ -275,7 +280,7 @@ void add_emulate_option(CLI::App& app, bool& emulate) {
 void add_measure_options(CLI::App& app, MeasureOptions& options, SpaceOption space,
                          Strategy strategy) {
   add_problem_options(app, options.problems);
-  add_kernel_options(app, options.kernels, space);
+  add_kernel_options(app, options.kernels, space, FamilyOption::several);
   add_target_options(app, options.target);
   add_jobs_option(app, options.compile);
   add_cache_options(app, options.compile);

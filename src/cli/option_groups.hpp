@@ -9,7 +9,11 @@ namespace fatune {
 
 enum class SpaceOption { yes, no };
 
-void add_kernel_options(CLI::App& app, KernelOptions& kernels, SpaceOption space);
+/// Whether the command takes several kernel families.
+enum class FamilyOption { one, several };
+
+void add_kernel_options(CLI::App& app, KernelOptions& kernels, SpaceOption space,
+                        FamilyOption families = FamilyOption::one);
 inline constexpr const char* kSweptSeqLens = "512,1024,2048,4096";
 inline constexpr const char* kCompiledSeqLen = "4096";  ///< of commands that measure nothing
 /// --preset, --seq --dhead --dtype --causal --batch --heads and details. `default_seq_lens` is for

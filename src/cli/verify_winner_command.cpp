@@ -22,7 +22,7 @@ void add_verify_winner_command(CLI::App& app, const CommandDefaults& defaults, C
                   [options](const std::string& text) {
                     options->tolerance_percent = parse_number(text, "--tolerance", 0.0, 1000.0);
                   });
-  add_kernel_options(*sub, options->kernels, SpaceOption::yes);
+  add_kernel_options(*sub, options->kernels, SpaceOption::yes, FamilyOption::several);
   add_target_options(*sub, options->target);
   add_jobs_option(*sub, options->compile);
   add_cache_options(*sub, options->compile);

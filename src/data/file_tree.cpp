@@ -146,6 +146,10 @@ void FileTree::overlay_kernels(const fs::path& dir) {
   }
 }
 
+bool FileTree::is_users(std::string_view path) const {
+  return overlay_.find(path) != overlay_.end();
+}
+
 bool FileTree::contains(std::string_view path) const {
   return overlay_.find(path) != overlay_.end() ||
          (!is_hidden(path, replaced_) && find_embedded(path).has_value());

@@ -21,6 +21,8 @@ class FileTree {
   void overlay_kernels(const std::filesystem::path& dir);
 
   [[nodiscard]] bool contains(std::string_view path) const;
+  /// Whether the file comes from one of the user's folders.
+  [[nodiscard]] bool is_users(std::string_view path) const;
   /// The file's bytes. Error(bad_file) when there is none, or it cannot be read.
   [[nodiscard]] std::string read(std::string_view path) const;
   /// Paths that start with `prefix`, sorted.

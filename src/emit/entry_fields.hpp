@@ -21,4 +21,7 @@ struct EntryRow {
 /// The run's own, of which a CSV may have several: behind the entry's. JSON has them once per run.
 [[nodiscard]] const std::vector<Field<EntryRow>>& run_fields();
 
+/// Name of the entry field that only reports of several families show to people.
+inline constexpr std::string_view kFamilyField = "family";
+
 }  // namespace fatune

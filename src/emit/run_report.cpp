@@ -1,6 +1,7 @@
 #include "emit/run_report.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -55,18 +56,52 @@ bool has_field(const Fields& fields, const std::string& name) {
                      [&](const Field<EntryRow>& field) { return field.name == name; });
 }
 
-/// One column per parameter of the family that is not a column already (dtype, d_head).
-void append_parameters(const Fields& fields, const Rows& rows, TextTable& table) {
-  const auto& parameters = rows.front().entry->parameters;
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (has_field(fields, parameters[i].name)) {
-      continue;
-    }
-    table.columns.push_back({parameters[i].name, false, {}});
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-      table.rows[row].push_back(rows[row].entry->parameters.at(i).text);
+/// Names of the families' parameters, whatever the order of the rows; those of several once.
+std::vector<std::string> parameter_names(const Rows& rows) {
+  std::map<std::string, const Entry*> one_of_family;
+  for (const EntryRow& row : rows) {
+    one_of_family.try_emplace(row.entry->config.family, row.entry);
+  }
+  std::vector<std::string> names;
+  for (const auto& [family, entry] : one_of_family) {
+    for (const NamedValue& parameter : entry->parameters) {
+      if (std::find(names.begin(), names.end(), parameter.name) == names.end()) {
+        names.push_back(parameter.name);
+      }
     }
   }
+  return names;
+}
+
+std::string parameter_text(const Entry& entry, const std::string& name) {
+  const auto found = std::find_if(entry.parameters.begin(), entry.parameters.end(),
+                                  [&](const NamedValue& value) { return value.name == name; });
+  return found == entry.parameters.end() ? std::string() : found->text;
+}
+
+/// One column per parameter that is not a column already (dtype, d_head); empty where the entry's
+/// family has no such one.
+void append_parameters(const Fields& fields, const Rows& rows, TextTable& table) {
+  for (const std::string& name : parameter_names(rows)) {
+    if (has_field(fields, name)) {
+      continue;
+    }
+    table.columns.push_back({name, false, {}});
+    for (std::size_t row = 0; row < rows.size(); ++row) {
+      table.rows[row].push_back(parameter_text(*rows[row].entry, name));
+    }
+  }
+}
+
+/// The first line of a report names the only family, and no row repeats it.
+Fields fields_for_people(const Rows& rows) {
+  Fields fields = entry_fields();
+  if (std::all_of(rows.begin(), rows.end(), [](const EntryRow& row) {
+        return row.entry->config.family == row.run->family;
+      })) {
+    std::erase_if(fields, [](const Field<EntryRow>& field) { return field.name == kFamilyField; });
+  }
+  return fields;
 }
 
 std::vector<const Entry*> entries_of(const Rows& rows) {
@@ -162,7 +197,7 @@ std::string ranking_text(const RunReport& run, const ProblemReport& problem,
                                ? problem.ranking.size()
                                : options.top;
   const Rows rows = rows_of(run, problem, problem.ranking, most);
-  std::string text = style.draw(table_for_people(entry_fields(), rows, Shown::in_ranking));
+  std::string text = style.draw(table_for_people(fields_for_people(rows), rows, Shown::in_ranking));
   if (rows.size() < problem.ranking.size()) {
     text +=
         fmt::format("... and {} more (--top 0 shows all)\n", problem.ranking.size() - rows.size());
@@ -184,7 +219,7 @@ std::string failures_text(const RunReport& run, const ProblemReport& problem, co
   const Rows rows = rows_of(run, problem, problem.failures, problem.failures.size());
   return "\n" + style.warning(fmt::format("{} not in the ranking:", problem.failures.size())) +
          (style.markdown ? "\n" : "") +
-         style.draw(table_for_people(entry_fields(), rows, Shown::in_failures));
+         style.draw(table_for_people(fields_for_people(rows), rows, Shown::in_failures));
 }
 
 std::string rule_text(const RuleAudit& rule) {
@@ -215,7 +250,7 @@ std::string audit_text(const RunReport& run, const ProblemReport& problem, const
   }
   const Rows rows = rows_of(run, problem, problem.audited, problem.audited.size());
   return text + (style.markdown ? "\n" : "") +
-         style.draw(table_for_people(entry_fields(), rows, Shown::in_ranking));
+         style.draw(table_for_people(fields_for_people(rows), rows, Shown::in_ranking));
 }
 
 std::string run_text(const ProblemReport& problem) {

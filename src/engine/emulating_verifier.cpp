@@ -12,9 +12,9 @@
 
 namespace fatune {
 
-EmulatingVerifier::EmulatingVerifier(const Family& family, DeviceLimits limits,
+EmulatingVerifier::EmulatingVerifier(const FamilySet& families, DeviceLimits limits,
                                      const EmulationSetup& setup)
-    : family_(family),
+    : families_(families),
       limits_(std::move(limits)),
       setup_(setup),
       inputs_(setup.seed),
@@ -28,11 +28,12 @@ std::string EmulatingVerifier::begin(const Config& config, const Problem& proble
                                      std::shared_ptr<const Artifact> artifact) {
   const Problem small = small_problem(problem);
   // Of a longer one more is counted. Arguments of the family's own may differ with the same code.
+  const Family& family = families_.of(config);
   const bool longer = small.seq_len < problem.seq_len || small.seq_len_kv < problem.seq_len_kv;
   const std::optional<Problem> narrow = narrow_problem(problem);
   std::string key = fmt::format("{} {}{}{}{}", artifact->key, describe(small),
                                 longer ? ", and longer" : "", narrow ? ", and narrow" : "",
-                                family_.arguments.standard ? "" : short_form(family_, config));
+                                family.arguments.standard ? "" : short_form(family, config));
   const std::lock_guard lock(mutex_);
   const auto [verdict, is_new] = verdicts_.try_emplace(key);
   if (is_new) {
@@ -54,8 +55,8 @@ std::optional<EmulationVerdict> EmulatingVerifier::verdict(const std::string& ke
 EmulationVerdict EmulatingVerifier::emulate(const Config& config, const Problem& problem,
                                             const Artifact& artifact) {
   try {
-    return judge(emulate_small({family_, config, problem, limits_, setup_.cache}, &artifact,
-                               settings_, inputs_));
+    return judge(emulate_small({families_.of(config), config, problem, limits_, setup_.cache},
+                               &artifact, settings_, inputs_));
   } catch (const std::exception& error) {
     return {{}, std::nullopt, fmt::format("the emulator failed: {}", error.what())};
   }

@@ -16,7 +16,7 @@
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
 #include "engine/task_pool.hpp"
-#include "plan/family.hpp"
+#include "plan/family_set.hpp"
 #include "verify/small_emulation.hpp"
 
 namespace fatune {
@@ -41,8 +41,8 @@ struct EmulationVerdict {
 /// problem is not emulated again. All calls from one thread.
 class EmulatingVerifier {
  public:
-  /// `family` must outlive the verifier.
-  EmulatingVerifier(const Family& family, DeviceLimits limits, const EmulationSetup& setup);
+  /// `families` must outlive the verifier.
+  EmulatingVerifier(const FamilySet& families, DeviceLimits limits, const EmulationSetup& setup);
   EmulatingVerifier(const EmulatingVerifier&) = delete;
   EmulatingVerifier& operator=(const EmulatingVerifier&) = delete;
   EmulatingVerifier(EmulatingVerifier&&) = delete;
@@ -64,7 +64,7 @@ class EmulatingVerifier {
                                          const Artifact& artifact);
   [[nodiscard]] EmulationVerdict judge(const SmallEmulation& emulated) const;
 
-  const Family& family_;
+  const FamilySet& families_;
   DeviceLimits limits_;
   EmulationSetup setup_;
   EmulationSettings settings_;

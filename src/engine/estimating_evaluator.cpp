@@ -14,12 +14,12 @@ constexpr std::chrono::milliseconds kVerifierPatience{5};
 
 }  // namespace
 
-EstimatingEvaluator::EstimatingEvaluator(const Family& family, DeviceLimits limits,
+EstimatingEvaluator::EstimatingEvaluator(const FamilySet& families, DeviceLimits limits,
                                          std::optional<EstimateVerification> verification)
-    : family_(family), limits_(std::move(limits)) {
+    : families_(families), limits_(std::move(limits)) {
   if (verification) {
     on_done_ = std::move(verification->on_done);
-    verifier_ = std::make_unique<EmulatingVerifier>(family_, limits_, verification->emulation);
+    verifier_ = std::make_unique<EmulatingVerifier>(families_, limits_, verification->emulation);
   }
 }
 
@@ -32,7 +32,7 @@ void EstimatingEvaluator::begin_problem(const Problem& problem, std::optional<do
 std::optional<Outcome> EstimatingEvaluator::admit(TrialId trial, const Entry& entry,
                                                   const Candidate& candidate) {
   if (!verifier_) {
-    return estimate_entry(family_, entry, candidate.geometry, problem_, limits_);
+    return estimate_entry(families_.of(entry.config), entry, candidate.geometry, problem_, limits_);
   }
   open_[trial] = {verifier_->begin(entry.config, problem_, candidate.artifact), entry,
                   candidate.geometry, std::nullopt};
@@ -81,8 +81,8 @@ Outcome EstimatingEvaluator::outcome_of(const Open& trial, bool counted) const {
     const auto& [shorter, longer] = *verdict.work;
     work = scale_work(shorter, longer ? &*longer : nullptr, problem_, trial.geometry);
   }
-  Estimated estimated =
-      estimate_entry(family_, trial.entry, trial.geometry, problem_, limits_, work);
+  Estimated estimated = estimate_entry(families_.of(trial.entry.config), trial.entry,
+                                       trial.geometry, problem_, limits_, work);
   estimated.verification = verdict.verification;
   estimated.not_verified_because = verdict.not_covered;
   return estimated;

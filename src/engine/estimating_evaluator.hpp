@@ -10,7 +10,7 @@
 #include "core/device_limits.hpp"
 #include "engine/emulating_verifier.hpp"
 #include "engine/evaluator.hpp"
-#include "plan/family.hpp"
+#include "plan/family_set.hpp"
 
 namespace fatune {
 
@@ -26,8 +26,8 @@ struct EstimateVerification {
 /// of the problem; two ways to count do not compare.
 class EstimatingEvaluator : public Evaluator {
  public:
-  /// `family` must outlive the evaluator.
-  EstimatingEvaluator(const Family& family, DeviceLimits limits,
+  /// `families` must outlive the evaluator.
+  EstimatingEvaluator(const FamilySet& families, DeviceLimits limits,
                       std::optional<EstimateVerification> verification = std::nullopt);
 
   [[nodiscard]] const DeviceLimits& limits() const override { return limits_; }
@@ -51,7 +51,7 @@ class EstimatingEvaluator : public Evaluator {
   [[nodiscard]] Outcome outcome_of(const Open& trial, bool counted) const;
   void collect();
 
-  const Family& family_;
+  const FamilySet& families_;
   DeviceLimits limits_;
   Problem problem_;
   std::function<void()> on_done_;

@@ -36,9 +36,9 @@ Pipeline::Pipeline(PipelineParts parts, const std::vector<ProblemPlan>& plans,
                    const std::vector<std::size_t>& order)
     : parts_(std::move(parts)), order_(order) {
   for (const ProblemPlan& plan : plans) {
-    works_.push_back(lay_out(parts_.family, parts_.limits, plan));
+    works_.push_back(lay_out(parts_.families, parts_.limits, plan));
   }
-  CompileList list = list_requests(parts_.family, parts_.limits, works_, order);
+  CompileList list = list_requests(parts_.families, parts_.limits, works_, order);
   feed_ = std::make_unique<CompileFeed>(std::move(list.requests), std::move(list.owners),
                                         works_.size(), parts_.compile_one, parts_.jobs);
 }

@@ -14,14 +14,14 @@
 #include "engine/problem_work.hpp"
 #include "engine/run_log.hpp"
 #include "engine/run_observer.hpp"
-#include "plan/family.hpp"
+#include "plan/family_set.hpp"
 #include "report/report.hpp"
 
 namespace fatune {
 
 /// What a pipeline works with; all of it must outlive the pipeline.
 struct PipelineParts {
-  const Family& family;
+  const FamilySet& families;
   const DeviceLimits& limits;  ///< of all the GPUs: they are of one model
   CompilePool::CompileFunction compile_one;
   int jobs = 1;

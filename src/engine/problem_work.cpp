@@ -26,8 +26,8 @@ bool is_same_code(const CompileRequest& a, const CompileRequest& b) {
 /// Takes configurations in, one by one.
 class WorkLayout {
  public:
-  WorkLayout(const Family& family, const DeviceLimits& limits, const ProblemPlan& plan)
-      : family_(family),
+  WorkLayout(const FamilySet& families, const DeviceLimits& limits, const ProblemPlan& plan)
+      : families_(families),
         limits_(limits),
         plan_(plan),
         probe_(probe_problem(plan.problem)),
@@ -35,20 +35,21 @@ class WorkLayout {
 
   void add(const Config& config, const std::string& pruned_by) {
     const Problem& problem = plan_.problem;
-    Entry entry = make_entry(family_, config);
+    const Family& family = families_.of(config);
+    Entry entry = make_entry(family, config);
     entry.pruned_by = pruned_by;
-    entry.total_flop = find_quantity(family_, config, problem, limits_, "total_flop");
-    if (auto obstacle = find_obstacle(family_, config, problem, limits_)) {
+    entry.total_flop = find_quantity(family, config, problem, limits_, "total_flop");
+    if (auto obstacle = find_obstacle(family, config, problem, limits_)) {
       entry.outcome = *std::move(obstacle);
       obstacles_.push_back(std::move(entry));
       return;
     }
-    const LaunchGeometry geometry = launch_geometry(family_, config, problem, limits_);
-    const double us = guess_us(family_, entry, geometry, problem, limits_);
-    const bool small = has_small_launch(config);
+    const LaunchGeometry geometry = launch_geometry(family, config, problem, limits_);
+    const double us = guess_us(family, entry, geometry, problem, limits_);
+    const bool small = has_small_launch(family, config);
     guesses_.push_back(
-        {us, Trial{std::move(entry), geometry, launch_geometry(family_, config, probe_, limits_),
-                   small ? std::optional(launch_geometry(family_, config, small_, limits_))
+        {us, Trial{std::move(entry), geometry, launch_geometry(family, config, probe_, limits_),
+                   small ? std::optional(launch_geometry(family, config, small_, limits_))
                          : std::nullopt,
                    nullptr}});
   }
@@ -60,9 +61,10 @@ class WorkLayout {
     for (Guess& guess : guesses_) {
       work.trials.push_back(std::move(guess.trial));
     }
-    work.finish_launch = [&family = family_, &limits = limits_, &problem = plan_.problem,
+    work.finish_launch = [&families = families_, &limits = limits_, &problem = plan_.problem,
                           probe = probe_, small = small_](Trial& trial) {
       const Config& config = trial.entry.config;
+      const Family& family = families.of(config);
       const ResourceFacts* facts = &trial.artifact->facts;
       trial.geometry = launch_geometry(family, config, problem, limits, facts);
       trial.probe_geometry = launch_geometry(family, config, probe, limits, facts);
@@ -75,17 +77,17 @@ class WorkLayout {
 
  private:
   /// The machine code for the small problem is that for the problem itself.
-  [[nodiscard]] bool has_small_launch(const Config& config) const {
-    if (find_obstacle(family_, config, small_, limits_)) {
+  [[nodiscard]] bool has_small_launch(const Family& family, const Config& config) const {
+    if (find_obstacle(family, config, small_, limits_)) {
       return false;
     }
     const auto request = [&](const Problem& problem) {
-      return compile_request(family_, config, problem, limits_.arch, limits_);
+      return compile_request(family, config, problem, limits_.arch, limits_);
     };
     return is_same_code(request(small_), request(plan_.problem));
   }
 
-  const Family& family_;
+  const FamilySet& families_;
   const DeviceLimits& limits_;
   const ProblemPlan& plan_;
   Problem probe_;
@@ -96,8 +98,9 @@ class WorkLayout {
 
 }  // namespace
 
-ProblemWork lay_out(const Family& family, const DeviceLimits& limits, const ProblemPlan& plan) {
-  WorkLayout layout(family, limits, plan);
+ProblemWork lay_out(const FamilySet& families, const DeviceLimits& limits,
+                    const ProblemPlan& plan) {
+  WorkLayout layout(families, limits, plan);
   for (const Config& config : plan.configs) {
     layout.add(config, {});
   }
@@ -107,15 +110,16 @@ ProblemWork lay_out(const Family& family, const DeviceLimits& limits, const Prob
   return layout.finish();
 }
 
-CompileList list_requests(const Family& family, const DeviceLimits& limits,
+CompileList list_requests(const FamilySet& families, const DeviceLimits& limits,
                           const std::vector<ProblemWork>& works,
                           const std::vector<std::size_t>& order) {
   CompileList list;
   for (const std::size_t index : order) {
     const ProblemWork& work = works[index];
     for (std::size_t trial = 0; trial < work.trials.size(); ++trial) {
-      list.requests.push_back(compile_request(family, work.trials[trial].entry.config,
-                                              work.plan->problem, limits.arch, limits));
+      const Config& config = work.trials[trial].entry.config;
+      list.requests.push_back(
+          compile_request(families.of(config), config, work.plan->problem, limits.arch, limits));
       list.owners.push_back({index, trial});
     }
   }

@@ -9,7 +9,7 @@
 #include "core/kernel_code.hpp"
 #include "engine/compile_feed.hpp"
 #include "engine/problem_plan.hpp"
-#include "plan/family.hpp"
+#include "plan/family_set.hpp"
 #include "report/report.hpp"
 
 namespace fatune {
@@ -39,11 +39,11 @@ struct CompileList {
 };
 
 /// The problem's work, its trials in the order of their guessed times. All must outlive it.
-[[nodiscard]] ProblemWork lay_out(const Family& family, const DeviceLimits& limits,
+[[nodiscard]] ProblemWork lay_out(const FamilySet& families, const DeviceLimits& limits,
                                   const ProblemPlan& plan);
 
 /// Requests of the problems in the given order (indices into `works`).
-[[nodiscard]] CompileList list_requests(const Family& family, const DeviceLimits& limits,
+[[nodiscard]] CompileList list_requests(const FamilySet& families, const DeviceLimits& limits,
                                         const std::vector<ProblemWork>& works,
                                         const std::vector<std::size_t>& order);
 

@@ -124,11 +124,11 @@ std::optional<Space> find_slice(const FileTree& tree, const Family& family,
   return std::nullopt;
 }
 
-bool is_path(std::string_view text) {
+}  // namespace
+
+bool is_space_file(std::string_view text) {
   return text.find('/') != std::string_view::npos || text.ends_with(kJson);
 }
-
-}  // namespace
 
 std::string choose_space(const Family& family, const std::optional<std::string>& option,
                          const std::optional<std::string>& kernels_variable) {
@@ -140,7 +140,7 @@ std::string choose_space(const Family& family, const std::optional<std::string>&
 
 Space load_space(const FileTree& tree, const Family& family, std::string_view text) {
   const std::string key(text);
-  if (is_path(text)) {
+  if (is_space_file(text)) {
     return read_space_file(tree, family, key, load_json_from_disk(tree, key, "space")).space;
   }
   if (const auto values = parse_slice(text)) {
@@ -158,6 +158,21 @@ Space load_space(const FileTree& tree, const Family& family, std::string_view te
     fail_unknown(tree, family, text);
   }
   return read_space_file(tree, family, key, file).space;
+}
+
+bool has_space(const FileTree& tree, const Family& family, std::string_view text) {
+  const std::string key(text);
+  const auto is_of_family = [&](const JsonFile& file) {
+    return file.root().at("family").text() == family.name;
+  };
+  if (is_space_file(text)) {
+    return is_of_family(load_json_from_disk(tree, key, "space"));
+  }
+  if (const auto values = parse_slice(text)) {
+    return find_slice(tree, family, *values).has_value();
+  }
+  const std::string path = space_path(tree, family, key);
+  return !path.empty() && is_of_family(load_json(tree, path, "space"));
 }
 
 std::vector<SpaceInfo> list_spaces(const FileTree& tree, const Family& family) {

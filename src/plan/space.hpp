@@ -46,11 +46,17 @@ struct SpaceInfo {
                                        const std::optional<std::string>& option,
                                        const std::optional<std::string>& kernels_variable);
 
+/// Whether `text` is a space file's path, and no key.
+[[nodiscard]] bool is_space_file(std::string_view text);
+
 /// Reads a space by its key (configs/spaces/<key>.json or kernels/<family>/spaces/<key>.json), by a
 /// slice that one of them declares ("64,32"), or by a file's path (it has a '/' or ends in .json).
 /// Error(usage) for a key that is not there, listing those that are; Error(bad_file) for a file
 /// that is wrong or is another family's.
 [[nodiscard]] Space load_space(const FileTree& tree, const Family& family, std::string_view text);
+
+/// Whether load_space() finds it for the family. Error(bad_file) for a file that is wrong.
+[[nodiscard]] bool has_space(const FileTree& tree, const Family& family, std::string_view text);
 
 /// Every key that load_space takes for the family, slices last.
 [[nodiscard]] std::vector<SpaceInfo> list_spaces(const FileTree& tree, const Family& family);

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "core/error.hpp"
-
 namespace fatune {
 namespace {
 
@@ -25,6 +23,10 @@ std::string printable(std::string_view text, std::size_t most_shown) {
       shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
   return text.size() > most_shown ? shown + "..." : shown;
 }
+
+UnreadableConfig::UnreadableConfig(const std::string& what_was_wrong, const std::string& remedy,
+                                   std::size_t position)
+    : Error(ExitCode::usage, what_was_wrong, {}, remedy), position_(position) {}
 
 TextCursor::TextCursor(std::string_view text, std::string usage)
     : text_(text), usage_(std::move(usage)) {
@@ -73,10 +75,9 @@ void TextCursor::fail(const std::string& what) const {
   const std::string found = at_ < text_.size()
                                 ? fmt::format("found '{}'", printable(rest().substr(0, 20)))
                                 : "it ends there";
-  throw Error(ExitCode::usage,
-              fmt::format("cannot read the configuration '{}': {} at position {}, {}",
-                          printable(text_), what, at_ + 1, found),
-              {}, fmt::format("write it as {}", usage_));
+  throw UnreadableConfig(fmt::format("cannot read the configuration '{}': {} at position {}, {}",
+                                     printable(text_), what, at_ + 1, found),
+                         fmt::format("write it as {}", usage_), at_);
 }
 
 }  // namespace fatune

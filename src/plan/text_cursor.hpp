@@ -4,7 +4,21 @@
 #include <string>
 #include <string_view>
 
+#include "core/error.hpp"
+
 namespace fatune {
+
+/// Error(usage): a text is no configuration.
+class UnreadableConfig : public Error {
+ public:
+  UnreadableConfig(const std::string& what_was_wrong, const std::string& remedy,
+                   std::size_t position);
+
+  [[nodiscard]] std::size_t position() const noexcept { return position_; }  ///< of the mistake
+
+ private:
+  std::size_t position_;
+};
 
 /// Reads a configuration's text from left to right. White space between tokens never matters.
 class TextCursor {
@@ -26,7 +40,7 @@ class TextCursor {
   [[nodiscard]] std::string_view rest() const { return text_.substr(at_); }
   void skip_to(std::size_t position) { at_ = position; }
 
-  /// "cannot read the configuration '...': <what> at position 7 ('...')"
+  /// UnreadableConfig: "cannot read the configuration '...': <what> at position 7 ('...')"
   [[noreturn]] void fail(const std::string& what) const;
 
  private:

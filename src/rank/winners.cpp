@@ -17,12 +17,15 @@ double slowdown(const Entry& slower, const Entry& faster) {
 double as_percent(double slowdown) { return 100.0 * (slowdown - 1.0); }
 
 ProblemWinner winner_of(const ProblemReport& report) {
-  ProblemWinner winner{report.problem, report.run, {}, 0.0, std::nullopt, false};
+  ProblemWinner winner;
+  winner.problem = report.problem;
+  winner.run = report.run;
   if (report.ranking.empty()) {
     return winner;
   }
   const Entry& first = report.ranking.front();
   winner.config = first.short_form;
+  winner.family = first.config.family;
   winner.time_us = ranked_us(first.outcome);
   if (report.ranking.size() > 1) {
     const Entry& second = report.ranking[1];
@@ -85,6 +88,7 @@ CommonChoice choice_for(const std::vector<const ProblemReport*>& reports) {
   if (const Record* const best = best_on_all(records, reports.size())) {
     const double mean = best->log_slowdowns / static_cast<double>(reports.size());
     choice.config = best->entry->short_form;
+    choice.family = best->entry->config.family;
     choice.mean_regret_percent = as_percent(std::exp(mean));
     choice.worst_regret_percent = as_percent(best->worst);
     choice.worst_problem = best->worst_problem;

@@ -14,6 +14,7 @@ struct ProblemWinner {
   Problem problem;
   int run = 1;         ///< which repetition of the whole measurement
   std::string config;  ///< short form; empty: nothing is ranked
+  std::string family;  ///< its kernel family
   double time_us = 0.0;
   std::optional<double>
       lead_percent;   ///< by how much the runner-up is slower; absent: there is none
@@ -26,6 +27,7 @@ struct CommonChoice {
   std::int64_t d_head = 0;
   std::size_t problems = 0;           ///< repetitions count apart
   std::string config;                 ///< short form; empty: none is ranked on all of them
+  std::string family;                 ///< its kernel family
   double mean_regret_percent = 0.0;   ///< how much slower than the winners: the geometric mean
   double worst_regret_percent = 0.0;  ///< the same on the problem where it is greatest
   Problem worst_problem;

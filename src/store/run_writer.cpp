@@ -67,7 +67,7 @@ std::optional<double> time_of(const Outcome& outcome) {
 }  // namespace
 
 RunWriter::RunWriter(Database& database, const NewRun& run)
-    : database_(database), source_hash_(run.source_hash) {
+    : database_(database), source_hashes_(run.source_hashes) {
   Transaction transaction(database_);
   run_id_ = insert_run(database_, run);
   seal_run(database_, run_id_);
@@ -95,8 +95,9 @@ std::int64_t RunWriter::configuration_id(const Entry& entry) {
       "family, short_form, source_hash, kernel_name, config, parameters",
       "family = ? AND short_form = ? AND source_hash = ? AND kernel_name = ? AND config = ? AND "
       "parameters = ?",
-      "?, ?, ?, ?, ?, ?", entry.config.family, entry.short_form, source_hash_, entry.kernel_name,
-      config_column(entry.config), parameters_column(entry.parameters));
+      "?, ?, ?, ?, ?, ?", entry.config.family, entry.short_form,
+      source_hashes_.at(entry.config.family), entry.kernel_name, config_column(entry.config),
+      parameters_column(entry.parameters));
 }
 
 std::optional<std::int64_t> RunWriter::artifact_id(const Entry& entry,

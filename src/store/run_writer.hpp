@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 
@@ -22,7 +23,7 @@ struct NewRun {
   RunReport header;  ///< without problems
   RunIdentity identity;
   std::optional<Config> baseline;
-  std::string source_hash;  ///< of the family's sources
+  std::map<std::string, std::string> source_hashes;  ///< of the sources of each family
   bool anew = false;  ///< what earlier unfinished runs of the plan left does not count any more
 };
 
@@ -63,7 +64,7 @@ class RunWriter {
   void repeat_outcomes(std::int64_t source);
 
   Database& database_;
-  std::string source_hash_;
+  std::map<std::string, std::string> source_hashes_;
   std::int64_t run_id_ = 0;
   std::int64_t problem_id_ = 0;  ///< in run_problems
 };

@@ -26,8 +26,9 @@ class VerifyWinner : public ProgramTest {
 
   void sweep_while_the_128_wide_tile_is_best(const std::string& seq_lens = "256") {
     times_are({{"128, 64, 64, 4", 120.0}, {"128, 128, 64, 4", 100.0}, {"32, 4", 140.0}});
-    expect_ok(fatune({"sweep", "--seq", seq_lens, "--dhead", "128", "--dtype", "fp16", "--batch",
-                      "1", "--no-db", "-q", "--best", path("best.json")}));
+    expect_ok(
+        fatune({"sweep", "--seq", seq_lens, "--dhead", "128", "--dtype", "fp16", "--batch", "1",
+                "--family", "flash_sm80", "--no-db", "-q", "--best", path("best.json")}));
   }
 
   ProcessResult verify(const std::vector<std::string>& more = {}) {

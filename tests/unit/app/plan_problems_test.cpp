@@ -10,8 +10,9 @@ namespace {
 
 class PlanProblems : public testing::Test {
  protected:
+  [[nodiscard]] std::vector<FamilyPlan> plans() const { return {{&kernels_.family, plan_}}; }
   [[nodiscard]] std::vector<ProblemPlan> plan(const ProblemOptions& options) const {
-    return plan_problems(kernels_.family, plan_, options);
+    return plan_problems(plans(), options);
   }
 
   const KernelChoice kernels_ = toy_kernels();
@@ -91,7 +92,7 @@ class ChooseAudited : public testing::Test {
                                                   std::uint64_t seed = 1) const {
     std::vector<ProblemPlan> problems(1);
     problems[0].problem = {1, 512, 1, 64, DType::fp16, false};
-    choose_audited(kernels_.family, plan_, audit, {}, seed, problems);
+    choose_audited({{&kernels_.family, plan_}}, audit, {}, seed, problems);
     return problems[0].audited;
   }
   static std::vector<std::string> rules(const std::vector<AuditedConfig>& audited) {

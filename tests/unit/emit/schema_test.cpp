@@ -51,9 +51,10 @@ TEST(OutputSchemas, ResultsOfARaceWithItsConditionsAndAnAudit) {
 TEST(OutputSchemas, ASummaryOfSeveralProblems) {
   RunReport report = sample_report(true);
   const Problem problem = report.problems[0].problem;
-  report.summary = WinnersSummary{
-      {{problem, 1, "(A): x", 10.0, 1.5, false}, {problem, 2, "", 0.0, std::nullopt, false}},
-      {{DType::fp16, 128, 2, "(A): x", 0.5, 1.0, problem}, {DType::bf16, 64, 2, "", 0.0, 0.0, {}}}};
+  report.summary = WinnersSummary{{{problem, 1, "(A): x", "toy", 10.0, 1.5, false},
+                                   {problem, 2, "", "", 0.0, std::nullopt, false}},
+                                  {{DType::fp16, 128, 2, "(A): x", "toy", 0.5, 1.0, problem},
+                                   {DType::bf16, 64, 2, "", "", 0.0, 0.0, {}}}};
   expect_valid(results_json(report), "results");
   const json described = schema("results")["definitions"];
   for (const auto& field : common_choice_fields()) {

@@ -42,7 +42,7 @@ class RunPipeline : public testing::Test {
   }
 
   Pipeline make() {
-    return {{toy_.kernels.family, toy_.limits,
+    return {{toy_.families, toy_.limits,
              [this](const CompileRequest& request) { return toy_.compile_one(request); }, 2,
              observer_, std::nullopt, budget_s_},
             plans_,

@@ -28,8 +28,8 @@ class ProblemRunTest : public testing::Test {
   /// Whether it ran to its end; its report is report_ then.
   bool run(const std::vector<const char*>& configs) { return run(toy_.plan(256, configs)); }
   bool run(const ProblemPlan& plan) {
-    ProblemWork work = lay_out(toy_.kernels.family, toy_.limits, plan);
-    CompileList list = list_requests(toy_.kernels.family, toy_.limits, {work}, {0});
+    ProblemWork work = lay_out(toy_.families, toy_.limits, plan);
+    CompileList list = list_requests(toy_.families, toy_.limits, {work}, {0});
     if (backwards_) {
       std::reverse(list.requests.begin(), list.requests.end());
       std::reverse(list.owners.begin(), list.owners.end());
@@ -46,7 +46,7 @@ class ProblemRunTest : public testing::Test {
   /// As an earlier run would have told of it.
   [[nodiscard]] JournalEvent admission(const char* config) const {
     const ProblemPlan plan = toy_.plan(256, {config});
-    const ProblemWork work = lay_out(toy_.kernels.family, toy_.limits, plan);
+    const ProblemWork work = lay_out(toy_.families, toy_.limits, plan);
     JournalEvent event;
     event.kind = JournalEvent::Kind::admitted;
     event.config = config;

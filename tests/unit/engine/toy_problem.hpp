@@ -42,6 +42,7 @@ class ToyProblems {
   }
 
   const KernelChoice kernels = toy_kernels();
+  const FamilySet families = as_set(toy_kernels()).families;
   const DeviceLimits limits = offline_target(Arch{80, '\0'}, kernels.tree, kOldestArch).limits;
   std::atomic<int> compilations = 0;
   std::string fails = "nothing fails";  ///< a part of the label

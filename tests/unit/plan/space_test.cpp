@@ -37,6 +37,20 @@ TEST(Space, ChosenByOptionThenVariableThenFamily) {
   EXPECT_EQ(choose_space(flash(), std::nullopt, std::nullopt), "tune");
 }
 
+TEST(Space, IsThereForItsOwnFamilyAlone) {
+  const FileTree tree;
+  const Family hopper = load_family(tree, "flash_sm90");
+  for (const char* key : {"prog", "64,32", "hopper_ci", "none", "1,2"}) {
+    EXPECT_EQ(has_space(tree, flash(), key),
+              std::string(key) == "prog" || std::string(key) == "64,32");
+    EXPECT_EQ(has_space(tree, hopper, key), std::string(key) == "hopper_ci");
+  }
+  const TempFolder folder;
+  const std::string file = folder.write("s.json", good_space().dump()).string();
+  EXPECT_TRUE(has_space(tree, flash(), file));
+  EXPECT_FALSE(has_space(tree, hopper, file));
+}
+
 TEST(Space, EveryDocumentedKeyIsThere) {
   std::vector<std::string> keys;
   for (const SpaceInfo& info : list_spaces(FileTree{}, flash())) {
