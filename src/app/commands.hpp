@@ -14,6 +14,8 @@ namespace fatune {
 [[nodiscard]] ExitCode run(const RunOptions& options);
 /// Whether the winners of a best_configs.json are still the fastest, on this machine.
 [[nodiscard]] ExitCode verify_winner(const VerifyWinnerOptions& options);
+/// Variants of a kernel, each tuned by itself, beside each other.
+[[nodiscard]] ExitCode cases(const CasesOptions& options);
 /// Whether configurations compute the right thing, on every kind of input; nothing is ranked.
 [[nodiscard]] ExitCode check(const CheckOptions& options);
 /// The first step of the algorithm at which a configuration's kernel leaves the tolerance.

@@ -113,6 +113,10 @@ struct VerifyWinnerOptions : MeasureOptions {
   double tolerance_percent = 0.5;  ///< by how much a winner may be slower than the fastest
 };
 
+struct CasesOptions : MeasureOptions {
+  std::string cases;  ///< key or file
+};
+
 struct RunOptions : MeasureOptions {
   std::vector<std::string> configs;  ///< short forms or kernel names
   int runs = 1;

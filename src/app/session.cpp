@@ -10,7 +10,6 @@
 #include "app/console.hpp"
 #include "app/measuring.hpp"
 #include "app/result_files.hpp"
-#include "app/target.hpp"
 #include "core/device_limits.hpp"
 #include "core/error.hpp"
 #include "emit/run_report.hpp"
@@ -65,13 +64,6 @@ ExitCode exit_code_of(const RunEnd& end, bool strict) {
     return ExitCode::failed_outcomes;
   }
   return lacks_ranking(end.report) ? ExitCode::nothing_ranked : ExitCode::ok;
-}
-
-void announce_estimate(const Target& target, const OutputOptions& output) {
-  if (!target.measured()) {
-    print_note(output, fmt::format("NOT MEASURED: {}; estimating for {}", target.why_not_measured,
-                                   target.limits.name));
-  }
 }
 
 /// Whether the time of a launch has that of clearing its workspaces in it.
@@ -194,6 +186,13 @@ std::size_t count_configs(const PlannedRun& run) {
     count += plan.configs.size() + plan.audited.size();
   }
   return count;
+}
+
+void announce_estimate(const Target& target, const OutputOptions& output) {
+  if (!target.measured()) {
+    print_note(output, fmt::format("NOT MEASURED: {}; estimating for {}", target.why_not_measured,
+                                   target.limits.name));
+  }
 }
 
 std::unique_ptr<CubinCache> open_cache(const CompileSettings& settings) {

@@ -7,6 +7,7 @@
 
 #include "app/kernel_choice.hpp"
 #include "app/options.hpp"
+#include "app/target.hpp"
 #include "compile/cubin_cache.hpp"
 #include "core/exit_code.hpp"
 #include "engine/problem_plan.hpp"
@@ -29,6 +30,9 @@ struct PlannedRun {
 /// for each GPU model.
 /// Error(no_gpu), Error(gpu_busy), Error(too_large) and Error(io) come before anything is measured.
 [[nodiscard]] ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run);
+
+/// Says that nothing will be timed, and why, if so.
+void announce_estimate(const Target& target, const OutputOptions& output);
 
 /// The cache that the options and the environment name; null with --no-cache.
 [[nodiscard]] std::unique_ptr<CubinCache> open_cache(const CompileSettings& settings);

@@ -38,6 +38,7 @@ void add_commands(CLI::App& app, const CommandDefaults& defaults, Command& comma
   add_sweep_command(app, defaults, command);
   add_run_command(app, defaults, command);
   add_verify_winner_command(app, defaults, command);
+  add_cases_command(app, defaults, command);
   add_check_command(app, defaults, command);
   add_debug_command(app, defaults, command);
   add_emulate_command(app, defaults, command);

@@ -18,6 +18,7 @@ struct CommandDefaults {
 void add_sweep_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
 void add_run_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
 void add_verify_winner_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
+void add_cases_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
 void add_check_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
 void add_list_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
 void add_compile_command(CLI::App& app, const CommandDefaults& defaults, Command& command);

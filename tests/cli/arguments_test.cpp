@@ -10,7 +10,7 @@ TEST_F(Arguments, UnknownCommandSuggestsTheClosest) {
   expect_error(fatune({"swep"}), ExitCode::usage, {"no command 'swep'", "did you mean 'sweep'?"});
   expect_error(fatune({"dev"}), ExitCode::usage, {"did you mean 'devices'?"});
   expect_error(fatune({"frobnicate"}), ExitCode::usage,
-               {"the commands are sweep, run, verify-winner, check, debug, emulate, history"});
+               {"the commands are sweep, run, verify-winner, cases, check, debug, emulate"});
 }
 
 TEST_F(Arguments, UnknownOptionNamesTheHelp) {

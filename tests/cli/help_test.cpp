@@ -23,8 +23,8 @@ TEST_F(Help, WithoutArgumentsPrintsTheOverview) {
 
 TEST_F(Help, EveryCommandHasItsOwnWithExamples) {
   for (const char* command :
-       {"sweep", "run", "verify-winner", "check", "debug", "emulate", "history", "show", "list",
-        "compile", "sass", "profile", "devices", "doctor"}) {
+       {"sweep", "run", "verify-winner", "cases", "check", "debug", "emulate", "history", "show",
+        "list", "compile", "sass", "profile", "devices", "doctor"}) {
     const ProcessResult result = fatune({command, "--help"});
     expect_ok(result);
     EXPECT_THAT(result.out, HasSubstr("Examples:\n  fatune ")) << command;

@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "data/file_tree.hpp"
 #include "data/json_file.hpp"
+#include "emit/cases_report.hpp"
 #include "emit/compile_report.hpp"
 #include "emit/device_fields.hpp"
 #include "emit/emulate_report.hpp"
@@ -67,6 +68,28 @@ TEST(OutputSchemas, ASummaryOfSeveralProblems) {
                 std::string(field.doc));
     }
   }
+}
+
+TEST(OutputSchemas, CasesWithAndWithoutABestConfiguration) {
+  const RunReport run = sample_report(true);
+  CasesReport report;
+  report.name = "hopper";
+  report.device = run.device;
+  report.toolchain = run.toolchain;
+  CaseResult best{"ws", run.problems[0].problem, 3, run.problems[0].ranking[0], {}, {}, 1.0, 1.0};
+  best.shown = {{"BLOCK_M", "128"}, {"variant", "ws"}};
+  report.results = {best, {"ws_pp", best.problem, 2, {}, "it is too old", {}, {}, {}}};
+  expect_valid(print_cases(report, OutputFormat::json), "cases");
+  const json properties = schema("cases")["properties"]["results"]["items"]["properties"];
+  for (const auto& field : case_fields()) {
+    if (field.name != "problem") {
+      EXPECT_EQ(properties[std::string(field.name)]["description"], std::string(field.doc));
+    }
+  }
+  EXPECT_THAT(print_cases(report, OutputFormat::csv),
+              testing::HasSubstr(",detail,BLOCK_M,variant"));
+  EXPECT_THAT(print_cases(report, OutputFormat::table),
+              testing::HasSubstr("no configuration has a time: it is too old"));
 }
 
 TEST(OutputSchemas, BestConfigsWithAndWithoutAWinner) {

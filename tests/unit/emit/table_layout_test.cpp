@@ -7,6 +7,7 @@
 #include <iterator>
 #include <sstream>
 
+#include "emit/cases_report.hpp"
 #include "emit/check_report.hpp"
 #include "emit/device_fields.hpp"
 #include "emit/emulate_report.hpp"
@@ -152,6 +153,7 @@ TEST(ColumnFit, TheOrderInWhichColumnsLeaveIsDocumented) {
   for (const std::string& row :
        {"`show` | " + leaving_order(entry_fields()),
         "problems | " + leaving_order(problem_winner_fields()),
+        "`cases` | " + leaving_order(case_fields()),
         "`check` | " + leaving_order(checked_input_fields()),
         "`emulate` | " + leaving_order(emulated_config_fields()),
         "`history` | " + leaving_order(history_fields()),

@@ -1,0 +1,204 @@
+#include "emit/cases_report.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "attention/flop.hpp"
+#include "attention/tensor_shape.hpp"
+#include "core/outcome.hpp"
+#include "emit/coverage_text.hpp"
+#include "emit/device_fields.hpp"
+#include "emit/print_rows.hpp"
+
+namespace fatune {
+namespace {
+
+using R = CaseResult;
+
+double case_us(const R& r) { return r.best ? ranked_us(r.best->outcome) : 0.0; }
+
+/// `amount` of something per microsecond of the best, times `factor`.
+FieldValue per_us(const R& r, double amount, double factor) {
+  const double us = case_us(r);
+  return us > 0.0 ? FieldValue{amount / us * factor} : FieldValue{};
+}
+
+double needed_bytes(const Problem& problem) {
+  double bytes = 0.0;
+  for (const TensorRole role : kTensorRoles) {
+    bytes += static_cast<double>(tensor_bytes(problem, role));
+  }
+  return bytes;
+}
+
+FieldValue number_if_there(const std::optional<double>& value) {
+  return value ? FieldValue{*value} : FieldValue{};
+}
+
+template <typename Get>
+FieldValue of_code(const R& r, const Get& get) {
+  return r.best && r.best->facts ? FieldValue{std::int64_t{get(*r.best)}} : FieldValue{};
+}
+
+std::vector<Field<R>> problem_columns() {
+  return {
+      {"variant", "variant", "part of the space that was tuned", 0, kEverywhere,
+       [](const R& r) { return FieldValue{r.variant}; }},
+      {"problem", "problem", "what it was tuned for", 0, kForPrograms,
+       [](const R& r) { return FieldValue{describe(r.problem)}; }},
+      {"seq_len", "N_CTX", "positions of a sequence", 0, kEverywhere,
+       [](const R& r) { return FieldValue{r.problem.seq_len}; }},
+      {"candidates", "tried", "configurations that were tried", 0, kForPrograms,
+       [](const R& r) { return FieldValue{static_cast<std::int64_t>(r.candidates)}; }},
+  };
+}
+
+std::vector<Field<R>> figure_columns() {
+  return {
+      {"time_ms", "ms", "the best configuration's median in milliseconds, or its estimate", 4,
+       kEverywhere,
+       [](const R& r) { return r.best ? FieldValue{case_us(r) / 1e3} : FieldValue{}; }},
+      {"tflops", "TFLOPS", "10^12 FLOP per second by the literature's convention", 1, kEverywhere,
+       [](const R& r) { return per_us(r, literature_flop(r.problem), 1e-6); }},
+      {"gbps", "GB/s", "memory_mb per time, in 10^9 bytes per second", 1, kEverywhere,
+       [](const R& r) { return per_us(r, needed_bytes(r.problem), 1e-3); }},
+      {"memory_mb", "MB", "Q, K, V and O, in 10^6 bytes", 2, kEverywhere,
+       [](const R& r) { return FieldValue{needed_bytes(r.problem) / 1e6}; }},
+      {"speed_up", "speed-up", "how many times as fast as the first variant on the same problem", 3,
+       kEverywhere, [](const R& r) { return number_if_there(r.speed_up); }},
+      {"scaling", "scaling", "FLOP per second over those of the same variant on its first problem",
+       2, kEverywhere, [](const R& r) { return number_if_there(r.scaling); }},
+  };
+}
+
+std::vector<Field<R>> resource_columns() {
+  return {
+      {"registers_per_thread", "regs", "registers per thread", 0, kEverywhere,
+       [](const R& r) {
+         return of_code(r, [](const Entry& e) { return e.facts->registers_per_thread; });
+       },
+       ColumnFit{.leaves = 3}},
+      {"smem_bytes", "smem", "shared memory per block in bytes", 0, kEverywhere,
+       [](const R& r) {
+         return of_code(
+             r, [](const Entry& e) { return e.dynamic_smem_bytes + e.facts->static_smem_bytes; });
+       },
+       ColumnFit{.leaves = 2}},
+      {"blocks_per_sm", "blk/SM", "blocks that fit one SM at a time", 0, kEverywhere,
+       [](const R& r) { return of_code(r, [](const Entry& e) { return e.blocks_per_sm; }); },
+       ColumnFit{.leaves = 1}},
+      {"measured", "measured", "false: nothing was timed for this case", 0, kForPrograms,
+       [](const R& r) {
+         return FieldValue{r.best && std::holds_alternative<Measured>(r.best->outcome)};
+       }},
+      {"verified", "verified",
+       "how the output was found right: gpu, or emulated (on the CPU, on a small problem); null: "
+       "it was not",
+       0, kEverywhere,
+       [](const R& r) {
+         return r.best ? text_or_none(std::string(verified_by(r.best->outcome))) : FieldValue{};
+       }},
+      {"config", "best", "short form of the best configuration; null: none has a time", 0,
+       kForPrograms,
+       [](const R& r) { return r.best ? FieldValue{r.best->short_form} : FieldValue{}; }},
+      {"detail", "why not", "why no configuration has a time; null: one has", 0, kForPrograms,
+       [](const R& r) { return text_or_none(r.detail); }},
+  };
+}
+
+/// Behind the field of that heading; where a case has no best configuration, "-".
+void insert_shown(const std::vector<R>& results, TextTable& table) {
+  const auto shown =
+      std::find_if(results.begin(), results.end(), [](const R& r) { return !r.shown.empty(); });
+  for (std::size_t i = 0; shown != results.end() && i < shown->shown.size(); ++i) {
+    table.columns.push_back({shown->shown[i].name, true, {}});
+    for (std::size_t row = 0; row < results.size(); ++row) {
+      table.rows[row].push_back(i < results[row].shown.size() ? results[row].shown[i].text : "-");
+    }
+  }
+}
+
+Json json_case(const R& result) {
+  Json json = json_object(case_fields(), result);
+  json["problem"] = json_problem(result.problem);
+  json["parameters"] = json_parameters(result.shown);
+  return json;
+}
+
+std::string print_json(const CasesReport& report) {
+  Json json = {{"format", "fatune.cases"},
+               {"format_version", 1},
+               {"cases", report.name},
+               {"measured", report.measured},
+               {"complete", report.complete},
+               {"family", report.family},
+               {"space", report.space},
+               {"toolchain", json_toolchain(report.toolchain)},
+               {"device", json_object(device_fields(), report.device)}};
+  json["results"] = Json::array();
+  for (const R& result : report.results) {
+    json["results"].push_back(json_case(result));
+  }
+  return json_text(json);
+}
+
+Coverage coverage_of(const CasesReport& report) {
+  const auto done = std::count_if(report.results.begin(), report.results.end(),
+                                  [](const R& r) { return r.best.has_value(); });
+  return {static_cast<std::size_t>(done), report.results.size(), report.complete};
+}
+
+std::string best_lines(const CasesReport& report) {
+  std::string text;
+  for (const R& r : report.results) {
+    text += fmt::format("{} at {}: {}\n", r.variant, r.problem.seq_len,
+                        r.best ? r.best->short_form : "no configuration has a time: " + r.detail);
+  }
+  return text;
+}
+
+std::string print_for_people(const CasesReport& report, const Page& page) {
+  const bool markdown = page.format == OutputFormat::markdown;
+  const std::string end = markdown ? "\n\n" : "\n";
+  const std::string plain =
+      "NOT MEASURED: nothing was timed; every time is an estimate (docs/estimate.md)";
+  const std::string unmeasured = markdown ? "**" + plain + "**" : plain;
+  TextTable table = table_for_people(case_fields(), report.results);
+  insert_shown(report.results, table);
+  std::string text = report.measured ? "" : unmeasured + end;
+  text += fmt::format("{}: {}{}", report.name, report.summary, end);
+  text += fmt::format("{} ({}) | {}, space {}{}", report.device.name, arch_name(report.device.arch),
+                      report.family, report.space, end);
+  text += report.results.empty() ? "" : draw_table(table, page) + "\n";
+  text += markdown ? "```\n" + best_lines(report) + "```\n" : best_lines(report);
+  text += incomplete_text(coverage_of(report));
+  return text + (report.measured ? "" : "\n" + unmeasured + "\n");
+}
+
+}  // namespace
+
+const std::vector<Field<CaseResult>>& case_fields() {
+  static const std::vector<Field<R>> fields = [] {
+    std::vector<Field<R>> all = problem_columns();
+    for (const auto& more : {figure_columns(), resource_columns()}) {
+      all.insert(all.end(), more.begin(), more.end());
+    }
+    return all;
+  }();
+  return fields;
+}
+
+std::string print_cases(const CasesReport& report, const Page& page) {
+  if (page.format == OutputFormat::json) {
+    return print_json(report);
+  }
+  if (page.format == OutputFormat::csv) {
+    TextTable table = table_for_programs(case_fields(), report.results);
+    insert_shown(report.results, table);
+    return draw_csv(table);
+  }
+  return print_for_people(report, page);
+}
+
+}  // namespace fatune

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attention/problem.hpp"
+#include "core/device_limits.hpp"
+#include "core/named_value.hpp"
+#include "report/report.hpp"
+
+namespace fatune {
+
+/// One variant of a kernel on one problem.
+struct CaseResult {
+  std::string variant;
+  Problem problem;
+  std::size_t candidates = 0;     ///< configurations that were tried
+  std::optional<Entry> best;      ///< absent: none has a time
+  std::string detail;             ///< why it has no time; empty: it has one
+  std::vector<NamedValue> shown;  ///< of the best: parameters and quantities asked for
+
+  // Filled by rank/case_comparison.hpp.
+  std::optional<double> speed_up;  ///< over the first variant on the same problem
+  std::optional<double> scaling;   ///< FLOP/s over those of the same variant on its first problem
+};
+
+/// What `fatune cases` found.
+struct CasesReport {
+  std::string name;  ///< key or file of the cases
+  std::string summary;
+  std::string family;
+  std::string space;
+  bool measured = false;  ///< false: every time is an estimate
+  bool complete = true;
+  DeviceLimits device;
+  Toolchain toolchain;
+  std::vector<CaseResult> results;  ///< by problem, then by variant
+};
+
+}  // namespace fatune
