@@ -163,7 +163,7 @@ def main():
     skip_without_gpu(options.fatune)
     random.seed(options.seed)
     findings = Findings()
-    arguments = ["--seq", options.seq] + options.more
+    arguments = ["--family", "flash_sm80", "--seq", options.seq] + options.more
     reference, seconds = Sweep(options.fatune, arguments + ["--no-db"]).result()
     print(f"undisturbed: {seconds:.1f} s; winners: {winners(reference)}", flush=True)
     print("\nfatune is killed:", flush=True)
