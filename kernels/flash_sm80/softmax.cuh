@@ -5,6 +5,7 @@
 #define FATUNE_KERNELS_FLASH_SM80_SOFTMAX_CUH
 
 #include "common/ptx_math.cuh"
+#include "common/quad.cuh"
 #include "flash_sm80/mma_tiles.cuh"
 
 // State of a lane's rows: row (m, h) is row 16 m + 8 h + lane/4 of the warp, shared by four lanes.
@@ -29,17 +30,6 @@ __device__ __forceinline__ float lane_max(const ScoreFragment<S>& rS, int m, int
     greatest = fmaxf(greatest, fmaxf(rS[m][n][2 * h], rS[m][n][2 * h + 1]));
   }
   return greatest;
-}
-
-// The same over the four lanes of a row. threads: one warp, converged
-__device__ __forceinline__ float quad_max(float x) {
-  x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 1));
-  return fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 2));
-}
-
-__device__ __forceinline__ float quad_sum(float x) {
-  x += __shfl_xor_sync(0xffffffffu, x, 1);
-  return x + __shfl_xor_sync(0xffffffffu, x, 2);
 }
 
 // What exponents of a row are taken relative to; a row that has seen only masked scores gets 0, so

@@ -5,6 +5,7 @@
 #define FATUNE_KERNELS_FLASH_SM90_SOFTMAX_CUH
 
 #include "common/ptx_math.cuh"
+#include "common/quad.cuh"
 #include "flash_sm90/config.cuh"
 
 // lazy_rescale: a row's reference follows its maximum only when the maximum has outgrown it by this
@@ -28,16 +29,6 @@ struct Rescale {
   bool needed;      // the same in all of the warp
   float factor[2];  // of row h
 };
-
-__device__ __forceinline__ float quad_max(float x) {
-  x = fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 1));
-  return fmaxf(x, __shfl_xor_sync(0xffffffffu, x, 2));
-}
-
-__device__ __forceinline__ float quad_sum(float x) {
-  x += __shfl_xor_sync(0xffffffffu, x, 1);
-  return x + __shfl_xor_sync(0xffffffffu, x, 2);
-}
 
 // Greatest score of row h in this thread's columns. Two chains, so that one does not wait.
 template <typename S>
