@@ -9,7 +9,7 @@ struct alignas(64) TensorMap {
   unsigned char bytes[128];
 };
 
-// Of the first element of a box in its tensor; the innermost dimension first.
+// Where a box begins in its tensor: its first element, the innermost dimension first.
 struct Coordinates5 {
   int x0, x1, x2, x3, x4;
 };

@@ -23,17 +23,15 @@ class Consumer {
  public:
   using Plan = SmemPlan<S>;
 
-  // group: which consumer; thread: of the warpgroup; rank: of this block in its cluster
+  // group: which consumer; thread: of the warpgroup
   __device__ __forceinline__ Consumer(const Work& work, const TensorMap* map_o,
-                                      const DumpTo& dump_to, unsigned smem, int group, int thread,
-                                      unsigned rank)
+                                      const DumpTo& dump_to, unsigned smem, int group, int thread)
       : work_(work),
         map_o_(map_o),
         smem_(smem),
         group_(group),
         warp_(thread / 32),
         lane_(thread % 32),
-        rank_(rank),
         scale_log2_(work.softmax_scale * 1.44269504088896340736f),
         dump_(dump_to) {
     if (S::kPingPong && S::kGroups > 1 && group_ == S::kGroups - 1) {
@@ -156,8 +154,8 @@ class Consumer {
     int first;
   };
 
-  // Of the tile's steps those with a key that one of this consumer's rows sees, or one where none
-  // has any.
+  // Those of the tile's steps that have a key that one of this consumer's rows sees; one step where
+  // none has.
   __device__ __forceinline__ Steps own_steps(const Tile& tile) const {
     Steps steps{tile.last_step, tile.first_step};
     if constexpr (kCausal || kWindow > 0) {
@@ -292,7 +290,6 @@ class Consumer {
   const int group_;
   const int warp_;
   const int lane_;
-  const unsigned rank_;
   const float scale_log2_;
   int first_row_;         // of the tile's rows, this consumer's first
   int stored_slot_ = -1;  // of Q, which O is being read from; none

@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(Shape<kConfig>::kThreads, 1)
   } else {
     registers_take<S::kConsumerRegisters>();
     Consumer<S> consumer(work, &map_o, FATUNE_DUMP_TO, smem, warpgroup - 1,
-                         thread % S::kGroupThreads, rank);
+                         thread % S::kGroupThreads);
     consume_tiles<S>(work, smem, rank, [&](const Tile& tile) { consumer.compute_tile(tile); });
     consumer.wait_for_stores();
   }

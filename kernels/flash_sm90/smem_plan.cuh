@@ -33,11 +33,11 @@ struct SmemPlan {
   __device__ __forceinline__ static constexpr unsigned full_tile(int slot) {
     return full_v(S::kStages) + 16 * slot;
   }
-  // An index, where tiles are taken from a counter.
+  // Where a tile's index is handed on, with `dynamic`.
   __device__ __forceinline__ static constexpr unsigned tile(int slot) {
     return full_tile(S::kTileSlots) + 4 * slot;
   }
-  // Of the same slot or stage.
+  // The other barrier of a slot or stage.
   __device__ __forceinline__ static constexpr unsigned empty(unsigned full) { return full + 8; }
 
   __device__ __forceinline__ static constexpr unsigned query(int slot, int group) {

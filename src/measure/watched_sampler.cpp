@@ -157,7 +157,7 @@ std::optional<Implausible> WatchedSampler::find_memory(SampledKernel& kernel, in
   return found;
 }
 
-// That of others makes suspects of all who may have done it.
+// Damage that others may have done makes all of them suspects, in check().
 std::optional<WrongResult> WatchedSampler::find_own_damage(const SampledKernel& kernel) {
   for (int set = 0; set < kInputSets; ++set) {
     if (unchecked_.at(slot(set)).empty()) {
