@@ -33,19 +33,27 @@ MeasureOptions measure_options(const CasesOptions& options, const CaseSet& set) 
   return all;
 }
 
-/// A parameter of the configuration, or a quantity that follows.
-NamedValue shown_value(const CaseSet& set, const Family& family, const Entry& entry,
-                       const Problem& problem, const DeviceLimits& limits,
-                       const std::string& name) {
+/// Before anything is measured: what is shown is a parameter, or a quantity that follows.
+void check_shown(const CaseSet& set, const Family& family) {
+  for (const std::string& name : set.shown) {
+    const bool follows = std::any_of(family.derived.begin(), family.derived.end(),
+                                     [&](const Derived& derived) { return derived.name == name; });
+    if (!follows && !find_parameter(family, name)) {
+      throw Error(ExitCode::bad_file,
+                  fmt::format("{} has no parameter and no quantity '{}'", family.name, name),
+                  set.file + ": /shown");
+    }
+  }
+}
+
+/// Precondition: check_shown() has let the name pass.
+NamedValue shown_value(const Family& family, const Entry& entry, const Problem& problem,
+                       const DeviceLimits& limits, const std::string& name) {
   if (const auto parameter = find_parameter(family, name)) {
     return {name, value_text(family.parameters[*parameter], entry.config.values.at(*parameter))};
   }
-  if (const auto value = find_quantity(family, entry.config, problem, limits, name)) {
-    return {name, fmt::format("{}", *value)};
-  }
-  throw Error(ExitCode::bad_file,
-              fmt::format("{} has no parameter and no quantity '{}'", family.name, name),
-              set.file + ": /shown");
+  return {name,
+          fmt::format("{}", find_quantity(family, entry.config, problem, limits, name).value())};
 }
 
 /// The cases of a set: each variant is tuned by itself, and on a GPU the best ones are then timed
@@ -62,6 +70,7 @@ class Cases {
     for (const CaseVariant& variant : set_.variants) {
       plans_.push_back(problems_of(variant, plan));
     }
+    check_shown(set_, family());
   }
 
   [[nodiscard]] const Target& target() const { return target_; }
@@ -174,7 +183,7 @@ class Cases {
     for (const std::string& name : set_.shown) {
       if (result.best) {
         result.shown.push_back(
-            shown_value(set_, family(), *result.best, result.problem, target_.limits, name));
+            shown_value(family(), *result.best, result.problem, target_.limits, name));
       }
     }
   }
