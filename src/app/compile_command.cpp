@@ -110,6 +110,7 @@ void add_compiled(const Job& job, const Artifact& artifact, Prepared& prepared) 
   row.from_cache = artifact.from_cache;
   row.artifact_key = artifact.key;
   row.symbol = artifact.lowered_name;
+  row.problem = prepared.problem;
   row.geometry = prepared.geometry;
   write_artifact(job, prepared.request.value(), artifact, row);
 }

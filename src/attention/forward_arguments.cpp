@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
 
 #include "common/attention_args.h"
 #include "common/attention_dump.h"
@@ -16,7 +17,8 @@ static_assert(sizeof(AttentionForwardDumpArgs) ==
 
 template <typename Value>
 ScalarPiece scalar(std::size_t offset, Value value) {
-  ScalarPiece piece{static_cast<std::int64_t>(offset), sizeof value, 0};
+  ScalarPiece piece{static_cast<std::int64_t>(offset), sizeof value, 0,
+                    std::is_same_v<Value, float> ? "float" : "int32"};
   std::memcpy(&piece.bits, &value, sizeof value);
   return piece;
 }

@@ -16,6 +16,7 @@ struct ScalarPiece {
   std::int64_t offset = 0;  ///< within the argument, as of all pieces
   std::int64_t bytes = 0;   ///< 1, 4 or 8
   std::uint64_t bits = 0;   ///< little-endian; those above `bytes` are 0
+  std::string type = {};    ///< as family.json names it, "int32" or "float": for readers
 
   auto operator<=>(const ScalarPiece&) const = default;
 };

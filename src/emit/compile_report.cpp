@@ -6,6 +6,7 @@
 
 #include "emit/coverage_text.hpp"
 #include "emit/device_fields.hpp"
+#include "emit/launch_json.hpp"
 #include "emit/print_rows.hpp"
 
 namespace fatune {
@@ -96,6 +97,7 @@ std::string print_json(const CompileReport& report) {
     config["symbol"] = row.facts ? Json(row.symbol) : Json();
     config["grid"] = row.facts ? Json(row.geometry.grid) : Json();
     config["block"] = row.facts ? Json(row.geometry.block) : Json();
+    config["launch"] = row.facts ? json_launch(row.problem, row.geometry) : Json();
     config["log"] = row.log;
     json["configs"].push_back(std::move(config));
   }

@@ -25,7 +25,8 @@ struct CompiledConfig {
   bool from_cache = false;
   std::string artifact_key;
   std::string symbol;       ///< what to look up in the module; empty unless compiled
-  LaunchGeometry geometry;  ///< of the report's problem
+  Problem problem;          ///< the report's, with this configuration's dtype and d_head
+  LaunchGeometry geometry;  ///< of that problem
   std::string cubin_file;   ///< as written; empty when none was
   std::string ptx_file;
 };

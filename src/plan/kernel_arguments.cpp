@@ -105,7 +105,8 @@ class Layout {
                                 value.number(scope_), type.name),
                     rule.where);
       }
-      argument_.scalars.push_back({place(type.bytes, type.bytes, rule.where), type.bytes, *bits});
+      argument_.scalars.push_back(
+          {place(type.bytes, type.bytes, rule.where), type.bytes, *bits, std::string(type.name)});
     }
   }
 

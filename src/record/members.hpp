@@ -284,10 +284,11 @@ void visit_members(Self& self, Visit&& visit) {
 
 template <Is<ScalarPiece> Self, typename Visit>
 void visit_members(Self& self, Visit&& visit) {
-  auto& [offset, bytes, bits] = self;
+  auto& [offset, bytes, bits, type] = self;
   visit("offset", offset);
   visit("bytes", bytes);
   visit("bits", bits);
+  visit("type", type, kLater);
 }
 
 template <Is<AddressPiece> Self, typename Visit>

@@ -14,7 +14,8 @@
 #include "report/report.hpp"
 
 // Core's plain values as JSON that can be read back without loss: what the worker's messages and
-// the store hold. (What users read is emit's business, and is never read back.)
+// the store hold. (What users read is emit's business, and is never read back; of these it shows
+// how a kernel is launched, LaunchGeometry.)
 //
 // An object has a member for each member of the struct, under its name. Enumerations stand as their
 // names, an architecture as "sm_90a", numbers that are not finite as "nan", "inf" and "-inf". An

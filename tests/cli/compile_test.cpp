@@ -108,6 +108,25 @@ TEST_F(Compile, WhatPtxasSerialisedIsSaid) {
   EXPECT_GT(row["spill_store_bytes"], 0);
 }
 
+TEST_F(Compile, ALaunchIsThereForEveryFamilyAndWhatIsNotCompiledHasNone) {
+  const char* const persistent =
+      "(ws, FP16, 128, 128, 128, 2, 8, 2): overlap+lazy+slots_1+cluster_2+persistent";
+  const ProcessResult result =
+      fatune({"compile", "--config", persistent, "--seq", "4096", "--format", "json"});
+  expect_ok(result);
+  expect_schema(result.out, "compile");
+  const json launch = json::parse(result.out)["configs"][0]["launch"];
+  EXPECT_EQ(launch["cluster"], json({2, 1, 1}));
+  EXPECT_EQ(launch["grid"], json({132, 1, 1})) << "one block for each SM of the device's file";
+  EXPECT_EQ(launch["arguments"]["list"].size(), 5U);
+  EXPECT_EQ(launch["arguments"]["list"][1]["tensor_maps"][0]["box"], json({64, 128, 1, 1, 1}));
+  EXPECT_EQ(launch["arguments"]["buffers"][0]["name"], "next_tile");
+  const json too_large = fatune_json({"compile", "--arch", "sm_86", "--format", "json", "--config",
+                                      "(FP16, 128, 256, 128, 8): async+load_2_2_2_tiles"},
+                                     ExitCode::nothing_ranked);
+  EXPECT_TRUE(too_large["configs"][0]["launch"].is_null());
+}
+
 TEST_F(Compile, AFolderThatCannotBeMadeIsAnError) {
   write("plain", "x");
   expect_error(fatune({"compile", "--config", kConfig, "--out", path("plain/out")}), ExitCode::io,

@@ -22,10 +22,10 @@ namespace fs = std::filesystem;
 constexpr std::string_view kShows = "shows: ";
 constexpr std::string_view kFile = "file: ";
 constexpr std::array kDocuments{
-    "README.md",       "CONTRIBUTING.md",  "docs/bring-your-own-kernel.md",
-    "docs/cases.md",   "docs/check.md",    "docs/debug.md",
-    "docs/emulate.md", "docs/estimate.md", "docs/performance.md",
-    "docs/profile.md"};
+    "README.md",           "CONTRIBUTING.md",  "docs/bring-your-own-kernel.md",
+    "docs/cases.md",       "docs/check.md",    "docs/debug.md",
+    "docs/emulate.md",     "docs/estimate.md", "docs/launch.md",
+    "docs/performance.md", "docs/profile.md"};
 
 constexpr std::string_view kExitCode = "exit code ";
 

@@ -137,6 +137,12 @@ CompileReport sample_compilation() {
   good.status = "compiled";
   good.facts = ResourceFacts{};
   good.cubin_file = "out/a.cubin";
+  good.problem = report.problem;
+  TensorMapPiece map{64, "k", 0, "bfloat16", {64, 4096}, {4096}, {64, 128}, {1, 1}};
+  good.geometry.arguments = {
+      false,
+      {{"/arguments/0", 192, 64, {{8, 4, 1, "int32"}}, {{0, "q", 0}}, {map}}},
+      {{"next", 4, 0, "before_launch", "", "", {}}, {"lse", 8, 0, "never", "lse", "float32", {2}}}};
   CompiledConfig bad;
   bad.short_form = "(B): y";
   bad.status = "compile_failed";

@@ -111,6 +111,8 @@ TEST(FamilyArguments, StructsAreLaidOutAsInC) {
     offsets.push_back(scalar.offset);
   }
   EXPECT_THAT(offsets, ElementsAre(0, 4, 8, 12, 16, 32));
+  EXPECT_EQ(first.scalars.at(0).type, "bool");
+  EXPECT_EQ(first.scalars.at(4).type, "double");
   EXPECT_THAT(first.addresses, ElementsAre(AddressPiece{24, "o", 64}));
   EXPECT_EQ(first.bytes, 40);
   EXPECT_EQ(first.alignment, 8);
