@@ -59,15 +59,17 @@ struct Shape {
   static constexpr int kOutputs = kHeadDim / 2;  // of O
 
   // Registers of a thread after the warpgroups have shared them out: 512 for each lane of the
-  // warpgroups, in multiples of 8. A producer for a cluster needs more than 24.
+  // warpgroups, in multiples of 8. A producer for a cluster needs more than 24, and so does one
+  // with a single stage that takes tiles from the counter.
+  static constexpr bool kWideProducer = kCluster > 1 || (kDynamic && kStages == 1);
   static constexpr int kProducerRegisters = kGroups == 1    ? 56
                                             : kGroups == 3  ? 32
-                                            : kCluster == 1 ? 24
-                                                            : 40;
+                                            : kWideProducer ? 40
+                                                            : 24;
   static constexpr int kConsumerRegisters = kGroups == 1    ? 256
                                             : kGroups == 3  ? 160
-                                            : kCluster == 1 ? 240
-                                                            : 232;
+                                            : kWideProducer ? 232
+                                                            : 240;
 
   static_assert(kBlockM == kGroupRows * kGroups, "a consumer has 64 rows");
   static_assert(kConfig.NUM_MMA_WARPS == 4 * kGroups, "a consumer is a warpgroup");
