@@ -93,6 +93,13 @@ bool waits_for_bytes(const WaitingGroup& waiting) {
          lacks_only_bytes(*x, *warp, instruction_of(waiting), std::countr_zero(group->mask));
 }
 
+/// How likely it is that this wait is the cause, and that others follow from it: 0 is the
+/// likeliest. A barrier that part of its threads have reached comes before an mbarrier to which
+/// nobody came.
+int distance_from_cause(const WaitingGroup& waiting) {
+  return waits_for_bytes(waiting) ? 0 : waiting.group->state == Group::State::at_barrier ? 1 : 2;
+}
+
 }  // namespace
 
 void report_deadlock(std::vector<WaitingGroup> waiting, std::string_view also) {
@@ -100,7 +107,9 @@ void report_deadlock(std::vector<WaitingGroup> waiting, std::string_view also) {
                          std::none_of(waiting.begin(), waiting.end(), spins);
   const FindingKind kind = divergent ? FindingKind::divergent_barrier : FindingKind::deadlock;
   const std::string who = describe_all(waiting);
-  std::stable_partition(waiting.begin(), waiting.end(), waits_for_bytes);
+  std::stable_sort(waiting.begin(), waiting.end(), [](const auto& a, const auto& b) {
+    return distance_from_cause(a) < distance_from_cause(b);
+  });
   for (const WaitingGroup& one : waiting) {
     one.x->report(kind, *one.warp, instruction_of(one), std::countr_zero(one.group->mask),
                   [&] { return fmt::format("nobody can go on: {}{}", who, also); });

@@ -15,7 +15,8 @@ struct WaitingGroup {
 };
 
 /// Who is the cause cannot be known: there is a finding wherever somebody waits, and each names
-/// all, and then says `also`. Waits for bytes that nobody brings come first.
+/// all, and then says `also`. Waits for bytes that nobody brings come first, then those at
+/// barriers.
 void report_deadlock(std::vector<WaitingGroup> waiting, std::string_view also);
 
 }  // namespace fatune::emulate

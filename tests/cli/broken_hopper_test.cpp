@@ -1,5 +1,4 @@
 // flash_sm90 with mistakes: the emulator names each by its kind, its memory and its line.
-#include <algorithm>
 #include <fstream>
 
 #include "cli/program.hpp"
@@ -94,27 +93,23 @@ INSTANTIATE_TEST_SUITE_P(
         PlantedMistake{"missing_proxy_fence", "missing_proxy_fence", "sQ stage 0",
                        "with no fence.proxy.async between", "tma_store(map_o_", "stage_output<"},
         PlantedMistake{"register_overwrite", "pending_registers", "", "may still read",
-                       "wgmma_registers<", ""}),
+                       "wgmma_registers<", ""},
+        PlantedMistake{"barrier_trip", "deadlock", "",
+                       "waits at barrier 1, where 128 of 256 threads have arrived",
+                       "named_barrier_wait(kFirstTurn", ""}),
     [](const auto& test) { return std::string(test.param.mistake); });
 
 TEST_F(BrokenHopper, IsRightWithoutAMistake) {
   EXPECT_EQ(emulated("none", ExitCode::ok)["outcome"], "right");
 }
 
-TEST_F(BrokenHopper, ATurnThatNeverComesIsNamedWhereItIsAwaited) {
-  const json row = emulated("barrier_trip", ExitCode::failed_outcomes);
-  const json& findings = row["findings"];
-  const auto awaited = std::find_if(findings.begin(), findings.end(), [](const json& finding) {
-    return lines_of(finding["source"]).find("named_barrier_wait(kFirstTurn") != std::string::npos;
-  });
-  ASSERT_NE(awaited, findings.end()) << findings;
-  EXPECT_EQ((*awaited)["kind"], "deadlock");
-  EXPECT_THAT((*awaited)["text"].get<std::string>(),
-              HasSubstr("waits at barrier 1, where 128 of 256 threads have arrived"));
-}
-
-TEST_F(BrokenHopper, KeysPastTheEndMakeTheOutputWrong) {
+TEST_F(BrokenHopper, KeysPastTheEndAreNamedByDebug) {
   EXPECT_EQ(emulated("tail_mask", ExitCode::failed_outcomes)["outcome"], "wrong_result");
+  const ProcessResult debug = fatune({"debug", "--kernel-dir", kBrokenHopper, "--config",
+                                 broken_config("tail_mask"), "--seq", "150", "--device", "none"});
+  EXPECT_EQ(debug.exit_code, static_cast<int>(ExitCode::failed_outcomes));
+  EXPECT_THAT(debug.out, HasSubstr("FIRST WRONG: step 0 (keys 128 to 159), S of block 0"));
+  EXPECT_THAT(debug.out, HasSubstr("the mask: it lets through that of key 150"));
 }
 
 }  // namespace
