@@ -1,0 +1,82 @@
+"""What `fatune` writes and prints, for scripts: winners of best_configs.json, compiled kernels."""
+import json
+import pathlib
+import subprocess
+
+# Members of a problem, and the options that say them. Configurations have dtype and d_head themselves.
+OPTIONS = {"batch": "--batch", "seq_len": "--seq", "heads": "--heads", "causal": "--causal", "seq_len_kv": "--seq-kv",
+           "kv_heads": "--kv-heads", "d_head_v": "--dhead-v", "window": "--window",
+           "softmax_scale": "--softmax-scale", "lse": "--lse", "layout": "--layout"}
+OF_CONFIGURATION = ("dtype", "d_head")
+
+
+class ProgramError(Exception):
+    """What fatune said, or what is wrong with a file."""
+
+
+def problem_options(problem):
+    options = []
+    for member, value in problem.items():
+        if member in OF_CONFIGURATION or value is False:
+            continue
+        if member not in OPTIONS:
+            raise ProgramError(f"a problem has '{member}', which is not known here")
+        options += [OPTIONS[member]] if value is True else [OPTIONS[member], str(value)]
+    return options
+
+
+def problem_label(problem):
+    label = "b{batch} s{seq_len} h{heads} d{d_head} {dtype}".format(**problem) + " causal" * problem["causal"]
+    usual = ("batch", "seq_len", "heads", "d_head", "dtype", "causal")
+    return label + "".join(f" {name}={value}" for name, value in problem.items() if name not in usual)
+
+
+def winners_of(file, device):
+    """[(problem, winner)] of a best_configs.json for the GPU of that name, else for its first GPU."""
+    try:
+        best = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
+        gpus = best["gpus"]
+        models = [gpu["device"]["name"] for gpu in gpus]
+        model = device if device in models else models[0]
+        return [(entry["problem"], {"family": best.get("family", ""), **entry["winner"]})
+                for gpu in gpus if gpu["device"]["name"] == model
+                for entry in gpu["problems"] if entry["winner"] is not None]
+    except (OSError, ValueError, KeyError, TypeError, IndexError) as error:
+        raise ProgramError(f"{file}: not a best_configs.json that a sweep has written ({error!r})") from error
+
+
+def literature_flop(winner):
+    """As fatune counted them: 4 b h s^2 d, half when causal."""
+    rate, time_us = winner.get("literature_tflops"), winner.get("time_us")
+    if not rate or not time_us:
+        raise ProgramError(f"the winner {winner['config']} was not measured: give the file of a sweep on a GPU")
+    return rate * time_us * 1e6
+
+
+def winners_by_problem(files, device):
+    """[(problem, {configuration: winner})] in the files' order, each problem once."""
+    found = {}
+    for file in files:
+        for problem, winner in winners_of(file, device):
+            known = found.setdefault(json.dumps(problem, sort_keys=True), (problem, {}))
+            known[1].setdefault(winner["config"], winner)
+    if not found:
+        raise ProgramError("the files name no winner")
+    return list(found.values())
+
+
+def compile_kernel(fatune, config, problem, arch, folder):
+    """The report's row of one configuration, with "cubin" (bytes), "device" and "toolchain"."""
+    command = [fatune, "compile", "--config", config, "--arch", arch, *problem_options(problem), "--jobs", "1", "--out",
+               str(folder), "--format", "json", "--quiet"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        report = json.loads(done.stdout) if done.stdout else {"configs": [{"launch": None}]}
+    except (OSError, ValueError) as error:
+        raise ProgramError(f"{' '.join(command)}: {error}") from error
+    row = report["configs"][0]
+    if done.returncode != 0 or not row["launch"]:
+        reason = done.stderr.strip() or row.get("detail") or row.get("log")
+        raise ProgramError(f"{' '.join(command)} ended with {done.returncode}: {reason}")
+    return {**row, "cubin": pathlib.Path(row["cubin_file"]).read_bytes(), "device": report["device"],
+            "toolchain": report["toolchain"]}

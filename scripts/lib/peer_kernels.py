@@ -1,0 +1,107 @@
+"""Attention kernels of others. Each takes Q, K and V as (batch, positions, heads, columns) and gives O so.
+
+A finder imports what its peer needs; ImportError means that the peer is not installed.
+"""
+import dataclasses
+import importlib
+from typing import Callable
+
+
+@dataclasses.dataclass
+class Peer:
+    name: str
+    version: str
+    make: Callable  # (q, k, v, causal, scale) -> a function that queues the kernel and returns O
+    last_query_sees_last_key: bool  # a causal mask is aligned so, whatever the lengths
+
+
+def _heads_first(*tensors):
+    return [tensor.transpose(1, 2) for tensor in tensors]
+
+
+def _find_fa2(torch):
+    # PyTorch's flash backend, without the layers of Python and dispatch above it.
+    def make(q, k, v, causal, scale):
+        q, k, v = _heads_first(q, k, v)
+        call = torch.ops.aten._scaled_dot_product_flash_attention.default
+
+        def launch():
+            return call(q, k, v, 0.0, causal, scale=scale)[0].transpose(1, 2)
+
+        return launch
+
+    return Peer("fa2", f"PyTorch {torch.__version__}", make, False)
+
+
+def _find_cudnn(torch):
+    if not torch.backends.cudnn.is_available():
+        raise ImportError("PyTorch has no cuDNN here")
+
+    def make(q, k, v, causal, scale):
+        q, k, v = _heads_first(q, k, v)
+        call = torch.ops.aten._scaled_dot_product_cudnn_attention.default
+
+        def launch():
+            return call(q, k, v, None, False, 0.0, causal, scale=scale)[0].transpose(1, 2)
+
+        return launch
+
+    return Peer("cudnn", str(torch.backends.cudnn.version()), make, False)
+
+
+def _find_triton(_torch):
+    import triton
+    import triton_attention
+
+    return Peer("triton", triton.__version__, triton_attention.make, True)
+
+
+def _flash_attention(name, module_name):
+    module = importlib.import_module(module_name)
+    function = module.flash_attn_func
+
+    def make(q, k, v, causal, scale):
+        def launch():
+            result = function(q, k, v, softmax_scale=scale, causal=causal)
+            return result[0] if isinstance(result, tuple) else result
+
+        return launch
+
+    return Peer(name, str(getattr(module, "__version__", "?")), make, True)
+
+
+def _find_fa3(_torch):
+    return _flash_attention("fa3", "flash_attn_interface")
+
+
+def _find_fa4(_torch):
+    try:
+        return _flash_attention("fa4", "flash_attn.cute")
+    except AttributeError:
+        return _flash_attention("fa4", "flash_attn.cute.interface")
+
+
+FINDERS = {"fa2": _find_fa2, "cudnn": _find_cudnn, "triton": _find_triton, "fa3": _find_fa3, "fa4": _find_fa4}
+
+
+def find_peers(torch, names):
+    """({name: Peer}, {name: why it is missing})."""
+    peers, missing = {}, {}
+    for name in names:
+        try:
+            peers[name] = FINDERS[name](torch)
+        except (ImportError, AttributeError, OSError) as error:
+            missing[name] = str(error)
+    return peers, missing
+
+
+def cannot_do(peer, problem):
+    """Why a peer is not timed on a problem; None when it is."""
+    if problem.get("window", 0):
+        return "no window"
+    if problem.get("d_head_v", problem["d_head"]) != problem["d_head"]:
+        return "one head dimension"
+    lengths_differ = problem.get("seq_len_kv", problem["seq_len"]) != problem["seq_len"]
+    if problem["causal"] and lengths_differ and not peer.last_query_sees_last_key:
+        return "another causal mask where lengths differ"
+    return None

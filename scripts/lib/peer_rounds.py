@@ -1,0 +1,107 @@
+"""Times contenders in rounds: in each, everybody gets one cold sample, in another order."""
+import dataclasses
+import statistics
+import time
+from typing import Callable
+
+WARMUP_ROUNDS = 3
+LEAST_ROUNDS = 7
+MOST_ROUNDS = 200  # with a budget
+LEAST_PAUSE_CYCLES = 300_000
+MOST_PAUSE_CYCLES = 20_000_000
+CYCLES_PER_S = 2e9  # at most: the pause may be longer than wanted
+FLUSH_BYTES = 256 * 2**20  # more than any L2
+CLOCK_READINGS = 8  # of each problem
+
+
+@dataclasses.dataclass
+class Contender:
+    name: str
+    launch: Callable
+    prepare: Callable = lambda: None  # before each launch, not timed
+
+
+class Budget:
+    """How many rounds each problem gets: a number, or what fits an even share of the seconds that are left."""
+
+    def __init__(self, problems, rounds, seconds=None, clock=time.monotonic):
+        self._clock, self._left = clock, problems
+        self._most = rounds or (MOST_ROUNDS if seconds else 20)
+        self._end = clock() + seconds if seconds else None
+        self._share_ends = None
+
+    def begin_problem(self):
+        if self._end is not None:
+            now = self._clock()
+            self._share_ends = now + (self._end - now) / max(1, self._left)
+        self._left -= 1
+
+    def rounds(self, round_s):
+        """Of a problem one of whose rounds takes so long."""
+        if self._share_ends is None:
+            return self._most
+        fitting = int((self._share_ends - self._clock()) / max(round_s, 1e-6))
+        return min(self._most, max(LEAST_ROUNDS, fitting))
+
+
+def rotated(items, steps):
+    steps %= len(items)
+    return items[steps:] + items[:steps]
+
+
+def pause_cycles(host_s):
+    """So long that the host has queued a launch that takes it host_s before the device gets there."""
+    return int(min(MOST_PAUSE_CYCLES, max(LEAST_PAUSE_CYCLES, 2 * host_s * CYCLES_PER_S)))
+
+
+class Timer:
+    """Samples of one GPU, through PyTorch's current stream."""
+
+    def __init__(self, torch):
+        self._torch = torch
+        self._flush = torch.empty(FLUSH_BYTES, dtype=torch.int8, device="cuda")
+
+    def _sample(self, contender, pause):
+        start, stop = (self._torch.cuda.Event(enable_timing=True) for _ in range(2))
+        contender.prepare()
+        self._flush.zero_()
+        self._torch.cuda._sleep(pause)  # the host runs ahead
+        start.record()
+        begin = time.perf_counter()
+        contender.launch()
+        host_s = time.perf_counter() - begin
+        stop.record()
+        return start, stop, host_s
+
+    def _clock_mhz(self):
+        try:
+            return self._torch.cuda.clock_rate()
+        except Exception:  # it needs NVML's Python package
+            return None
+
+    def _warm_up(self, contenders):
+        """A round's seconds, and the longest that the host takes for a launch."""
+        host_s = []
+        for _ in range(WARMUP_ROUNDS):
+            self._torch.cuda.synchronize()
+            begin = time.perf_counter()
+            taken = [self._sample(contender, LEAST_PAUSE_CYCLES)[2] for contender in contenders]
+            self._torch.cuda.synchronize()
+            round_s = time.perf_counter() - begin
+            host_s.append(max(taken))
+        return round_s, min(host_s)
+
+    def measure(self, contenders, budget):
+        """({name: [ms]}, the median clock in MHz, or None)."""
+        round_s, host_s = self._warm_up(contenders)
+        rounds, pause = budget.rounds(round_s), pause_cycles(host_s)
+        events, clocks = {contender.name: [] for contender in contenders}, []
+        for number in range(rounds):
+            for contender in rotated(contenders, number):
+                events[contender.name].append(self._sample(contender, pause)[:2])
+            if number % -(-rounds // CLOCK_READINGS) == 0:
+                clocks.append(self._clock_mhz())
+        self._torch.cuda.synchronize()
+        times = {name: [start.elapsed_time(stop) for start, stop in pairs] for name, pairs in events.items()}
+        known = [clock for clock in clocks if clock]
+        return times, statistics.median(known) if known else None

@@ -1,0 +1,110 @@
+"""scripts/compare_peers as a whole, with a PyTorch and a driver that only pretend.
+
+usage: compare_peers_test.py SCRIPT FATUNE LIBCUDA
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+SCRIPT, FATUNE, LIBCUDA = sys.argv[1:4] if len(sys.argv) > 3 else ("", "", "")
+SM80 = "(FP16, 64, 64, 32, 4): async+eager+swizzled+load_2_2_2_tiles+opt_softmax"
+SM90 = "(ws, FP16, 64, 128, 128, 2, 8, 2): overlap+lazy+slots_1+cluster_2+persistent"
+DYNAMIC = "(ws, FP16, 64, 128, 128, 2, 8, 2): overlap+lazy+slots_1+cluster_1+persistent+dynamic"
+
+
+def problem(**members):
+    return {"batch": 1, "seq_len": 256, "heads": 4, "d_head": 64, "dtype": "FP16", "causal": False, **members}
+
+
+def best_configs(entries, family="flash_sm90"):
+    problems = [{"problem": of, "winner": {"config": config, "time_us": 100.0, "literature_tflops": 10.0}}
+                for of, config in entries]
+    return {"family": family, "gpus": [{"device": {"name": "Fake H200"}, "problems": problems}]}
+
+
+class ComparePeers(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.environment = {**os.environ, "PYTHONPATH": str(HERE / "fake_torch"), "FATUNE_LIBCUDA": LIBCUDA}
+
+    def best(self, name, *entries, **options):
+        path = self.folder / name
+        path.write_text(json.dumps(best_configs(entries, **options)), encoding="utf-8")
+        return str(path)
+
+    def compare(self, *arguments, code=0):
+        command = [sys.executable, "-B", SCRIPT, "--fatune", FATUNE, "--rounds", "4", *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=self.environment)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+        return done
+
+    def test_every_family_is_launched_and_timed_beside_the_peers(self):
+        file = self.best("a.json", (problem(causal=True, kv_heads=2), SM80), (problem(), SM90),
+                         (problem(seq_len=200), DYNAMIC))
+        figures = self.folder / "figures.json"
+        done = self.compare("--best", file, "--json", str(figures))
+        written = json.loads(figures.read_text(encoding="utf-8"))
+        self.assertEqual([row["best"] for row in written["rows"]], [SM80, SM90, DYNAMIC])
+        for row in written["rows"]:
+            self.assertAlmostEqual(row["candidates"][row["best"]]["median_ms"], 0.1)
+            self.assertAlmostEqual(row["peers"]["fa2"]["median_ms"], 0.2)
+            self.assertEqual((row["rounds"], row["sm_clock_mhz"]), (4, 1755))
+        self.assertAlmostEqual(written["summary"]["cudnn"]["least"], 0.5)
+        lines = done.stdout.splitlines()
+        self.assertIn("b1 s256 h4 d64 FP16 causal kv_heads=2", lines[3])
+        self.assertTrue(lines[-1].startswith("3 problems; /fa2: geometric mean 2.000, least 2.000"), lines[-1])
+        self.assertIn("triton is left out, it is not installed", done.stderr)
+
+    def test_of_several_winners_of_a_problem_all_run(self):
+        first, second = self.best("a.json", (problem(), SM80)), self.best("b.json", (problem(), SM90))
+        figures = self.folder / "figures.json"
+        done = self.compare("--best", first, second, "--format", "md", "--peers", "cudnn", "--json", str(figures))
+        row, = json.loads(figures.read_text(encoding="utf-8"))["rows"]
+        self.assertEqual(set(row["candidates"]), {SM80, SM90})
+        self.assertIn("| problem | fatune | cudnn | /cudnn | winner |\n|---|---|---|---|---|\n| b1 s256", done.stdout)
+
+    def test_a_wrong_output_is_said_and_not_timed(self):
+        self.environment["FAKE_TORCH_DIFFERENCE"] = "0.5"
+        done = self.compare("--best", self.best("a.json", (problem(), SM80)), "--peers", "fa2", code=1)
+        self.assertIn("its output is 0.5 off that of fa2", done.stderr)
+        self.assertIn("none", done.stdout.splitlines()[3])
+
+    def test_what_the_driver_refuses_is_named(self):
+        self.environment["FATUNE_FAKE_FAIL"] = "cuTensorMapEncodeTiled=1"
+        done = self.compare("--best", self.best("a.json", (problem(), SM90)), "--peers", "fa2", code=1)
+        self.assertIn("cuTensorMapEncodeTiled at 0x", done.stderr)
+        self.assertIn("CUDA_ERROR_INVALID_VALUE", done.stderr)
+
+    def test_a_winner_that_does_not_compile_costs_its_row_alone(self):
+        file = self.best("a.json", (problem(), "(FP16, 64, 48, 32, 4): async"), (problem(seq_len=200), SM80))
+        done = self.compare("--best", file, "--peers", "fa2", code=1)
+        self.assertIn("fatune compile --config (FP16, 64, 48, 32, 4): async --arch sm_90a", done.stderr)
+        self.assertIn("2 problems; /fa2 of 1: geometric mean 2.000", done.stdout)
+
+    def test_a_peer_that_fails_leaves_a_gap(self):
+        self.environment["FAKE_TORCH_CUDNN_ERROR"] = "no engine"
+        done = self.compare("--best", self.best("a.json", (problem(), SM80)))
+        self.assertIn("cudnn is not timed: RuntimeError: no engine", done.stderr)
+        self.assertRegex(done.stdout.splitlines()[3], r" - +2\.000 +- ")
+
+    def test_errors_are_one_line(self):
+        bad = self.folder / "bad.json"
+        bad.write_text("{}", encoding="utf-8")
+        file = self.best("a.json", (problem(), SM80))
+        for arguments, message in ((["--best", str(bad)], "not a best_configs.json"),
+                                   (["--best", file, "--peers", "fa3"], "fa3 was asked for and is not installed"),
+                                   (["--best", file, "--fatune", "/nonexistent"], "/nonexistent")):
+            done = self.compare(*arguments, code=1)
+            self.assertIn(message, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,93 @@
+"""What scripts/compare_peers uses of PyTorch, without a GPU: tensors have an address and a shape, and no content.
+
+Time passes by launches alone: 0.1 ms for a kernel of the fake driver (FATUNE_LIBCUDA), 0.2 for PyTorch's flash backend,
+0.05 for cuDNN. FAKE_TORCH_DIFFERENCE is how far any two outputs differ; FAKE_TORCH_CUDNN_ERROR, what cuDNN says.
+"""
+import contextlib
+import ctypes
+import itertools
+import os
+import types
+
+__version__ = "0.0-fake"
+version = types.SimpleNamespace(cuda="13.0")
+float16, bfloat16, float32, int32, int8 = "float16", "bfloat16", "float32", "int32", "int8"
+
+_driver = ctypes.CDLL(os.environ["FATUNE_LIBCUDA"])
+_driver.fatune_fake_launches.restype = ctypes.c_longlong
+_driver.cuInit(0)
+_addresses = itertools.count(1 << 40, 1 << 32)
+_of_peers_ms = 0.0
+_difference = float(os.environ.get("FAKE_TORCH_DIFFERENCE", "0"))
+
+
+class Tensor:
+    def __init__(self, shape):
+        self.shape = tuple(shape)
+        self._address = next(_addresses)
+
+    def data_ptr(self):
+        return self._address
+
+    def _same(self, *_arguments):
+        return self
+
+    fill_ = normal_ = zero_ = float = abs = max = __sub__ = _same
+
+    def transpose(self, first, second):
+        shape = list(self.shape)
+        shape[first], shape[second] = shape[second], shape[first]
+        return Tensor(shape)
+
+    def item(self):
+        return _difference
+
+
+def _tensor(shape, *_rest, **_options):
+    return Tensor(shape if isinstance(shape, (tuple, list)) else (shape,))
+
+
+zeros = empty = full = empty_strided = _tensor
+inference_mode = contextlib.nullcontext
+
+
+class _Event:
+    def __init__(self, enable_timing):
+        assert enable_timing
+
+    def record(self):
+        self.at_ms = _of_peers_ms + _driver.fatune_fake_launches() * 0.1
+
+    def elapsed_time(self, end):
+        return end.at_ms - self.at_ms
+
+
+def _attention(ms, q, k, v):
+    global _of_peers_ms
+    _of_peers_ms += ms
+    assert q.shape[1] % k.shape[1] == 0 and k.shape == v.shape, "heads come before positions"
+    return (Tensor(q.shape),)
+
+
+def _flash(q, k, v, dropout_p, is_causal, *, scale):
+    assert dropout_p == 0.0 and isinstance(is_causal, bool) and scale > 0
+    return _attention(0.2, q, k, v)
+
+
+def _cudnn(q, k, v, attn_bias, compute_log_sumexp, dropout_p, is_causal, *, scale):
+    if error := os.environ.get("FAKE_TORCH_CUDNN_ERROR"):
+        raise RuntimeError(error)
+    assert attn_bias is None and not compute_log_sumexp and isinstance(is_causal, bool)
+    assert dropout_p == 0.0 and scale > 0
+    return _attention(0.05, q, k, v)
+
+
+ops = types.SimpleNamespace(aten=types.SimpleNamespace(
+    _scaled_dot_product_flash_attention=types.SimpleNamespace(default=_flash),
+    _scaled_dot_product_cudnn_attention=types.SimpleNamespace(default=_cudnn)))
+backends = types.SimpleNamespace(cudnn=types.SimpleNamespace(is_available=lambda: True, version=lambda: 91900))
+cuda = types.SimpleNamespace(
+    Event=_Event, is_available=lambda: True, synchronize=lambda: None, _sleep=lambda cycles: None,
+    get_device_name=lambda: "Fake H200", get_device_capability=lambda: (9, 0), clock_rate=lambda: 1755,
+    get_device_properties=lambda ordinal: types.SimpleNamespace(multi_processor_count=132),
+    current_stream=lambda: types.SimpleNamespace(cuda_stream=0))
