@@ -1,0 +1,90 @@
+"""scripts/lib/fatune_program.py: what is read of fatune's files, and how fatune is started.
+
+usage: fatune_program_test.py FATUNE
+"""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from script_modules import ROOT, run_tests
+import fatune_program
+
+PROBLEM = {"batch": 2, "seq_len": 512, "heads": 4, "d_head": 64, "dtype": "FP16", "causal": False}
+WINNER = {"config": "(A)", "time_us": 50.0, "literature_tflops": 2.0}
+
+
+def best(device, *entries, family="toy"):
+    return {"family": family, "gpus": [{"device": {"name": device}, "problems": list(entries)}]}
+
+
+def entry(winner, **members):
+    return {"problem": {**PROBLEM, **members}, "winner": winner}
+
+
+class Options(unittest.TestCase):
+    def test_a_problem_is_said_by_options(self):
+        problem = {**PROBLEM, "causal": True, "kv_heads": 2, "lse": False, "softmax_scale": 0.5}
+        self.assertEqual(fatune_program.problem_options(problem),
+                         ["--batch", "2", "--seq", "512", "--heads", "4", "--causal", "--kv-heads", "2",
+                          "--softmax-scale", "0.5"])
+        self.assertEqual(fatune_program.problem_label(problem | {"lse": True}),
+                         "b2 s512 h4 d64 FP16 causal kv_heads=2 lse=True softmax_scale=0.5")
+
+    def test_members_are_those_of_fatunes_problems(self):
+        schema = json.loads((ROOT / "configs/schema/compile.schema.json").read_text(encoding="utf-8"))
+        self.assertEqual(set(fatune_program.OPTIONS), set(schema["properties"]["problem"]["properties"]))
+
+    def test_fatune_has_the_options(self):
+        printed = subprocess.run([sys.argv[1], "compile", "--help"], capture_output=True, text=True, check=True).stdout
+        for option in fatune_program.OPTIONS.values():
+            self.assertRegex(printed, rf"\n  {option}\s")
+
+    def test_an_unknown_member_is_an_error(self):
+        with self.assertRaisesRegex(fatune_program.ProgramError, "'colour', which is not known"):
+            fatune_program.problem_options({**PROBLEM, "colour": 1})
+
+
+class Winners(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def file(self, content, name="best.json"):
+        path = self.folder / name
+        path.write_text(json.dumps(content), encoding="utf-8")
+        return str(path)
+
+    def test_problems_of_several_files_are_joined(self):
+        first = self.file(best("A", entry(WINNER), entry(None, heads=9)), "1.json")
+        other = {**WINNER, "config": "(B)", "family": "own"}
+        second = self.file(best("B", entry(other), entry(WINNER, heads=8)), "2.json")
+        found = fatune_program.winners_by_problem([first, second, first], "A")
+        self.assertEqual([(problem["heads"], list(winners)) for problem, winners in found],
+                         [(4, ["(A)", "(B)"]), (8, ["(A)"])])
+        self.assertEqual([one["family"] for one in found[0][1].values()], ["toy", "own"])
+
+    def test_the_gpu_at_hand_is_chosen(self):
+        content = best("A", entry(WINNER))
+        content["gpus"] += best("B", entry({**WINNER, "config": "(B)"}))["gpus"]
+        self.assertEqual(fatune_program.winners_of(self.file(content), "B")[0][1]["config"], "(B)")
+        self.assertEqual(fatune_program.winners_of(self.file(content), "C")[0][1]["config"], "(A)")
+
+    def test_bad_files_are_named(self):
+        for content in ([], {}, {"gpus": []}, best("A", {"problem": PROBLEM})):
+            with self.assertRaisesRegex(fatune_program.ProgramError, "best.json: not a best_configs.json"):
+                fatune_program.winners_by_problem([self.file(content)], "A")
+        with self.assertRaisesRegex(fatune_program.ProgramError, "name no winner"):
+            fatune_program.winners_by_problem([self.file(best("A", entry(None)))], "A")
+
+    def test_flop_are_fatunes(self):
+        self.assertEqual(fatune_program.literature_flop(WINNER), 1e8)
+        with self.assertRaisesRegex(fatune_program.ProgramError, "was not measured"):
+            fatune_program.literature_flop({**WINNER, "time_us": None})
+
+
+if __name__ == "__main__":
+    run_tests()

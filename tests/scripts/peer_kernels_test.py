@@ -1,0 +1,40 @@
+"""scripts/lib/peer_kernels.py: who is installed, and who can do which problem."""
+import sys
+import types
+import unittest
+import unittest.mock
+
+from script_modules import run_tests
+import peer_kernels
+
+PROBLEM = {"batch": 1, "seq_len": 64, "heads": 1, "d_head": 64, "dtype": "FP16", "causal": True}
+
+
+def fake_torch(has_cudnn):
+    cudnn = types.SimpleNamespace(is_available=lambda: has_cudnn, version=lambda: 91900)
+    return types.SimpleNamespace(__version__="2.0", backends=types.SimpleNamespace(cudnn=cudnn))
+
+
+class Peers(unittest.TestCase):
+    def test_what_is_missing_is_named_with_the_reason(self):
+        with unittest.mock.patch.dict(sys.modules, flash_attn_interface=None):
+            peers, missing = peer_kernels.find_peers(fake_torch(False), ["fa2", "cudnn", "fa3"])
+        self.assertEqual(list(peers), ["fa2"])
+        self.assertEqual(missing["cudnn"], "PyTorch has no cuDNN here")
+        self.assertIn("flash_attn_interface", missing["fa3"])
+        self.assertEqual(list(peer_kernels.find_peers(fake_torch(True), ["cudnn"])[0]), ["cudnn"])
+
+    def test_problems_that_a_peer_cannot_do(self):
+        fa2 = peer_kernels.find_peers(fake_torch(True), ["fa2"])[0]["fa2"]
+        aligned_at_the_end = peer_kernels.Peer("x", "1", None, True)
+        self.assertIsNone(peer_kernels.cannot_do(fa2, PROBLEM))
+        longer = {**PROBLEM, "seq_len_kv": 100}
+        self.assertIn("causal mask", peer_kernels.cannot_do(fa2, longer))
+        self.assertIsNone(peer_kernels.cannot_do(aligned_at_the_end, longer))
+        self.assertIsNone(peer_kernels.cannot_do(fa2, {**longer, "causal": False}))
+        self.assertEqual(peer_kernels.cannot_do(fa2, {**PROBLEM, "window": 8}), "no window")
+        self.assertEqual(peer_kernels.cannot_do(fa2, {**PROBLEM, "d_head_v": 32}), "one head dimension")
+
+
+if __name__ == "__main__":
+    run_tests()

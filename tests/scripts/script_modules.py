@@ -1,0 +1,12 @@
+"""Makes the modules of scripts/lib importable, and runs a test program's tests."""
+import pathlib
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts" / "lib"))
+
+
+def run_tests():
+    """The program's arguments are its own, not unittest's."""
+    unittest.main(argv=sys.argv[:1])

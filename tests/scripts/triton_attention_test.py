@@ -1,0 +1,67 @@
+"""scripts/lib/triton_attention.py in Triton's interpreter, on the CPU. Skipped (77) without PyTorch and Triton."""
+import os
+import sys
+import unittest
+
+os.environ["TRITON_INTERPRET"] = "1"
+from script_modules import run_tests
+
+try:
+    import torch
+    import triton_attention
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+SCALE = 0.125
+CONFIGS = [(32, 32, 4, 2), (64, 32, 4, 2), (32, 64, 4, 2)]
+
+
+def tensor(batch, positions, heads, heads_inside):
+    if heads_inside:
+        return torch.randn(batch, positions, heads, 64, dtype=torch.float16)
+    return torch.randn(batch, heads, positions, 64, dtype=torch.float16).transpose(1, 2)
+
+
+def reference(q, k, v, causal):
+    group = q.shape[2] // k.shape[2]
+    k, v = (one.float().repeat_interleave(group, 2) for one in (k, v))
+    scores = torch.einsum("bqhd,bkhd->bhqk", q.float(), k) * SCALE
+    if causal:
+        queries, keys = scores.shape[-2:]
+        seen = torch.ones(queries, keys, dtype=torch.bool).tril(keys - queries)
+        scores = scores.masked_fill(~seen, float("-inf"))
+    return torch.einsum("bhqk,bkhd->bqhd", torch.softmax(scores, -1).nan_to_num(0), v)
+
+
+class TritonAttention(unittest.TestCase):
+    def check(self, lengths, heads, causal, heads_inside=True):
+        torch.manual_seed(1)
+        q = tensor(2, lengths[0], heads[0], heads_inside)
+        k, v = (tensor(2, lengths[1], heads[1], heads_inside) for _ in range(2))
+        for config in CONFIGS:
+            o = triton_attention._launcher(q, k, v, causal, SCALE, config)()
+            self.assertEqual(o.stride(), q.stride())
+            self.assertLess((o.float() - reference(q, k, v, causal)).abs().max().item(), 2e-3, config)
+
+    def test_whole_tiles(self):
+        self.check((64, 128), (2, 2), False)
+
+    def test_ragged_lengths(self):
+        self.check((70, 100), (2, 2), False)
+
+    def test_causal_with_grouped_heads(self):
+        self.check((128, 128), (4, 2), True)
+
+    def test_causal_with_more_keys_than_queries(self):
+        self.check((70, 130), (2, 1), True)
+
+    def test_rows_that_see_no_key(self):
+        self.check((96, 40), (2, 1), True)
+
+    def test_heads_outside_of_positions(self):
+        self.check((70, 130), (2, 1), True, heads_inside=False)
+
+
+if __name__ == "__main__":
+    run_tests()
