@@ -102,8 +102,10 @@ class Cases {
 
   [[nodiscard]] std::vector<ProblemPlan> problems_of(const CaseVariant& variant,
                                                      const Plan& plan) const {
-    const std::vector<ProblemPlan> problems = plan_problems(
-        {{&family(), Plan{configs_of(variant, family(), plan.kept), {}}}}, options_.problems);
+    const std::vector<FamilyPlan> plans{
+        {&family(), Plan{configs_of(variant, family(), plan.kept), {}, plan.waiting}}};
+    std::vector<ProblemPlan> problems = plan_problems(plans, options_.problems);
+    prune_problems(plans, target_.limits, problems);
     if (problems.empty()) {
       throw Error(ExitCode::nothing_ranked,
                   fmt::format("space {} keeps no configuration of {}", space_.key, variant.name),
@@ -129,7 +131,7 @@ class Cases {
       CaseResult& result = results.emplace_back();
       result.variant = variant;
       result.problem = problem.problem;
-      result.candidates = problem.ranking.size() + problem.failures.size();
+      result.candidates = count_candidates(problem);
       if (!problem.ranking.empty()) {
         result.best = problem.ranking.front();
       } else if (!problem.failures.empty()) {

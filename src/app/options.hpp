@@ -167,7 +167,8 @@ struct EmulateOptions {
 
 struct ListOptions {
   KernelOptions kernels;
-  ProblemOptions problems;  ///< dtypes and d_heads only
+  ProblemOptions problems;   ///< one length; without it, rules that wait for a problem do
+  std::optional<Arch> arch;  ///< absent: as offline_target()
   OutputOptions output;
   bool with_dropped = false;
   bool presets = false;  ///< the presets of problems, in place of a space

@@ -125,12 +125,31 @@ Problem make_problem(const ProblemOptions& options, DType dtype, std::int64_t d_
   return problem;
 }
 
+/// Moves what the family's rules drop here out of the configurations.
+void prune_problem(const FamilyPlan& of, const DeviceLimits& limits, ProblemPlan& problem) {
+  std::erase_if(problem.configs, [&](const Config& config) {
+    auto pruned = config.family != of.family->name
+                      ? std::nullopt
+                      : prune_on(*of.family, of.plan, config, problem.problem, limits);
+    if (pruned) {
+      ++problem.pruned;
+      ++count_of(pruned->rule, problem);
+      problem.pruned_here.push_back({config, *std::move(pruned)});
+    }
+    return pruned.has_value();
+  });
+}
+
 /// Pruned configurations that the family can build, by rule, in random order.
 using Droppings = std::map<std::string, std::vector<Config>>;
 
-Droppings buildable(const std::vector<FamilyPlan>& plans, std::uint64_t seed,
+Droppings buildable(const std::vector<FamilyPlan>& plans,
+                    const std::vector<PrunedConfig>& pruned_here, std::uint64_t seed,
                     const std::function<bool(const Family&, const Config&)>& concerns) {
   Droppings droppings;
+  for (const PrunedConfig& pruned : pruned_here) {
+    droppings[pruned.why.rule].push_back(pruned.config);
+  }
   for (const FamilyPlan& of : plans) {
     for (const DroppedConfig& dropped : of.plan.dropped) {
       const auto* pruned = std::get_if<Pruned>(&dropped.outcome);
@@ -153,6 +172,11 @@ std::size_t count_dropped(const std::vector<FamilyPlan>& plans) {
     count += of.plan.dropped.size();
   }
   return count;
+}
+
+bool is_audited(const Config& config, const std::vector<AuditedConfig>& audited) {
+  return std::any_of(audited.begin(), audited.end(),
+                     [&](const AuditedConfig& one) { return one.config == config; });
 }
 
 /// One of each rule in turn, until there are `most`.
@@ -236,13 +260,26 @@ Problem problem_for(const Family& family, const Config& config, const ProblemOpt
 void choose_audited(const std::vector<FamilyPlan>& plans, const AuditOptions& audit,
                     const ProblemOptions& options, std::uint64_t seed,
                     std::vector<ProblemPlan>& problems) {
-  const std::size_t most = audit.all ? count_dropped(plans) : static_cast<std::size_t>(audit.count);
   for (ProblemPlan& problem : problems) {
+    const std::size_t most = audit.all ? count_dropped(plans) + problem.pruned_here.size()
+                                       : static_cast<std::size_t>(audit.count);
     const auto concerns = [&](const Family& family, const Config& config) {
       return dtype_of(family, config, options) == problem.problem.dtype &&
              d_head_of(family, config, options) == problem.problem.d_head;
     };
-    problem.audited = take_turns(buildable(plans, seed, concerns), most);
+    problem.audited = take_turns(buildable(plans, problem.pruned_here, seed, concerns), most);
+    std::erase_if(problem.pruned_here, [&](const PrunedConfig& pruned) {
+      return is_audited(pruned.config, problem.audited);
+    });
+  }
+}
+
+void prune_problems(const std::vector<FamilyPlan>& plans, const DeviceLimits& limits,
+                    std::vector<ProblemPlan>& problems) {
+  for (ProblemPlan& problem : problems) {
+    for (const FamilyPlan& of : plans) {
+      prune_problem(of, limits, problem);
+    }
   }
 }
 

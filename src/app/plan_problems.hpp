@@ -27,8 +27,14 @@ struct FamilyPlan {
 [[nodiscard]] std::vector<ProblemPlan> plan_problems(const std::vector<FamilyPlan>& plans,
                                                      const ProblemOptions& options);
 
+/// Drops from each problem what the spaces' rules drop on it, on a device of these limits: rules
+/// that wait for a problem or a device.
+void prune_problems(const std::vector<FamilyPlan>& plans, const DeviceLimits& limits,
+                    std::vector<ProblemPlan>& problems);
+
 /// Adds to each problem those of the dropped configurations that an audit tries: the family must be
-/// able to build them; `seed` chooses among those of a rule, and each rule gets its turn.
+/// able to build them; `seed` chooses among those of a rule, and each rule gets its turn. Comes
+/// after prune_problems(), whose drops it may try too.
 void choose_audited(const std::vector<FamilyPlan>& plans, const AuditOptions& audit,
                     const ProblemOptions& options, std::uint64_t seed,
                     std::vector<ProblemPlan>& problems);

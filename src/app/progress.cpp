@@ -93,7 +93,7 @@ void Progress::end_problem(const ProblemReport& report) {
     return;
   }
   print_diagnostic(fmt::format("{}{}: {} ranked, {} failed, {}\n", live_ ? kWipeLine : "", status(),
-                               report.ranking.size(), report.failures.size(), best_text(report)));
+                               report.ranking.size(), count_failed(report), best_text(report)));
 }
 
 void Progress::finish() {

@@ -158,6 +158,14 @@ void print_end(const RunEnd& end, const PlannedRun& run, const ResultFiles& file
   repeat_estimate(end.report, files, output);
 }
 
+PlannedRun fitted(const PlannedRun& run, const Target& target) {
+  PlannedRun fitted = run;
+  if (run.fit) {
+    run.fit(target.limits, fitted.problems);
+  }
+  return fitted;
+}
+
 /// On one GPU model after the other, until the user interrupts it.
 ExitCode measure_all(const MeasureOptions& options, const PlannedRun& run,
                      const std::vector<Target>& targets, CubinCache* cache, Reports& reports) {
@@ -165,8 +173,9 @@ ExitCode measure_all(const MeasureOptions& options, const PlannedRun& run,
   for (const Target& target : targets) {
     const ResultFiles files = files_for(options, target, targets.size() > 1);
     check_writable(files);
-    const RunEnd end = measure(options, run, target, files, cache);
-    print_end(end, run, files, options.output, reports);
+    const PlannedRun here = fitted(run, target);
+    const RunEnd end = measure(options, here, target, files, cache);
+    print_end(end, here, files, options.output, reports);
     if (end.file_error) {
       throw *end.file_error;
     }
@@ -183,7 +192,7 @@ ExitCode measure_all(const MeasureOptions& options, const PlannedRun& run,
 std::size_t count_configs(const PlannedRun& run) {
   std::size_t count = 0;
   for (const ProblemPlan& plan : run.problems) {
-    count += plan.configs.size() + plan.audited.size();
+    count += plan.configs.size() + plan.pruned_here.size() + plan.audited.size();
   }
   return count;
 }

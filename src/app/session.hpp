@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,9 +22,11 @@ struct PlannedRun {
   std::vector<ProblemPlan> problems;
   std::optional<Config> baseline;
   int counters = 0;  ///< MeasureOptions::counters
+  /// Makes the problems those of a device; empty: they are the same on each.
+  std::function<void(const DeviceLimits&, std::vector<ProblemPlan>&)> fit = {};
 };
 
-/// Configurations to be tried, those of an audit too, over all problems.
+/// Configurations that have an outcome, those of an audit too, over all problems.
 [[nodiscard]] std::size_t count_configs(const PlannedRun& run);
 
 /// Carries it out on the GPUs, or by estimate, and prints and writes the rankings; a separate one

@@ -116,11 +116,14 @@ ExitCode sweep(const SweepOptions& options) {
   if (options.problems.d_heads.empty()) {
     keep_common(plans, problems);
   }
-  choose_audited(plans, options.audit, options.problems, options.policy.seed, problems);
   std::optional<Config> baseline = planned_baseline(kernels.families, problems, options.baseline);
   const std::string keys = space_keys(kernels.families, spaces);
-  return carry_out(options,
-                   {std::move(kernels), keys, std::move(problems), baseline, options.counters});
+  const auto fit = [&](const DeviceLimits& limits, std::vector<ProblemPlan>& fitted) {
+    prune_problems(plans, limits, fitted);
+    choose_audited(plans, options.audit, options.problems, options.policy.seed, fitted);
+  };
+  return carry_out(
+      options, {std::move(kernels), keys, std::move(problems), baseline, options.counters, fit});
 }
 
 }  // namespace fatune

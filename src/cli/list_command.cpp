@@ -13,15 +13,19 @@ void add_list_command(CLI::App& app, const CommandDefaults& defaults, Command& c
   CLI::App* sub =
       app.add_subcommand("list", "Show what a search space keeps, and what its rules drop");
   add_kernel_options(*sub, options->kernels, SpaceOption::yes);
-  add_preset_option(*sub, options->problems);
-  add_binding_options(*sub, options->problems);
+  add_problem_options(*sub, options->problems, "none: see below");
+  add_arch_option(*sub, options->arch);
   sub->add_flag("--presets", options->presets,
                 "list the published models that --preset knows, and their sources");
   sub->add_flag("--pruned", options->with_dropped, "list the dropped configurations too, and why");
   add_output_options(*sub, options->output);
-  sub->footer(R"(Examples:
+  sub->footer(
+      R"(Rules that need a problem or a device are tried with --seq only: on problems of that length, on the
+device that --arch stands for (default: sm_90). 'fatune sweep' tries them on each of its problems.
+Examples:
   fatune list
   fatune list --space tune --pruned
+  fatune list --family flash_sm90 --seq 512 --dhead 128 --pruned
   fatune list --space 64,32 --format json
   fatune list --presets
   fatune list --kernel-dir my_kernels --family my_attention)");

@@ -1,6 +1,7 @@
 #include "emit/plan_report.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "emit/print_rows.hpp"
 
@@ -44,6 +45,8 @@ const std::vector<Field<RuleCount>>& rule_fields() {
        kEverywhere,
        [](const RuleCount& r) { return r.reason.empty() ? FieldValue{} : FieldValue{r.reason}; },
        kWraps},
+      {"waits", "waits", "whether it needs a problem or a device, and was not tried", 0,
+       kForPrograms, [](const RuleCount& r) { return FieldValue{r.waits}; }},
   };
   return fields;
 }
@@ -89,6 +92,7 @@ std::string print_json(const PlanReport& report) {
                {"format_version", 1},
                {"family", report.family},
                {"space", report.space}};
+  json["seq_len"] = report.seq_len ? Json(*report.seq_len) : Json(nullptr);
   json["kept"] = Json::array();
   for (const ListedConfig& config : report.kept) {
     json["kept"].push_back(json_kept(config));
@@ -100,9 +104,24 @@ std::string print_json(const PlanReport& report) {
 }
 
 std::string summary_line(const PlanReport& report) {
-  return fmt::format("space {} of {}: {} kept, {} pruned, {} invalid\n", report.space,
-                     report.family, report.kept.size(), report.pruned.size(),
+  const std::string problem =
+      report.seq_len ? fmt::format(", for sequences of {}", *report.seq_len) : "";
+  return fmt::format("space {} of {}{}: {} kept, {} pruned, {} invalid\n", report.space,
+                     report.family, problem, report.kept.size(), report.pruned.size(),
                      report.invalid.size());
+}
+
+std::string waiting_line(const PlanReport& report, const Page& page) {
+  std::vector<std::string> waiting;
+  for (const RuleCount& rule : report.rules) {
+    if (rule.waits) {
+      waiting.push_back(rule.rule);
+    }
+  }
+  return waiting.empty() ? std::string()
+                         : fmt::format("{}tried on each problem, or with --seq: {}\n",
+                                       page.format == OutputFormat::markdown ? "\n" : "",
+                                       fmt::join(waiting, ", "));
 }
 
 /// Markdown would join lines that follow each other.
@@ -124,7 +143,8 @@ std::string print_plan_report(const PlanReport& report, const Page& page, bool w
   if (page.format == OutputFormat::csv) {
     return configs;
   }
-  std::string text = summary_line(report) + unknown_lines(report, page) + "\n" + configs;
+  std::string text = summary_line(report) + waiting_line(report, page) +
+                     unknown_lines(report, page) + "\n" + configs;
   if (with_dropped && !report.rules.empty()) {
     text += "\n" + print_rows(rule_fields(), report.rules, page);
   }

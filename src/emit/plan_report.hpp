@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +25,7 @@ struct RuleCount {
   std::string rule;
   std::string reason;        ///< for the first that it dropped; empty without one
   std::int64_t dropped = 0;  ///< whose first match it was
+  bool waits = false;        ///< for a problem or a device that is not known: it was not tried
 };
 
 /// What `list` says of a space.
@@ -33,6 +36,8 @@ struct PlanReport {
   std::vector<ListedDrop> pruned;   ///< by the space's rules
   std::vector<ListedDrop> invalid;  ///< by the family's validity
   std::vector<RuleCount> rules;     ///< in the space's order
+  /// Of the problems on which all rules were tried; absent: those that wait for one were not.
+  std::optional<std::int64_t> seq_len{};
   /// Which values of the invalid ones the family does not know, and which it knows: sentences.
   std::vector<std::string> unknown_values{};
 };

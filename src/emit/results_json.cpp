@@ -202,9 +202,9 @@ Json json_best_of(const RunReport& run, const ProblemReport& problem) {
   }
   Json best = {{"problem", json_problem(problem.problem)},
                {"run", problem.run},
-               {"candidates", ranking.size() + problem.failures.size()},
+               {"candidates", count_candidates(problem)},
                {"ranked", ranking.size()},
-               {"failed", problem.failures.size()}};
+               {"failed", count_failed(problem)}};
   best["winner"] = ranking.empty() ? Json(nullptr) : json_choice(run, problem, ranking.front());
   best["runners_up"] = runners_up;
   return best;

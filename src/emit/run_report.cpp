@@ -10,6 +10,7 @@
 #include "emit/counter_table.hpp"
 #include "emit/entry_fields.hpp"
 #include "emit/field_table.hpp"
+#include "emit/pruned_text.hpp"
 #include "emit/results_json.hpp"
 #include "emit/summary_report.hpp"
 
@@ -212,12 +213,15 @@ std::string counters_text(const ProblemReport& problem, const Style& style) {
                                   style.draw(table);
 }
 
+/// Those that rules have dropped are only counted.
 std::string failures_text(const RunReport& run, const ProblemReport& problem, const Style& style) {
-  if (problem.failures.empty()) {
+  if (count_failed(problem) == 0) {
     return {};
   }
-  const Rows rows = rows_of(run, problem, problem.failures, problem.failures.size());
-  return "\n" + style.warning(fmt::format("{} not in the ranking:", problem.failures.size())) +
+  Rows rows = rows_of(run, problem, problem.failures, problem.failures.size());
+  std::erase_if(
+      rows, [](const EntryRow& row) { return std::holds_alternative<Pruned>(row.entry->outcome); });
+  return "\n" + style.warning(fmt::format("{} not in the ranking:", rows.size())) +
          (style.markdown ? "\n" : "") +
          style.draw(table_for_people(fields_for_people(rows), rows, Shown::in_failures));
 }
@@ -304,12 +308,12 @@ std::string problem_text(const RunReport& run, const ProblemReport& problem,
   return "\n" +
          style.heading(fmt::format("{}{}: {} ranked, {} failed, {} pruned, {} invalid{}",
                                    describe(problem.problem), run_text(problem),
-                                   problem.ranking.size(), problem.failures.size(), problem.pruned,
+                                   problem.ranking.size(), count_failed(problem), problem.pruned,
                                    problem.invalid, reused_text(problem))) +
          measuring_text(problem) + verified_text(run, problem, style) + warnings_text(problem) +
-         (style.markdown ? "\n" : "") + ranking_text(run, problem, options, style) +
-         counters_text(problem, style) + failures_text(run, problem, style) +
-         audit_text(run, problem, style);
+         pruned_text(problem) + (style.markdown ? "\n" : "") +
+         ranking_text(run, problem, options, style) + counters_text(problem, style) +
+         failures_text(run, problem, style) + audit_text(run, problem, style);
 }
 
 /// What several problems come to.

@@ -7,6 +7,7 @@
 
 #include "attention/problem.hpp"
 #include "core/config.hpp"
+#include "core/outcome.hpp"
 
 namespace fatune {
 
@@ -16,12 +17,19 @@ struct AuditedConfig {
   std::string rule;
 };
 
+/// A configuration that a rule of the space drops on this problem; on another one it may not.
+struct PrunedConfig {
+  Config config;
+  Pruned why;
+};
+
 /// What is to be tried on one problem.
 struct ProblemPlan {
   Problem problem;
   int run = 1;                         ///< which repetition of the whole, from 1
   std::vector<Config> configs;         ///< in the documented order
   std::optional<Config> kept_in_race;  ///< one of them whose time is wanted even if it is behind
+  std::vector<PrunedConfig> pruned_here;
   std::int64_t pruned = 0;   ///< configurations of this dtype and d_head that rules dropped
   std::int64_t invalid = 0;  ///< ... that the family cannot build
   std::vector<AuditedConfig> audited;

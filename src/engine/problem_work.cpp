@@ -54,6 +54,11 @@ class WorkLayout {
                    nullptr}});
   }
 
+  void add_pruned(const PrunedConfig& pruned) {
+    Entry& entry = obstacles_.emplace_back(make_entry(families_.of(pruned.config), pruned.config));
+    entry.outcome = pruned.why;
+  }
+
   [[nodiscard]] ProblemWork finish() {
     std::stable_sort(guesses_.begin(), guesses_.end(),
                      [](const Guess& a, const Guess& b) { return a.us < b.us; });
@@ -106,6 +111,9 @@ ProblemWork lay_out(const FamilySet& families, const DeviceLimits& limits,
   }
   for (const AuditedConfig& audited : plan.audited) {
     layout.add(audited.config, audited.rule);
+  }
+  for (const PrunedConfig& pruned : plan.pruned_here) {
+    layout.add_pruned(pruned);
   }
   return layout.finish();
 }

@@ -60,9 +60,10 @@ std::vector<Config> bind_all(const Family& family, std::vector<Config> configs,
 }
 
 std::optional<Pruned> prune(const Family& family, const std::vector<SpaceRule>& rules,
-                            const std::vector<double>& scope) {
-  const auto rule = std::find_if(rules.begin(), rules.end(),
-                                 [&](const SpaceRule& r) { return r.drops.holds(scope); });
+                            const std::vector<double>& scope, Needs known) {
+  const auto rule = std::find_if(rules.begin(), rules.end(), [&](const SpaceRule& r) {
+    return r.needs().within(known) && r.drops.holds(scope);
+  });
   if (rule == rules.end()) {
     return std::nullopt;
   }
@@ -136,33 +137,73 @@ std::optional<Outcome> drop(const Family& family, const std::vector<SpaceRule>& 
   if (auto invalid = check_understood(family, config)) {
     return invalid;
   }
-  if (auto pruned = prune(family, rules, make_scope(family, config, nullptr, nullptr))) {
+  if (auto pruned = prune(family, rules, make_scope(family, config, nullptr, nullptr), {})) {
     return pruned;
   }
   return check_valid(family, config);
+}
+
+bool have_no_rules(const std::vector<SpacePart>& parts) {
+  return std::all_of(parts.begin(), parts.end(),
+                     [](const SpacePart& part) { return part.rules.empty(); });
+}
+
+using Dropped = std::map<Config, Outcome>;
+
+/// What the part keeps, with the rules that wait. The rest is added to `dropped`.
+SpacePart keep_of(const Family& family, const SpacePart& part, const Binding& binding,
+                  Dropped& dropped) {
+  std::set<Config> kept;
+  for (Config& config : bind_all(family, part.configs, binding)) {
+    if (auto outcome = drop(family, part.rules, config)) {
+      dropped.emplace(std::move(config), *std::move(outcome));
+    } else {
+      kept.insert(std::move(config));
+    }
+  }
+  SpacePart waiting{{kept.begin(), kept.end()}, part.rules};
+  std::erase_if(waiting.rules, [](const SpaceRule& rule) { return rule.needs().within({}); });
+  return waiting;
 }
 
 }  // namespace
 
 Plan make_plan(const Family& family, const Space& space, const Binding& binding) {
   std::set<Config> kept;
-  std::map<Config, Outcome> dropped;
+  Dropped dropped;
+  std::vector<SpacePart> waiting;
   for (const SpacePart& part : space.parts) {
-    for (Config& config : bind_all(family, part.configs, binding)) {
-      if (auto outcome = drop(family, part.rules, config)) {
-        dropped.emplace(std::move(config), *std::move(outcome));
-      } else {
-        kept.insert(std::move(config));
-      }
-    }
+    const SpacePart& added = waiting.emplace_back(keep_of(family, part, binding, dropped));
+    kept.insert(added.configs.begin(), added.configs.end());
   }
-  Plan plan{{kept.begin(), kept.end()}, {}};
+  Plan plan{{kept.begin(), kept.end()}, {}, {}};
+  if (!have_no_rules(waiting)) {
+    plan.waiting = std::move(waiting);
+  }
   for (auto& [config, outcome] : dropped) {
     if (!kept.contains(config)) {
       plan.dropped.push_back({config, std::move(outcome)});
     }
   }
   return plan;
+}
+
+std::optional<Pruned> prune_on(const Family& family, const Plan& plan, const Config& config,
+                               const Problem& problem, const DeviceLimits& limits) {
+  if (plan.waiting.empty()) {
+    return std::nullopt;
+  }
+  const std::vector<double> scope = make_scope(family, config, &problem, &limits);
+  std::optional<Pruned> pruned;
+  for (const SpacePart& part : plan.waiting) {
+    if (std::binary_search(part.configs.begin(), part.configs.end(), config)) {
+      pruned = prune(family, part.rules, scope, {.problem = true, .device = true});
+      if (!pruned) {
+        return std::nullopt;
+      }
+    }
+  }
+  return pruned;
 }
 
 std::vector<std::string> unknown_values(const Plan& plan) {

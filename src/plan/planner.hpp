@@ -36,10 +36,20 @@ struct DroppedConfig {
 struct Plan {
   std::vector<Config> kept;
   std::vector<DroppedConfig> dropped;
+  /// What each part of the space keeps, with those of its rules that wait for a problem or a
+  /// device; empty when no rule does.
+  std::vector<SpacePart> waiting{};
 };
 
-/// Applies the space's rules (the first that matches is named), then the family's validity.
+/// Applies the space's rules that parameters alone decide (the first that matches is named), then
+/// the family's validity.
 [[nodiscard]] Plan make_plan(const Family& family, const Space& space, const Binding& binding = {});
+
+/// What the rules that wait for a problem and a device say of a kept configuration: Pruned when
+/// each part that keeps it has one that matches.
+[[nodiscard]] std::optional<Pruned> prune_on(const Family& family, const Plan& plan,
+                                             const Config& config, const Problem& problem,
+                                             const DeviceLimits& limits);
 
 /// Invalid::rule of a value that the kernel does not know.
 inline constexpr const char* kUnderstoodValues = "understood-values";

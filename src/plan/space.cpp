@@ -126,6 +126,11 @@ std::optional<Space> find_slice(const FileTree& tree, const Family& family,
 
 }  // namespace
 
+Needs SpaceRule::needs() const {
+  return {drops.needs().problem || reason.needs().problem,
+          drops.needs().device || reason.needs().device};
+}
+
 bool is_space_file(std::string_view text) {
   return text.find('/') != std::string_view::npos || text.ends_with(kJson);
 }

@@ -20,6 +20,9 @@ struct SpaceRule {
   std::string id;
   Expression drops;
   Reason reason;
+
+  /// What must be known before the rule can be tried.
+  [[nodiscard]] Needs needs() const;
 };
 
 /// The configurations that one file lists, and the rules for them, in order.

@@ -165,10 +165,9 @@ class SpaceReader {
     for (const JsonNode& node : list.elements()) {
       const JsonNode drops = node.at("drops_when");
       const JsonNode reason = node.at("reason");
-      // A space is planned before there is a problem or a device: parameters alone decide.
       const SpaceRule rule{node.at("id").text(),
-                           Expression(drops.text(), family_.symbols, drops.where(), Needs{}),
-                           Reason(reason.text(), family_.symbols, reason.where(), Needs{})};
+                           Expression(drops.text(), family_.symbols, drops.where()),
+                           Reason(reason.text(), family_.symbols, reason.where())};
       for (SpacePart& part : parts) {
         part.rules.push_back(rule);
       }

@@ -53,7 +53,7 @@ bool is_known(const Entry& winner, const std::vector<Entry>& ranking, const Verd
 }
 
 bool has_all_outcomes(const ProblemReport& report, const VerdictPolicy& policy) {
-  return report.ranking.size() + report.failures.size() >= policy.candidates;
+  return count_candidates(report) >= policy.candidates;
 }
 
 WinnerDoubt doubt_of(const ProblemReport& report, const Entry& winner,

@@ -1,6 +1,7 @@
 #include "report/report.hpp"
 
 #include <algorithm>
+#include <variant>
 
 namespace fatune {
 
@@ -13,6 +14,16 @@ const Entry* find_entry(const std::vector<Entry>& entries, const Config& config)
   const auto found = std::find_if(entries.begin(), entries.end(),
                                   [&](const Entry& entry) { return entry.config == config; });
   return found == entries.end() ? nullptr : &*found;
+}
+
+std::size_t count_failed(const ProblemReport& report) {
+  return static_cast<std::size_t>(std::count_if(
+      report.failures.begin(), report.failures.end(),
+      [](const Entry& entry) { return !std::holds_alternative<Pruned>(entry.outcome); }));
+}
+
+std::size_t count_candidates(const ProblemReport& report) {
+  return report.ranking.size() + count_failed(report);
 }
 
 }  // namespace fatune

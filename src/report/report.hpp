@@ -91,8 +91,8 @@ struct ProblemReport {
   Problem problem;
   int run = 1;                  ///< which repetition of the whole measurement this is, from 1
   std::vector<Entry> ranking;   ///< best first; measured or estimated, nothing else
-  std::vector<Entry> failures;  ///< everything compiled or tried that has no rank
-  std::int64_t pruned = 0;      ///< how many the space's rules dropped
+  std::vector<Entry> failures;  ///< what has no rank: compiled, tried, or pruned on this problem
+  std::int64_t pruned = 0;      ///< how many the space's rules dropped, those in `failures` too
   std::int64_t invalid = 0;     ///< how many the family cannot build
   std::string device_uuid;      ///< of the GPU that measured it; empty: none
   std::optional<MeasuringSummary> measuring;
@@ -100,6 +100,11 @@ struct ProblemReport {
   std::vector<Entry> audited;               ///< pruned ones that were tried; not in the ranking
   std::vector<RuleAudit> audit;
 };
+
+/// Those of its failures that have been tried: a rule of the space dropped the others.
+[[nodiscard]] std::size_t count_failed(const ProblemReport& report);
+/// All that was to be tried: what no rule dropped.
+[[nodiscard]] std::size_t count_candidates(const ProblemReport& report);
 
 struct Toolchain {
   std::string fatune_version;

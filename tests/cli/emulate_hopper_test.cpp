@@ -2,6 +2,7 @@
 // space for tests, and a sample of the tuning space, on the shapes that take paths of their own.
 #include <algorithm>
 #include <random>
+#include <set>
 
 #include "cli/program.hpp"
 
@@ -76,6 +77,65 @@ TEST_F(EmulateHopper, ABlockOfManyTilesIsRight) {
                 "(ws, FP16, 64, 64, 32, 2, 4, 1): overlap+slots_2+cluster_1+persistent+dynamic",
                 "(ws_pp, FP16, 64, 128, 32, 2, 8, 2): slots_2+cluster_2+persistent"},
                words("--seq 8 --seq-kv 64 --heads 64 --batch 5 --kv-heads 4 --schedules 1"));
+}
+
+/// What the tuning space keeps for one head dimension and problem.
+class HopperSpace : public ProgramTest {
+ protected:
+  json list(const std::string& d_head, const std::vector<std::string>& problem) {
+    std::vector<std::string> arguments{"list",    "--family", "flash_sm90", "--space", "tune",
+                                       "--dhead", d_head,     "--dtype",    "fp16",    "--arch",
+                                       "sm_90a",  "--format", "json"};
+    arguments.insert(arguments.end(), problem.begin(), problem.end());
+    return fatune_json(arguments);
+  }
+  static bool keeps(const json& list, const std::string& tile) {
+    return std::any_of(list["kept"].begin(), list["kept"].end(), [&](const json& kept) {
+      return kept["config"].get<std::string>().find(tile) != std::string::npos;
+    });
+  }
+  static std::set<std::string> rules(const json& list) {
+    std::set<std::string> rules;
+    for (const json& dropped : list["pruned"]) {
+      rules.insert(dropped["rule"]);
+    }
+    return rules;
+  }
+};
+
+TEST_F(HopperSpace, RulesThatKnowTheProblemLeaveEnoughAndTheLikelyWinners) {
+  for (const char* d_head : {"64", "128", "256"}) {
+    for (const char* seq : {"512", "1024", "2048", "4096", "8192", "16384"}) {
+      for (const char* mask : {"--causal", "--no-causal"}) {
+        const json kept = list(d_head, {"--seq", seq, mask});
+        EXPECT_GE(kept["kept"].size(), 200U) << d_head << " " << seq;
+        EXPECT_TRUE(keeps(kept, d_head == std::string("256") ? "256, 128, 80" : ", 128, 128, "));
+        EXPECT_TRUE(keeps(kept, d_head == std::string("256") ? "256, 128, 64" : ", 192, 80, "));
+      }
+    }
+  }
+}
+
+TEST_F(HopperSpace, RulesThatKnowTheProblemLeaveSomethingOfEach) {
+  for (const char* d_head : {"64", "128", "256"}) {
+    for (const char* problem : {"--seq 1 --batch 1 --heads 1", "--seq 1", "--seq 65 --causal",
+                                "--seq 193 --batch 1", "--seq 1 --seq-kv 16384 --batch 1",
+                                "--seq 4096 --seq-kv 1", "--seq 700 --window 30 --batch 2"}) {
+      EXPECT_GE(list(d_head, words(problem))["kept"].size(), 16U) << d_head << " " << problem;
+    }
+  }
+}
+
+TEST_F(HopperSpace, PaddedKeysAndUnfilledWavesAreDropped) {
+  const json padded = list("128", {"--seq", "512"});
+  EXPECT_TRUE(rules(padded).contains("keys-padded"));
+  EXPECT_FALSE(keeps(padded, ", 128, 160, "));
+  EXPECT_FALSE(rules(list("128", {"--seq", "512", "--window", "9"})).contains("keys-padded"));
+  // One wave of either: with 192 rows each SM works longer, and 36 of 132 are idle, not 4.
+  const json one_wave = list("128", {"--seq", "1024", "--batch", "1"});
+  EXPECT_FALSE(keeps(one_wave, "FP16, 128, 192, "));
+  EXPECT_TRUE(keeps(one_wave, "FP16, 128, 128, "));
+  EXPECT_TRUE(keeps(list("128", {"--seq", "3072", "--batch", "1"}), "FP16, 128, 192, "));
 }
 
 TEST_F(EmulateHopper, TheTuningSpaceIsWideForEachProblem) {

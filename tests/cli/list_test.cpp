@@ -75,6 +75,26 @@ TEST_F(List, AValueThatTheFamilyDoesNotKnowNamesThoseThatItKnows) {
       testing::HasSubstr("\ninvalid: d_head is 80; flash_sm80 understands 64, 96, 128, 256\n"));
 }
 
+// What they drop is in emulate_hopper_test.cpp.
+TEST_F(List, RulesThatKnowTheProblemWaitForALength) {
+  const std::vector<std::string> list{"list", "--space", "hopper", "--dhead", "128"};
+  EXPECT_THAT(fatune(list).out,
+              HasSubstr("invalid\ntried on each problem, or with --seq: keys-padded, "
+                        "waves-unfilled\n"));
+  auto with_length = list;
+  with_length.insert(with_length.end(), {"--seq", "512", "--format", "json"});
+  const ProcessResult result = fatune(with_length);
+  expect_schema(result.out, "list");
+  const json report = json::parse(result.out);
+  EXPECT_EQ(report["seq_len"], 512);
+  const json& rule = report["rules"][4];
+  EXPECT_EQ(rule["rule"], "keys-padded");
+  EXPECT_EQ(rule["waits"], false);
+  EXPECT_GT(rule["dropped"], 0);
+  with_length[6] = "512,1024";
+  expect_error(fatune(with_length), ExitCode::usage, {"--seq: list takes one sequence length"});
+}
+
 TEST_F(List, TheKernelsVariableChoosesTheSpace) {
   process_.environment["KERNELS"] = "prog";
   EXPECT_EQ(fatune_json({"list", "--format", "json"})["kept"].size(), 7U);

@@ -193,6 +193,66 @@ TEST_F(Racing, ARuleThatCostSomethingIsNamed) {
   EXPECT_THAT(result.out, HasSubstr("rule qk-tiles-equal: none of its 8 was tried"));
 }
 
+// --- Rules that know the problem ---
+
+/// Two configurations, of which a rule drops one on the first of two problems.
+class RacingWithSuchARule : public Racing {
+ protected:
+  RacingWithSuchARule() {
+    const json part{{"list", {"(FP16, 128, 64, 64, 4): async+load_0_0_0_tiles"}},
+                    {"overlay", {{"B_c", {32, 64}}}}};
+    const json rule{{"id", "keys-filled"},
+                    {"drops_when", "B_c > 32 && seq_len < 100 && sm_count > 1"},
+                    {"reason", "{B_c} keys of {seq_len}"}};
+    write("s.json", json{{"family", "flash_sm80"},
+                         {"summary", "short blocks for short sequences"},
+                         {"configs", {part}},
+                         {"rules", {rule}}}
+                        .dump());
+  }
+  json problems(const std::vector<std::string>& more) {
+    const ProcessResult result = sweep(more);
+    expect_ok(result);
+    expect_schema(result.out, "results");
+    return json::parse(result.out)["problems"];
+  }
+  ProcessResult sweep(const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"sweep",   "--seq", "64,256",  "--batch",     "1",
+                                       "--heads", "1",     "--space", path("s.json")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return fatune(arguments);
+  }
+};
+
+TEST_F(RacingWithSuchARule, ItDropsWhereTheProblemSaysSo) {
+  const json both = problems({"--format", "json"});
+  EXPECT_EQ(both[0]["ranking"].size(), 1U);
+  EXPECT_EQ(both[0]["pruned"], 1);
+  ASSERT_EQ(both[0]["failures"].size(), 1U);
+  EXPECT_EQ(both[0]["failures"][0]["outcome"], "pruned");
+  EXPECT_EQ(both[0]["failures"][0]["detail"], "keys-filled: 64 keys of 64");
+  EXPECT_EQ(both[1]["ranking"].size(), 2U);
+  EXPECT_TRUE(both[1]["failures"].empty());
+  expect_ok(sweep({"--strict", "--no-db"}));
+}
+
+TEST_F(RacingWithSuchARule, TablesCountThemAndSayWhy) {
+  const std::string out = sweep({}).out;
+  EXPECT_THAT(out, AllOf(HasSubstr("keys-filled drops 1"), Not(HasSubstr("not in the ranking"))));
+  const ProcessResult shown = fatune({"show", "last"});
+  EXPECT_THAT(shown.out, HasSubstr("rule keys-filled drops 1 on this problem")) << shown.err;
+}
+
+TEST_F(RacingWithSuchARule, AnAuditTriesWhatItDrops) {
+  const json both = problems({"--audit", "all", "--no-db", "--format", "json"});
+  ASSERT_EQ(both[0]["audited"].size(), 1U);
+  EXPECT_EQ(both[0]["audited"][0]["pruned_by"], "keys-filled");
+  EXPECT_EQ(both[0]["audited"][0]["outcome"], "measured");
+  EXPECT_TRUE(both[0]["failures"].empty());
+  EXPECT_EQ(both[0]["audit"][0]["pruned"], 1);
+  EXPECT_TRUE(both[1]["audited"].empty());
+}
+
 TEST_F(Racing, OneThatCrashesUnderWayCostsAProcessAndNothingElse) {
   script({{"faults",
            {{{"at", "sample"}, {"label", "load_2_2_0_tiles+opt_softmax"}, {"do", "signal 11"}}}}});

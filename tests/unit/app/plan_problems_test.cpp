@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "core/error.hpp"
 #include "unit/engine/toy_kernels.hpp"
 
@@ -67,6 +69,53 @@ TEST_F(PlanProblems, CountWhatEachRuleDropped) {
   const auto problems = plan(options);
   EXPECT_THAT(problems[0].pruned_by_rule, testing::ElementsAre(std::pair("r", 1)));
   EXPECT_THAT(problems[1].pruned_by_rule, testing::IsEmpty());
+}
+
+// --- Rules that know the problem ---
+
+class PruneProblems : public PlanProblems {
+ protected:
+  /// Two lengths, for a space whose rule needs the sequence to fill a block.
+  [[nodiscard]] std::vector<ProblemPlan> pruned() const {
+    ProblemOptions options;
+    options.seq_lens = {40, 512};
+    auto problems = plan_problems(plans(), options);
+    prune_problems(plans(), kLimits, problems);
+    return problems;
+  }
+  [[nodiscard]] std::vector<FamilyPlan> plans() const {
+    const SymbolTable& symbols = kernels_.family.symbols;
+    Plan plan = plan_;
+    plan.waiting = {{plan.kept,
+                     {{"rows-filled", Expression("BLOCK_ROWS > seq_len", symbols, "f"),
+                       Reason("{BLOCK_ROWS} rows", symbols, "f")}}}};
+    std::sort(plan.waiting[0].configs.begin(), plan.waiting[0].configs.end());
+    return {{&kernels_.family, plan}};
+  }
+
+  const DeviceLimits kLimits;
+};
+
+TEST_F(PruneProblems, DropWhereTheProblemSaysSo) {
+  const auto problems = pruned();
+  EXPECT_EQ(problems[0].configs.size(), 1U);
+  ASSERT_EQ(problems[0].pruned_here.size(), 1U);
+  EXPECT_EQ(problems[0].pruned_here[0].config, plan_.kept[1]);
+  EXPECT_EQ(problems[0].pruned_here[0].why.reason, "64 rows");
+  EXPECT_EQ(problems[0].pruned, 2);
+  EXPECT_THAT(problems[0].pruned_by_rule,
+              testing::ElementsAre(std::pair("r", 1), std::pair("rows-filled", 1)));
+  EXPECT_EQ(problems[1].configs.size(), 2U);
+  EXPECT_THAT(problems[1].pruned_here, testing::IsEmpty());
+}
+
+TEST_F(PruneProblems, AnAuditTriesThemToo) {
+  auto problems = pruned();
+  choose_audited(plans(), {0, true}, {}, 1, problems);
+  ASSERT_EQ(problems[0].audited.size(), 2U);
+  EXPECT_EQ(problems[0].audited[1].rule, "rows-filled");
+  EXPECT_THAT(problems[0].pruned_here, testing::IsEmpty());
+  EXPECT_EQ(problems[0].pruned, 2);
 }
 
 // --- Audits ---

@@ -193,6 +193,17 @@ TEST_F(ProblemRunTest, AuditedOnesAreRacedAndNotRanked) {
   EXPECT_GT(report_.audit[0].gain_percent, 0.0);
 }
 
+TEST_F(ProblemRunTest, WhatARuleDropsOnTheProblemIsNotTriedAndKeepsItsReason) {
+  ProblemPlan plan = toy_.plan(256, {kLarge});
+  plan.pruned_here = {{toy_.config(kSmall), {"some-rule", "because"}}};
+  EXPECT_TRUE(run(plan));
+  EXPECT_THAT(ranking(), ElementsAre(kLarge));
+  EXPECT_EQ(toy_.compilations, 1);
+  EXPECT_EQ(outcome_summary(entry_of(kSmall).outcome), "some-rule: because");
+  EXPECT_EQ(count_failed(report_), 0U);
+  EXPECT_EQ(count_candidates(report_), 1U);
+}
+
 TEST_F(ProblemRunTest, ThePercentagesReferToTheBaseline) {
   baseline_ = toy_.config(kLarge);
   EXPECT_TRUE(run({kSmall, kLarge}));

@@ -119,6 +119,54 @@ TEST(Plan, EverythingKeptIsValid) {
   }
 }
 
+// --- Rules that wait for a problem and a device ---
+
+class WaitingRules : public testing::Test {
+ protected:
+  [[nodiscard]] static SpaceRule rule(const char* id, const char* drops) {
+    return {id, Expression(drops, flash().symbols, "f"),
+            Reason("{B_c} of {seq_len}", flash().symbols, "f")};
+  }
+  [[nodiscard]] std::optional<Pruned> prune(const Plan& plan, const Config& config,
+                                            std::int64_t seq_len) const {
+    const Problem problem{1, seq_len, 1, 128, DType::fp16};
+    return prune_on(flash(), plan, config, problem, fixtures::h200());
+  }
+
+  const Config small_ = flash_config("(FP16, 128, 64, 32, 4): async+load_0_0_0_tiles");
+  const Config large_ = flash_config("(FP16, 128, 64, 64, 4): async+load_0_0_0_tiles");
+  const SpaceRule long_keys_ = rule("long-keys", "B_c > seq_len && sm_count == 132");
+};
+
+TEST_F(WaitingRules, AreTriedOnTheProblem) {
+  const Plan plan = make_plan(flash(), {"s", "", {{{small_, large_}, {long_keys_}}}});
+  EXPECT_THAT(plan.kept, ::testing::ElementsAre(small_, large_));
+  EXPECT_FALSE(prune(plan, small_, 40));
+  EXPECT_FALSE(prune(plan, large_, 64));
+  const auto pruned = prune(plan, large_, 40);
+  ASSERT_TRUE(pruned);
+  EXPECT_EQ(pruned->rule, "long-keys");
+  EXPECT_EQ(pruned->reason, "64 of 40");
+}
+
+TEST_F(WaitingRules, TheFirstThatMatchesIsNamedAndTheOthersAreTriedBefore) {
+  const SpaceRule at_once{"at-once", Expression("B_c == 64", flash().symbols, "f"),
+                          Reason("x", flash().symbols, "f")};
+  const Plan plan = make_plan(
+      flash(), {"s", "", {{{small_, large_}, {rule("always", "1"), long_keys_, at_once}}}});
+  EXPECT_THAT(plan.kept, ::testing::ElementsAre(small_));
+  EXPECT_EQ(std::get<Pruned>(plan.dropped.at(0).outcome).rule, "at-once");
+  EXPECT_EQ(prune(plan, small_, 10)->rule, "always");
+}
+
+TEST_F(WaitingRules, WhatAnotherPartKeepsIsKept) {
+  const Plan plan =
+      make_plan(flash(), {"s", "", {{{small_, large_}, {long_keys_}}, {{large_}, {}}}});
+  EXPECT_FALSE(prune(plan, large_, 10));
+  EXPECT_TRUE(prune(plan, small_, 10));
+  EXPECT_THAT(plan_of("tune").waiting, ::testing::IsEmpty());
+}
+
 TEST(Binding, ADtypeThatTheSpaceHasIsAFilter) {
   const Plan plan = plan_of("tune", {{DType::bf16}, {}});
   EXPECT_EQ(plan.kept.size(), 40U);

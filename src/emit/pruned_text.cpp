@@ -1,0 +1,47 @@
+#include "emit/pruned_text.hpp"
+
+#include <algorithm>
+#include <variant>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace fatune {
+namespace {
+
+struct RuleDrops {
+  std::string rule;
+  std::string first;  ///< short form of one that it dropped
+  std::string reason;
+  std::size_t count = 0;
+};
+
+std::vector<RuleDrops> drops_by_rule(const ProblemReport& problem) {
+  std::vector<RuleDrops> drops;
+  for (const Entry& entry : problem.failures) {
+    const auto* pruned = std::get_if<Pruned>(&entry.outcome);
+    if (pruned == nullptr) {
+      continue;
+    }
+    auto found = std::find_if(drops.begin(), drops.end(),
+                              [&](const RuleDrops& one) { return one.rule == pruned->rule; });
+    if (found == drops.end()) {
+      found = drops.insert(drops.end(), {pruned->rule, entry.short_form, pruned->reason, 0});
+    }
+    ++found->count;
+  }
+  return drops;
+}
+
+}  // namespace
+
+std::string pruned_text(const ProblemReport& problem) {
+  std::string text;
+  for (const RuleDrops& drops : drops_by_rule(problem)) {
+    text += fmt::format("rule {} drops {} on this problem, the first of them {}: {}\n", drops.rule,
+                        drops.count, drops.first, drops.reason);
+  }
+  return text;
+}
+
+}  // namespace fatune
