@@ -8,16 +8,16 @@
 #include <string>
 #include <vector>
 
-#include "emulate/bulk_copy.hpp"
-#include "emulate/global_shadow.hpp"
+#include "emulate/async/bulk_copy.hpp"
+#include "emulate/async/mbarriers.hpp"
+#include "emulate/async/warpgroup_trace.hpp"
 #include "emulate/launch.hpp"
-#include "emulate/mbarriers.hpp"
-#include "emulate/memory_order.hpp"
+#include "emulate/memory/global_shadow.hpp"
+#include "emulate/memory/memory_order.hpp"
+#include "emulate/memory/shared_memory.hpp"
 #include "emulate/program.hpp"
-#include "emulate/register_pool.hpp"
-#include "emulate/shared_memory.hpp"
+#include "emulate/schedule/register_pool.hpp"
 #include "emulate/warp.hpp"
-#include "emulate/warpgroup_trace.hpp"
 
 namespace fatune::emulate {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "emulate/access_ends.hpp"
+#include "emulate/memory/access_ends.hpp"
 
 namespace fatune::emulate {
 

@@ -1,7 +1,7 @@
 #include "emulate/launch.hpp"
 
-#include "emulate/module_state.hpp"
-#include "emulate/resident_clusters.hpp"
+#include "emulate/memory/module_state.hpp"
+#include "emulate/schedule/resident_clusters.hpp"
 
 namespace fatune::emulate {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "emulate/finding.hpp"
-#include "emulate/global_memory.hpp"
+#include "emulate/memory/global_memory.hpp"
 #include "emulate/program.hpp"
 
 namespace fatune::emulate {

@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "emulate/clocks.hpp"
 #include "emulate/lane_storage.hpp"
-#include "emulate/memory_order.hpp"
+#include "emulate/memory/clocks.hpp"
+#include "emulate/memory/memory_order.hpp"
 #include "emulate/program.hpp"
-#include "emulate/recent_polls.hpp"
+#include "emulate/schedule/recent_polls.hpp"
 
 namespace fatune::emulate {
 

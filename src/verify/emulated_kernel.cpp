@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "emulate/decode_program.hpp"
+#include "emulate/decode/decode_program.hpp"
 #include "ptx/parse_ptx.hpp"
 
 namespace fatune {

@@ -16,7 +16,7 @@
 #include "attention/tensor_shape.hpp"
 #include "core/error.hpp"
 #include "core/tensor_map_names.hpp"
-#include "emulate/tensor_map.hpp"
+#include "emulate/memory/tensor_map.hpp"
 
 namespace fatune {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "attention/debug_request.hpp"
 #include "emulate/launch.hpp"
-#include "emulate/module_state.hpp"
+#include "emulate/memory/module_state.hpp"
 #include "emulate/program.hpp"
 #include "verify/emulated_inputs.hpp"
 #include "verify/emulated_problem.hpp"

@@ -9,7 +9,7 @@
 #include "attention/row_values.hpp"
 #include "core/kernel_arguments.hpp"
 #include "core/outcome.hpp"
-#include "emulate/global_memory.hpp"
+#include "emulate/memory/global_memory.hpp"
 #include "verify/emulated_problem.hpp"
 
 namespace fatune {

@@ -105,8 +105,9 @@ TEST_F(BrokenHopper, IsRightWithoutAMistake) {
 
 TEST_F(BrokenHopper, KeysPastTheEndAreNamedByDebug) {
   EXPECT_EQ(emulated("tail_mask", ExitCode::failed_outcomes)["outcome"], "wrong_result");
-  const ProcessResult debug = fatune({"debug", "--kernel-dir", kBrokenHopper, "--config",
-                                 broken_config("tail_mask"), "--seq", "150", "--device", "none"});
+  const ProcessResult debug =
+      fatune({"debug", "--kernel-dir", kBrokenHopper, "--config", broken_config("tail_mask"),
+              "--seq", "150", "--device", "none"});
   EXPECT_EQ(debug.exit_code, static_cast<int>(ExitCode::failed_outcomes));
   EXPECT_THAT(debug.out, HasSubstr("FIRST WRONG: step 0 (keys 128 to 159), S of block 0"));
   EXPECT_THAT(debug.out, HasSubstr("the mask: it lets through that of key 150"));

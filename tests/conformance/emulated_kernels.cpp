@@ -7,7 +7,7 @@
 
 #include "conformance/kernel_text.hpp"
 #include "conformance/results.hpp"
-#include "emulate/decode_program.hpp"
+#include "emulate/decode/decode_program.hpp"
 #include "emulate/launch.hpp"
 #include "ptx/parse_ptx.hpp"
 

@@ -10,7 +10,7 @@
 #include "attention/cpu_reference.hpp"
 #include "common/attention_args.h"
 #include "compile/compiler.hpp"
-#include "emulate/decode_program.hpp"
+#include "emulate/decode/decode_program.hpp"
 #include "gpu/context.hpp"
 #include "gpu/gpu_test.hpp"
 #include "gpu/memory.hpp"

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "emulate/half.hpp"
+#include "emulate/values/half.hpp"
 
 namespace fatune::hopper {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "emulated_kernel.hpp"
+#include "unit/emulate/emulated_kernel.hpp"
 
 // The two ends of a race: which instruction and which thread of which block.
 namespace fatune::emulate {

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "core/kernel_code.hpp"
-#include "emulate/tensor_map.hpp"
-#include "emulated_kernel.hpp"
+#include "emulate/memory/tensor_map.hpp"
 #include "gpu/nvrtc.hpp"
+#include "unit/emulate/emulated_kernel.hpp"
 
 // Kernels as NVRTC compiles them: what it makes of tensor maps that are kernel arguments.
 namespace fatune::emulate {

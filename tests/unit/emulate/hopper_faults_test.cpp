@@ -5,15 +5,15 @@
 
 #include <fmt/format.h>
 
-#include "emulated_kernel.hpp"
 #include "hopper_kernels/product_kernel.hpp"
-#include "planted_fault.hpp"
+#include "unit/emulate/emulated_kernel.hpp"
+#include "unit/emulate/planted_fault.hpp"
 
 // Mistakes with what is new in Hopper: mbarriers, bulk copies, wgmma, clusters.
 namespace fatune::emulate {
 namespace {
 
-struct Fault {
+struct HopperFault {
   std::string name;
   std::string wrong;
   std::string repaired;
@@ -198,7 +198,7 @@ Trial product_trial(const hopper::ProductCase& c) {
   return trial;
 }
 
-std::vector<Fault> copy_faults() {
+std::vector<HopperFault> copy_faults() {
   const std::string sync = "bar.sync 0;\n";
   return {
       {"MbarrierParitySlip", ring(0, " // here"), ring(1, ""), "deadlock",
@@ -283,7 +283,7 @@ std::string first_product_of(const std::string& text) {
   return text.substr(begin, text.find('\n', begin) + 1 - begin);
 }
 
-std::vector<Fault> product_faults() {
+std::vector<HopperFault> product_faults() {
   const std::string right = hopper::product_kernel(kProduct);
   const std::string first = first_product_of(right);
   const std::string only_96 = "setp.ge.u32 %p3, %r0, 96;\n";
@@ -350,10 +350,10 @@ std::vector<Fault> product_faults() {
   };
 }
 
-class HopperKernels : public testing::TestWithParam<Fault> {};
+class HopperKernels : public testing::TestWithParam<HopperFault> {};
 
 TEST_P(HopperKernels, IsFoundUnderEverySchedule) {
-  const Fault& fault = GetParam();
+  const HopperFault& fault = GetParam();
   expect_found(fault.wrong, fault.kind, fault.says, fault.trial, fault.alone);
 }
 
@@ -391,10 +391,14 @@ TEST(HopperFaults, AnInitialisationThatIsNotSynchronisedIsFound) {
   }
 }
 
-std::string fault_name(const testing::TestParamInfo<Fault>& fault) { return fault.param.name; }
+std::string hopper_fault_name(const testing::TestParamInfo<HopperFault>& fault) {
+  return fault.param.name;
+}
 
-INSTANTIATE_TEST_SUITE_P(Copies, HopperKernels, testing::ValuesIn(copy_faults()), fault_name);
-INSTANTIATE_TEST_SUITE_P(Products, HopperKernels, testing::ValuesIn(product_faults()), fault_name);
+INSTANTIATE_TEST_SUITE_P(Copies, HopperKernels, testing::ValuesIn(copy_faults()),
+                         hopper_fault_name);
+INSTANTIATE_TEST_SUITE_P(Products, HopperKernels, testing::ValuesIn(product_faults()),
+                         hopper_fault_name);
 
 }  // namespace
 }  // namespace fatune::emulate

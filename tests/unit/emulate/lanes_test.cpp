@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "emulated_kernel.hpp"
+#include "unit/emulate/emulated_kernel.hpp"
 
 // Instructions in which lanes of a warp work together.
 namespace fatune::emulate {

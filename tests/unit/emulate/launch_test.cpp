@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "emulate/decode_program.hpp"
+#include "emulate/decode/decode_program.hpp"
 #include "ptx/parse_ptx.hpp"
 
 namespace fatune::emulate {

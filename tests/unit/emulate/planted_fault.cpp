@@ -1,4 +1,4 @@
-#include "planted_fault.hpp"
+#include "unit/emulate/planted_fault.hpp"
 
 #include <gmock/gmock.h>
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "emulated_kernel.hpp"
+#include "unit/emulate/emulated_kernel.hpp"
 
 // Kernels with one mistake each, and the same ones without it.
 namespace fatune::emulate {

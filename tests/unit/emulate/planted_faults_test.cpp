@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "emulated_kernel.hpp"
-#include "planted_fault.hpp"
+#include "unit/emulate/emulated_kernel.hpp"
+#include "unit/emulate/planted_fault.hpp"
 
 // Kernels with one mistake each. The statement that the finding belongs to is marked with
 // "// here"; `repaired` is the same kernel without the mistake.

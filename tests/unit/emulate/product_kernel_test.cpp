@@ -2,8 +2,8 @@
 
 #include <cstring>
 
-#include "emulated_kernel.hpp"
 #include "hopper_kernels/product_kernel.hpp"
+#include "unit/emulate/emulated_kernel.hpp"
 
 namespace fatune::emulate {
 namespace {

@@ -25,7 +25,7 @@
 #include "core/kernel_arguments.hpp"
 #include "data/device_file.hpp"
 #include "data/file_tree.hpp"
-#include "emulate/decode_program.hpp"
+#include "emulate/decode/decode_program.hpp"
 #include "emulate/launch.hpp"
 #include "plan/config_text.hpp"
 #include "plan/family.hpp"

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "emulate/decode_program.hpp"
+#include "emulate/decode/decode_program.hpp"
 #include "ptx/parse_ptx.hpp"
 
 namespace fatune {

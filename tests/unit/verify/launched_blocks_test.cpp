@@ -5,7 +5,7 @@
 
 #include "compile/compiler.hpp"
 #include "core/error.hpp"
-#include "emulate/decode_program.hpp"
+#include "emulate/decode/decode_program.hpp"
 #include "ptx/parse_ptx.hpp"
 #include "unit/plan/plan_fixtures.hpp"
 #include "verify/emulated_launch.hpp"

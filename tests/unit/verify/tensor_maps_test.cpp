@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "core/error.hpp"
-#include "emulate/decode_program.hpp"
+#include "emulate/decode/decode_program.hpp"
 #include "ptx/parse_ptx.hpp"
 #include "verify/emulated_launch.hpp"
 

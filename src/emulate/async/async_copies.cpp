@@ -1,0 +1,176 @@
+#include "emulate/async/async_copies.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "emulate/async/mbarrier_access.hpp"
+#include "emulate/memory/memory_access.hpp"
+
+namespace fatune::emulate {
+
+bool lands_at_issue(Execution& x) {
+  switch (x.setup.schedule.timing) {
+    case Timing::early:
+      return true;
+    case Timing::late:
+      return false;
+    case Timing::random:
+      break;
+  }
+  return x.random() % 2 == 0;
+}
+
+void land(Execution& x, Warp& warp, AsyncCopy& copy) {
+  copy.landed = true;
+  std::uint8_t* const to = x.block_of(warp).shared.data(copy.destination);
+  std::fill_n(to, copy.bytes, std::uint8_t{0});
+  if (copy.source_bytes == 0) {
+    return;
+  }
+  const Instruction& instruction = x.program.instructions[copy.instruction];
+  const Access access{Space::global, copy.source, copy.source_bytes, copy.bytes};
+  if (const std::uint8_t* from = check_global(x, warp, instruction, copy.lane, access, true)) {
+    std::memcpy(to, from, copy.source_bytes);
+  }
+}
+
+namespace {
+
+/// From now on the copy has happened for those who wait for the mbarrier.
+void track(Execution& x, Warp& warp, AsyncCopy& copy, Epoch as) {
+  if (!copy.landed) {
+    land(x, warp, copy);
+  }
+  const auto known =
+      std::find_if(warp.tracked.begin(), warp.tracked.end(), [&](const TrackedCopies& other) {
+        return other.lane == copy.lane && other.as.agent() == as.agent();
+      });
+  TrackedCopies& tracked =
+      known != warp.tracked.end() ? *known : warp.tracked.emplace_back(TrackedCopies{});
+  tracked = {as, copy.group, copy.lane};
+  if (x.setup.checks.race) {
+    x.block_of(warp).shared.note_landing(as, copy.destination, copy.bytes);
+  }
+}
+
+}  // namespace
+
+void land_some(Execution& x, Warp& warp) {
+  constexpr std::uint64_t kOneIn = 4;
+  for (AsyncCopy& copy : warp.copies) {
+    if (!copy.landed && x.random() % kOneIn == 0) {
+      land(x, warp, copy);
+    }
+  }
+  for (std::size_t i = warp.arrivals.size(); i-- > 0;) {
+    if (x.random() % kOneIn == 0) {
+      arrive_for(x, warp, i);
+    }
+  }
+}
+
+void arrive_for(Execution& x, Warp& warp, std::size_t index) {
+  const AsyncArrival arrival = warp.arrivals[index];
+  warp.arrivals.erase(warp.arrivals.begin() + static_cast<std::ptrdiff_t>(index));
+  Block& block = x.block_of(warp);
+  Mbarrier* const mbarrier = block.mbarriers.find(arrival.mbarrier);
+  const Instruction& instruction = x.program.instructions[arrival.instruction];
+  if (mbarrier == nullptr) {
+    report_misuse(x, warp, instruction, arrival.lane,
+                  "the mbarrier of this arrival is there no more");
+    return;
+  }
+  const auto covered = [&](const AsyncCopy& copy) {
+    return copy.lane == arrival.lane && copy.order < arrival.order;
+  };
+  for (AsyncCopy& copy : warp.copies) {
+    if (covered(copy)) {
+      track(x, warp, copy, mbarrier->epoch());
+    }
+  }
+  std::erase_if(warp.copies, covered);
+  x.note_progress();
+  report_misuse(x, warp, instruction, arrival.lane, mbarrier->arrive(1, nullptr));
+}
+
+bool arrive_next(Execution& x) {
+  for (Warp& warp : x.warps) {
+    if (!warp.arrivals.empty()) {
+      arrive_for(x, warp, 0);
+      return true;
+    }
+  }
+  return false;
+}
+
+namespace {
+
+/// Whether any of these lanes' copies is done. A lane's groups are in order: its first copy
+/// decides.
+template <typename Done>
+bool any_done(const std::vector<AsyncCopy>& copies, Mask lanes, const Done& done) {
+  for (auto copy = copies.begin(); copy != copies.end() && lanes != 0; ++copy) {
+    if (done(*copy)) {
+      return true;
+    }
+    lanes &= ~lane_bit(copy->lane);
+  }
+  return false;
+}
+
+void end_copies(Execution& x, Warp& warp, Mask lanes, std::uint32_t pending) {
+  const auto done = [&](const AsyncCopy& copy) {
+    return has_lane(lanes, copy.lane) && copy.group + pending < warp.committed[copy.lane];
+  };
+  if (!any_done(warp.copies, lanes, done)) {
+    return;
+  }
+  for (AsyncCopy& copy : warp.copies) {
+    if (!done(copy)) {
+      continue;
+    }
+    if (!copy.landed) {
+      land(x, warp, copy);
+    }
+    if (x.setup.checks.race) {
+      x.block_of(warp).shared.note_landing(
+          x.accessor(warp, copy.lane, x.program.instructions[copy.instruction]).epoch(),
+          copy.destination, copy.bytes);
+    }
+  }
+  std::erase_if(warp.copies, done);
+}
+
+}  // namespace
+
+void await_copies(Execution& x, Warp& warp, Mask lanes, std::uint32_t pending) {
+  end_copies(x, warp, lanes, pending);
+  std::erase_if(warp.tracked, [&](const TrackedCopies& copies) {
+    const bool waited =
+        has_lane(lanes, copies.lane) && copies.group + pending < warp.committed[copies.lane];
+    if (waited) {
+      warp.clock.seen.raise(copies.as);
+    }
+    return waited;
+  });
+}
+
+void report_pending(Execution& x, const Warp& warp) {
+  for (const AsyncCopy& copy : warp.copies) {
+    if (!has_lane(warp.alive, copy.lane)) {
+      x.report(FindingKind::pending_at_exit, warp, x.program.instructions[copy.instruction],
+               copy.lane, [&] {
+                 return fmt::format(
+                     "the thread ends, and has not waited for its copy to shared "
+                     "memory + {}",
+                     copy.destination);
+               });
+    }
+  }
+}
+
+}  // namespace fatune::emulate

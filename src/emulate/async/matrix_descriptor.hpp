@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+
+#include "emulate/memory/tensor_map.hpp"
+
+// The matrix descriptors of wgmma: PTX ISA 9.0, section 9.7.15.5.1.
+namespace fatune::emulate {
+
+/// Where a matrix of 16-bit elements is in shared memory. Its "rows" are M of A, N of B.
+struct MatrixDescriptor {
+  std::uint32_t start = 0;          ///< address
+  std::uint32_t leading_bytes = 0;  ///< leading dimension byte offset
+  std::uint32_t stride_bytes = 0;   ///< stride dimension byte offset
+  std::uint32_t base_offset = 0;
+  Swizzle swizzle = Swizzle::none;
+
+  [[nodiscard]] static MatrixDescriptor of(std::uint64_t bits);
+
+  /// Bytes after which the permutation of the swizzle repeats; 16 without.
+  [[nodiscard]] std::uint32_t repeat_bytes() const;
+  /// Whether the pattern begins where rows do. False: rows are permuted in another way than they
+  /// were written.
+  [[nodiscard]] bool is_aligned() const;
+
+  /// The address of 16 bytes. K-major: elements k = 8 chunk to 8 chunk + 7 of a row.
+  [[nodiscard]] std::uint32_t k_major_chunk(std::uint32_t row, std::uint32_t chunk) const;
+  /// MN-major: rows 8 chunk to 8 chunk + 7 at one k.
+  [[nodiscard]] std::uint32_t mn_major_chunk(std::uint32_t chunk, std::uint32_t k) const;
+
+ private:
+  /// Of a swizzled row: 32, 64 or 128; without, of one chunk.
+  [[nodiscard]] std::uint32_t row_bytes() const;
+};
+
+}  // namespace fatune::emulate

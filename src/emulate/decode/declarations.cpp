@@ -1,0 +1,271 @@
+#include "emulate/decode/declarations.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "core/text_parts.hpp"
+#include "emulate/decode/literal.hpp"
+#include "emulate/decode/scalar_type.hpp"
+#include "emulate/memory/memory_access.hpp"
+
+namespace fatune::emulate {
+namespace {
+
+// Far below the allocations of GlobalMemory.
+constexpr std::uint64_t kFirstVariable = 0x7e00'0000'0000;
+constexpr std::uint64_t kMostElements = std::uint64_t{1} << 28U;
+constexpr std::uint64_t kMostSharedBytes = 232448;  ///< of a block, on compute capability 9.0
+constexpr std::uint64_t kMostLocalBytes = 512 * 1024;
+constexpr std::uint64_t kMostParameterBytes = 32764;
+constexpr std::uint64_t kMostVariableBytes = std::uint64_t{1} << 28U;
+
+/// ".shared .align 16 .b8 tile[4096]".
+struct Declaration {
+  std::string space;  ///< "shared"
+  ScalarType type = ScalarType::b8;
+  std::uint64_t alignment = 1;
+  std::string name;
+  std::uint64_t elements = 1;
+  bool unsized = false;  ///< "[]"
+  std::string value;
+
+  [[nodiscard]] std::uint64_t bytes() const {
+    return elements * static_cast<std::uint64_t>(size_of(type));
+  }
+};
+
+[[noreturn]] void fail(std::string_view text) {
+  throw Error(ExitCode::bad_file, "this declaration is not covered", std::string(text));
+}
+
+std::uint64_t number(std::string_view text, std::string_view all) {
+  std::uint64_t value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || value > kMostElements) {
+    fail(all);
+  }
+  return value;
+}
+
+void read_extent(std::string_view name, Declaration& declaration, std::string_view all) {
+  const std::size_t open = name.find('[');
+  declaration.name = std::string(trim(name.substr(0, open)));
+  for (std::size_t at = open; at != std::string_view::npos; at = name.find('[', at + 1)) {
+    const std::size_t close = name.find(']', at);
+    if (close == std::string_view::npos) {
+      fail(all);
+    }
+    const std::string_view extent = trim(name.substr(at + 1, close - at - 1));
+    declaration.unsized = extent.empty();
+    declaration.elements *= extent.empty() ? 0 : number(extent, all);
+    if (declaration.elements > kMostElements) {
+      fail(all);
+    }
+  }
+}
+
+Declaration read_declaration(std::string_view all) {
+  Declaration declaration;
+  std::string_view text = all;
+  if (const std::size_t equals = text.find('='); equals != std::string_view::npos) {
+    declaration.value = std::string(trim(text.substr(equals + 1)));
+    text = trim(text.substr(0, equals));
+  }
+  bool has_type = false;
+  bool pointee = false;  // after ".ptr" comes what the parameter points to
+  while (text.starts_with('.')) {
+    const std::string_view word = take_until(text, ' ').substr(1);
+    text = trim(text);
+    if (word == "align") {
+      const std::uint64_t alignment = number(take_until(text, ' '), all);
+      declaration.alignment = pointee ? declaration.alignment : alignment;
+      text = trim(text);
+    } else if (const auto type = scalar_type(word)) {
+      declaration.type = *type;
+      has_type = true;
+    } else if (word == "global" || word == "const" || word == "shared" || word == "local" ||
+               word == "param") {
+      declaration.space = pointee ? declaration.space : word;
+    } else if (word == "ptr") {
+      pointee = true;
+    } else if (word != "visible" && word != "extern" && word != "weak" && word != "common" &&
+               word != "managed") {
+      fail(all);
+    }
+  }
+  if (!has_type || declaration.alignment == 0) {
+    fail(all);
+  }
+  declaration.alignment = std::max<std::uint64_t>(
+      declaration.alignment, static_cast<std::uint64_t>(std::max(1, size_of(declaration.type))));
+  read_extent(text, declaration, all);
+  return declaration;
+}
+
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+/// "{1, 2, 3}" or "0f3FB8AA3B", as bytes.
+std::vector<std::uint8_t> initial_bytes(const Declaration& declaration) {
+  std::vector<std::uint8_t> bytes(declaration.bytes());
+  std::string_view text = declaration.value;
+  if (text.starts_with('{') && text.ends_with('}')) {
+    text = text.substr(1, text.size() - 2);
+  }
+  const auto element = static_cast<std::size_t>(size_of(declaration.type));
+  std::size_t at = 0;
+  for (const std::string& item : split_operands(text)) {
+    const auto bits = literal_bits(item, declaration.type);
+    if (!bits || at + element > bytes.size()) {
+      fail(declaration.name + " = " + declaration.value);
+    }
+    for (std::size_t i = 0; i < element; ++i) {
+      bytes[at + i] = static_cast<std::uint8_t>(*bits >> (8 * i));
+    }
+    at += element;
+  }
+  return bytes;
+}
+
+class Layout {
+ public:
+  void add(const Declaration& declaration) {
+    if (declaration.space == "shared") {
+      add_shared(declaration);
+    } else if (declaration.space == "local") {
+      result.addresses[declaration.name] = place(local_, declaration, kMostLocalBytes);
+    } else if (declaration.space == "param") {
+      result.addresses[declaration.name] = place(parameters_, declaration, kMostParameterBytes);
+    } else {
+      add_variable(declaration);
+    }
+  }
+
+  /// A parameter of a call. Scopes of the kernel may use a name for several: they share the room of
+  /// the largest.
+  void add_call_parameter(const Declaration& declaration) {
+    result.call_parameters.insert(declaration.name);
+    std::uint64_t& bytes = call_parameter_bytes_[declaration.name];
+    if (declaration.bytes() > bytes) {
+      bytes = declaration.bytes();
+      result.addresses[declaration.name] = place(local_, declaration, kMostLocalBytes);
+    }
+  }
+
+  Declarations finish() {
+    result.static_shared_bytes = static_cast<std::uint32_t>(shared_);
+    result.dynamic_shared_offset =
+        static_cast<std::uint32_t>(round_up(shared_, dynamic_alignment_));
+    for (const std::string& name : dynamic_) {
+      result.addresses[name] = kSharedBase + result.dynamic_shared_offset;
+    }
+    result.local_bytes = static_cast<std::uint32_t>(local_);
+    result.parameter_bytes = static_cast<std::uint32_t>(parameters_);
+    return std::move(result);
+  }
+
+ private:
+  static std::uint64_t place(std::uint64_t& used, const Declaration& declaration,
+                             std::uint64_t most_bytes) {
+    const std::uint64_t address = round_up(used, declaration.alignment);
+    used = address + declaration.bytes();
+    if (used > most_bytes) {
+      throw Error(ExitCode::bad_file,
+                  fmt::format("{} .{} bytes are more than there can be", used, declaration.space),
+                  declaration.name, fmt::format("at most {}", most_bytes));
+    }
+    return address;
+  }
+
+  void add_shared(const Declaration& declaration) {
+    if (declaration.unsized) {
+      dynamic_.push_back(declaration.name);
+      dynamic_alignment_ = std::max(dynamic_alignment_, declaration.alignment);
+      if (dynamic_alignment_ > kMostSharedBytes) {
+        fail(declaration.name);
+      }
+    } else {
+      result.addresses[declaration.name] =
+          kSharedBase + place(shared_, declaration, kMostSharedBytes);
+    }
+  }
+
+  void add_variable(const Declaration& declaration) {
+    const std::uint64_t address =
+        kFirstVariable + place(variables_, declaration, kMostVariableBytes);
+    result.addresses[declaration.name] = address;
+    result.variables.push_back({declaration.name, address, initial_bytes(declaration)});
+  }
+
+  Declarations result;
+  std::uint64_t shared_ = 0;
+  std::uint64_t local_ = 0;
+  std::uint64_t parameters_ = 0;
+  std::uint64_t variables_ = 0;
+  std::map<std::string, std::uint64_t> call_parameter_bytes_;
+  std::vector<std::string> dynamic_;
+  std::uint64_t dynamic_alignment_ = 16;
+};
+
+/// ".param" directives between the parentheses of a kernel's header.
+std::vector<std::string> parameters_of(const std::string& header) {
+  const std::size_t open = header.find('(');
+  const std::size_t close = header.find(')');
+  if (open == std::string::npos || close == std::string::npos || close < open) {
+    return {};
+  }
+  return split_operands(std::string_view(header).substr(open + 1, close - open - 1));
+}
+
+std::uint32_t cluster_extent(const std::string& text) {
+  constexpr std::uint64_t kMostBlocks = 16;
+  const auto blocks = literal_bits(text, ScalarType::u32);
+  if (!blocks || *blocks < 1 || *blocks > kMostBlocks) {
+    throw Error(ExitCode::bad_file, fmt::format("'{}' is no extent of a cluster", text),
+                ".reqnctapercluster", fmt::format("it takes 1 to {} blocks", kMostBlocks));
+  }
+  return static_cast<std::uint32_t>(*blocks);
+}
+
+/// ".reqnctapercluster 2, 1, 1", of which the last two may be absent, behind the parameters.
+std::optional<std::array<std::uint32_t, 3>> cluster_of(std::string_view header) {
+  constexpr std::string_view kDirective = ".reqnctapercluster ";
+  const std::size_t at = header.find(kDirective);
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  header.remove_prefix(at + kDirective.size());
+  const std::vector<std::string> extents = split_operands(header.substr(0, header.find('.')));
+  std::array<std::uint32_t, 3> cluster{1, 1, 1};
+  for (std::size_t i = 0; i < std::min(extents.size(), cluster.size()); ++i) {
+    cluster[i] = cluster_extent(extents[i]);
+  }
+  return cluster;
+}
+
+}  // namespace
+
+Declarations read_declarations(const PtxModule& module, const PtxFunction& function) {
+  Layout layout;
+  for (const std::string& text : parameters_of(function.header)) {
+    layout.add(read_declaration(text));
+  }
+  for (const std::string& text : module.declarations) {
+    layout.add(read_declaration(text));
+  }
+  for (const std::string& text : function.declarations) {
+    const Declaration declaration = read_declaration(text);
+    declaration.space == "param" ? layout.add_call_parameter(declaration) : layout.add(declaration);
+  }
+  Declarations declarations = layout.finish();
+  declarations.cluster = cluster_of(function.header);
+  return declarations;
+}
+
+}  // namespace fatune::emulate

@@ -1,0 +1,189 @@
+#include "emulate/decode/decode_program.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "emulate/async/warpgroup_products.hpp"
+#include "emulate/decode/declarations.hpp"
+#include "emulate/decode/decoder.hpp"
+#include "emulate/decode/names.hpp"
+#include "emulate/operations/operations.hpp"
+#include "ptx/inline_calls.hpp"
+
+namespace fatune::emulate {
+namespace {
+
+const PtxFunction& find_kernel(const PtxModule& module, const std::string& kernel,
+                               const std::string& origin) {
+  const auto found =
+      std::find_if(module.functions.begin(), module.functions.end(),
+                   [&](const PtxFunction& function) { return function.name == kernel; });
+  if (found == module.functions.end()) {
+    throw Error(ExitCode::usage, fmt::format("there is no kernel '{}'", kernel), origin);
+  }
+  return *found;
+}
+
+class ProgramBuilder {
+ public:
+  ProgramBuilder(const PtxModule& module, const PtxFunction& function, const std::string& origin)
+      : inlined_(inline_calls(module, function)),
+        function_(inlined_.function),
+        origin_(origin),
+        declarations_(read_declarations(module, function_)),
+        names_(function_, declarations_) {}
+
+  Program build() {
+    for (std::size_t i = 0; i < function_.statements.size(); ++i) {
+      add(function_.statements[i]);
+      program_.statements.push_back(inlined_.statements[i]);
+      program_.lines.push_back(function_.statements[i].line);
+    }
+    add_end();
+    connect();
+    watch();
+    describe();
+    return std::move(program_);
+  }
+
+ private:
+  void add(const PtxStatement& statement) {
+    names_.enter(statement);
+    Decoder decoder(statement.opcode, statement.operands, names_,
+                    fmt::format("{}, line {}", origin_, statement.line));
+    const Operation operation = find_operation(decoder.name());
+    if (operation == nullptr) {
+      decoder.unsupported();
+    }
+    operation(decoder);
+    add_guard(statement, decoder);
+    decoder.result.leader = !statement.labels.empty();
+    program_.instructions.push_back(decoder.result);
+    first_operands_.push_back(program_.operand_pool.size());
+    program_.operand_pool.insert(program_.operand_pool.end(), decoder.result_operands.begin(),
+                                 decoder.result_operands.end());
+  }
+
+  static void add_guard(const PtxStatement& statement, Decoder& decoder) {
+    if (statement.guard.empty()) {
+      return;
+    }
+    decoder.result.guard_negated = statement.guard.starts_with('!');
+    decoder.result.guard = static_cast<std::int32_t>(
+        decoder
+            .predicate_named(
+                std::string_view(statement.guard).substr(decoder.result.guard_negated ? 1 : 0))
+            .offset);
+  }
+
+  /// A kernel whose last statement is no exit ends there all the same.
+  void add_end() {
+    Instruction end;
+    end.flow = Flow::exit;
+    end.handler = [](Execution&, Warp&, const Instruction&, Mask) {};
+    program_.instructions.push_back(end);
+    program_.statements.push_back(inlined_.statements.empty() ? 0 : inlined_.statements.back());
+    program_.lines.push_back(program_.lines.empty() ? 0 : program_.lines.back());
+    first_operands_.push_back(program_.operand_pool.size());
+  }
+
+  void connect() {
+    for (std::size_t i = 0; i < program_.instructions.size(); ++i) {
+      Instruction& instruction = program_.instructions[i];
+      instruction.operands = program_.operand_pool.data() + first_operands_[i];
+      if (instruction.flow == Flow::branch) {
+        program_.instructions[static_cast<std::size_t>(instruction.target)].leader = true;
+      }
+    }
+  }
+
+  /// Numbers the registers of products, and finds who else uses them.
+  void watch() {
+    std::map<std::uint32_t, std::uint16_t> numbers;  // by place
+    for (const Instruction& instruction : program_.instructions) {
+      if (instruction.is_product) {
+        number_registers(instruction, numbers);
+      }
+    }
+    if (numbers.empty()) {
+      return;
+    }
+    program_.watched_names.resize(numbers.size());
+    for (std::size_t i = 0; i < function_.statements.size(); ++i) {
+      watch_statement(function_.statements[i], program_.instructions[i], numbers);
+    }
+  }
+
+  using Numbers = std::map<std::uint32_t, std::uint16_t>;
+
+  static void number_registers(const Instruction& product, Numbers& numbers) {
+    const ProductShape shape = ProductShape::of(product);
+    const std::uint32_t count = shape.sums() + (shape.a_in_registers ? 4 : 0);
+    for (std::uint32_t i = 0; i < count; ++i) {
+      if (!product.operands[i].constant) {
+        numbers.try_emplace(product.operands[i].offset, static_cast<std::uint16_t>(numbers.size()));
+      }
+    }
+  }
+
+  void watch_statement(const PtxStatement& statement, Instruction& instruction,
+                       const Numbers& numbers) {
+    WatchedUses uses;
+    const auto add = [&](const std::vector<std::size_t>& registers,
+                         std::vector<std::uint16_t>& to) {
+      for (const std::size_t index : registers) {
+        const Names::Register& found = names_.register_at(index);
+        const auto number = numbers.find(found.operand.offset);
+        if (found.type != ScalarType::pred && number != numbers.end()) {
+          to.push_back(number->second);
+          program_.watched_names[number->second] = function_.registers[index];
+        }
+      }
+    };
+    add(statement.reads, uses.reads);
+    add(statement.writes, uses.writes);
+    if (!uses.reads.empty() || !uses.writes.empty()) {
+      uses.by_product = instruction.is_product;
+      uses.copies = statement.opcode.starts_with("mov.") && statement.operands.size() == 2 &&
+                    statement.operands[0].front() != '{' && statement.operands[1].front() != '{';
+      instruction.watched = static_cast<std::int32_t>(program_.watched_uses.size());
+      program_.watched_uses.push_back(std::move(uses));
+    }
+  }
+
+  void describe() {
+    program_.kernel = function_.name;
+    program_.constants = names_.constants();
+    program_.register_bytes = names_.register_bytes();
+    program_.predicates = names_.predicates();
+    program_.special_registers = names_.special_registers();
+    program_.static_shared_bytes = declarations_.static_shared_bytes;
+    program_.dynamic_shared_offset = declarations_.dynamic_shared_offset;
+    program_.local_bytes = declarations_.local_bytes;
+    program_.parameter_bytes = declarations_.parameter_bytes;
+    program_.cluster = declarations_.cluster;
+    program_.variables = declarations_.variables;
+  }
+
+  InlinedFunction inlined_;
+  const PtxFunction& function_;  ///< with the functions that it calls
+  const std::string& origin_;
+  Declarations declarations_;
+  Names names_;
+  Program program_;
+  std::vector<std::size_t> first_operands_;
+};
+
+}  // namespace
+
+Program decode_program(const PtxModule& module, const std::string& kernel,
+                       const std::string& origin) {
+  return ProgramBuilder(module, find_kernel(module, kernel, origin), origin).build();
+}
+
+}  // namespace fatune::emulate

@@ -1,0 +1,271 @@
+#include "emulate/decode/decoder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "core/text_parts.hpp"
+#include "emulate/decode/literal.hpp"
+#include "emulate/decode/names.hpp"
+
+namespace fatune::emulate {
+namespace {
+
+std::vector<std::string_view> parts_of(std::string_view opcode) {
+  std::vector<std::string_view> parts;
+  while (!opcode.empty()) {
+    // "shared::cta" and "L2::128B" are one part.
+    parts.push_back(take_until(opcode, '.'));
+  }
+  return parts;
+}
+
+std::string_view without(std::string_view text, char open, char close) {
+  return text.size() >= 2 && text.front() == open && text.back() == close
+             ? text.substr(1, text.size() - 2)
+             : text;
+}
+
+}  // namespace
+
+Decoder::Decoder(std::string_view opcode, std::vector<std::string> operands, Names& names,
+                 std::string where)
+    : opcode_(opcode),
+      parts_(parts_of(opcode_)),
+      operands_(std::move(operands)),
+      names_(names),
+      where_(std::move(where)) {
+  if (parts_.empty()) {
+    malformed("the opcode is missing");
+  }
+  for (std::size_t i = 1; i < parts_.size(); ++i) {
+    if (const auto type = scalar_type(parts_[i])) {
+      types_.push_back(*type);
+    }
+  }
+}
+
+bool Decoder::has(std::string_view modifier) const {
+  return std::any_of(parts_.begin() + 1, parts_.end(), [&](std::string_view part) {
+    // ".shared::cta" is ".shared".
+    return part == modifier ||
+           (part.starts_with(modifier) && part.substr(modifier.size()) == "::cta");
+  });
+}
+
+ScalarType Decoder::type() const {
+  if (types_.empty()) {
+    malformed("the type is missing");
+  }
+  return types_.back();
+}
+
+std::optional<std::size_t> Decoder::one_of(
+    std::initializer_list<std::string_view> modifiers) const {
+  std::size_t index = 0;
+  for (const std::string_view modifier : modifiers) {
+    if (has(modifier)) {
+      return index;
+    }
+    ++index;
+  }
+  return std::nullopt;
+}
+
+void Decoder::unsupported(std::string_view what) const {
+  throw Error(ExitCode::bad_file,
+              fmt::format("'{}' is not covered by the emulator{}{}", opcode_,
+                          what.empty() ? "" : ": ", what),
+              where_, "docs/emulate.md lists what is");
+}
+
+void Decoder::malformed(std::string_view what) const {
+  throw Error(ExitCode::bad_file, fmt::format("'{}': {}", opcode_, what), where_);
+}
+
+const std::string& Decoder::operand(std::size_t index) const {
+  if (index >= operands_.size()) {
+    malformed("an operand is missing");
+  }
+  return operands_[index];
+}
+
+Operand Decoder::register_named(std::string_view name, ScalarType type) const {
+  const Names::Register* const found = names_.find_register(name);
+  if (found == nullptr || found->type == ScalarType::pred) {
+    malformed(fmt::format("there is no register '{}'", name));
+  }
+  if ((size_of(found->type) == 8) != (size_of(type) == 8)) {
+    malformed(fmt::format("register '{}' is of another width", name));
+  }
+  return found->operand;
+}
+
+Operand Decoder::destination_named(std::string_view name, ScalarType type) const {
+  if (name == "_") {
+    return names_.unread();
+  }
+  const Names::Register* const found = names_.find_register(name);
+  if (found != nullptr && found->read_only) {
+    malformed(fmt::format("'{}' cannot be written", name));
+  }
+  return register_named(name, type);
+}
+
+Operand Decoder::destination(std::size_t index, ScalarType type) const {
+  return destination_named(operand(index), type);
+}
+
+std::vector<Operand> Decoder::destinations(std::size_t index, ScalarType type) const {
+  std::vector<Operand> operands;
+  for (const std::string& text : split_operands(without(operand(index), '{', '}'))) {
+    operands.push_back(destination_named(text, type));
+  }
+  return operands;
+}
+
+Operand Decoder::predicate_named(std::string_view name) const {
+  const Names::Register* const found = names_.find_register(name);
+  if (found == nullptr || found->type != ScalarType::pred) {
+    malformed(fmt::format("there is no predicate '{}'", name));
+  }
+  return found->operand;
+}
+
+Operand Decoder::carry() const { return names_.carry(); }
+
+Operand Decoder::value_of(std::string_view text, ScalarType type) const {
+  const bool wide = size_of(type) == 8;
+  if (names_.find_register(text) != nullptr) {
+    return register_named(text, type);
+  }
+  if (const auto bits = literal_bits(text, type)) {
+    const int bytes = size_of(type);
+    const std::uint64_t mask =
+        bytes >= 8 ? ~std::uint64_t{0} : (std::uint64_t{1} << (8 * bytes)) - 1;
+    return names_.constant(*bits & mask, wide);
+  }
+  if (const std::uint64_t* const address = names_.find_symbol(text)) {
+    return names_.constant(*address, wide);
+  }
+  malformed(fmt::format("'{}' is neither a register nor a constant nor a variable", text));
+}
+
+Operand Decoder::value(std::size_t index, ScalarType type) const {
+  return value_of(operand(index), type);
+}
+
+Operand Decoder::predicate(std::size_t index) const { return predicate_named(operand(index)); }
+
+Operand Decoder::condition(std::size_t index) const {
+  const std::string_view text = operand(index);
+  if (const auto bits = literal_bits(text, ScalarType::pred)) {
+    return {*bits != 0 ? 1U : 0U, true};
+  }
+  const bool negated = text.starts_with('!');
+  Operand condition = predicate_named(trim(text.substr(negated ? 1 : 0)));
+  condition.negated = negated;
+  return condition;
+}
+
+std::vector<Operand> Decoder::values(std::size_t index, ScalarType type) const {
+  return values_named(operand(index), type);
+}
+
+std::vector<Operand> Decoder::values_named(std::string_view all, ScalarType type) const {
+  std::vector<Operand> operands;
+  for (const std::string& text : split_operands(without(all, '{', '}'))) {
+    operands.push_back(value_of(text, type));
+  }
+  return operands;
+}
+
+bool Decoder::is_wide(std::size_t index) const {
+  for (const std::string& text : split_operands(without(operand(index), '{', '}'))) {
+    if (const Names::Register* const found = names_.find_register(text)) {
+      return size_of(found->type) == 8;
+    }
+  }
+  return false;
+}
+
+std::int64_t Decoder::immediate(std::size_t index) const {
+  const auto bits = literal_bits(operand(index), ScalarType::s64);
+  if (!bits) {
+    malformed(fmt::format("'{}' is no constant", operand(index)));
+  }
+  return static_cast<std::int64_t>(*bits);
+}
+
+AddressOperand Decoder::address(std::size_t index) const {
+  return address_named(without(operand(index), '[', ']'));
+}
+
+std::vector<std::string> Decoder::bracketed(std::size_t index) const {
+  return split_operands(without(operand(index), '[', ']'));
+}
+
+Operand Decoder::constant(std::uint64_t bits, bool wide) const {
+  return names_.constant(bits, wide);
+}
+
+AddressOperand Decoder::address_named(std::string_view all) const {
+  const std::size_t plus = all.find('+');
+  const std::string_view base = trim(all.substr(0, plus));
+  AddressOperand address;
+  if (plus != std::string_view::npos) {
+    const auto offset = literal_bits(trim(all.substr(plus + 1)), ScalarType::s64);
+    if (!offset) {
+      malformed(fmt::format("the address '{}'", all));
+    }
+    address.offset = static_cast<std::int64_t>(*offset);
+  }
+  const Names::Register* const found = names_.find_register(base);
+  address.wide = found == nullptr || size_of(found->type) == 8;
+  address.base = value_of(base, address.wide ? ScalarType::b64 : ScalarType::b32);
+  address.base.wide = address.wide;
+  return address;
+}
+
+std::optional<std::uint64_t> Decoder::call_parameter(std::string_view name) const {
+  return names_.find_call_parameter(name);
+}
+
+std::vector<std::int32_t> Decoder::branch_targets(std::size_t index) const {
+  std::vector<std::int32_t> targets;
+  for (const std::string& label : names_.branch_targets(operand(index))) {
+    targets.push_back(names_.find_label(label));
+    if (targets.back() < 0) {
+      malformed(fmt::format("there is no label '{}'", label));
+    }
+  }
+  if (targets.empty()) {
+    malformed(fmt::format("there is no list '{}'", operand(index)));
+  }
+  return targets;
+}
+
+void Decoder::branch_target(std::size_t index) {
+  result.target = names_.find_label(operand(index));
+  if (result.target < 0) {
+    malformed(fmt::format("there is no label '{}'", operand(index)));
+  }
+}
+
+MemoryOrder order_of(const Decoder& d) {
+  return {d.one_of({"acquire", "acq_rel"}).has_value(),
+          d.one_of({"release", "acq_rel"}).has_value()};
+}
+
+void use(Decoder& d, Handler handler, ScalarType to, std::initializer_list<ScalarType> from) {
+  d.result.handler = handler;
+  d.add(d.destination(0, to));
+  std::size_t index = 1;
+  for (const ScalarType type : from) {
+    d.add(d.value(index++, type));
+  }
+}
+
+}  // namespace fatune::emulate

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emulate/decode/scalar_type.hpp"
+#include "emulate/memory/memory_order.hpp"
+#include "emulate/program.hpp"
+
+namespace fatune::emulate {
+
+class Names;
+
+/// An address operand: "[%rd1+16]".
+struct AddressOperand {
+  Operand base;
+  std::int64_t offset = 0;
+  bool wide = false;  ///< the base has 64 bits
+};
+
+/// One statement on its way to an instruction: its opcode in parts, its operands as text. What an
+/// operation does not understand is an Error(bad_file) that names the statement and its line.
+class Decoder {
+ public:
+  Decoder(std::string_view opcode, std::vector<std::string> operands, Names& names,
+          std::string where);
+
+  [[nodiscard]] const std::string& opcode() const { return opcode_; }
+  /// "mma" of mma.sync.aligned...
+  [[nodiscard]] std::string_view name() const { return parts_.front(); }
+  [[nodiscard]] bool has(std::string_view modifier) const;
+  [[nodiscard]] std::size_t part_count() const { return parts_.size(); }
+  [[nodiscard]] std::string_view part(std::size_t index) const { return parts_.at(index); }
+  /// Types among the modifiers, in order. Precondition of type(): there is one.
+  [[nodiscard]] const std::vector<ScalarType>& types() const { return types_; }
+  [[nodiscard]] ScalarType type() const;
+  /// The first of these modifiers that the opcode has: its index.
+  [[nodiscard]] std::optional<std::size_t> one_of(
+      std::initializer_list<std::string_view> modifiers) const;
+
+  [[nodiscard]] std::size_t operand_count() const { return operands_.size(); }
+  [[nodiscard]] const std::string& operand(std::size_t index) const;
+  /// Where a result goes: a register that may be written; "_" is one that nobody reads.
+  [[nodiscard]] Operand destination(std::size_t index, ScalarType type) const;
+  [[nodiscard]] std::vector<Operand> destinations(std::size_t index, ScalarType type) const;
+  [[nodiscard]] Operand destination_named(std::string_view name, ScalarType type) const;
+  /// A register, or an immediate value of that type.
+  [[nodiscard]] Operand value(std::size_t index, ScalarType type) const;
+  /// A predicate that is set.
+  [[nodiscard]] Operand predicate(std::size_t index) const;
+  /// A predicate that is asked: "%p1", "!%p1", or an immediate value. See condition_of().
+  [[nodiscard]] Operand condition(std::size_t index) const;
+  [[nodiscard]] AddressOperand address(std::size_t index) const;
+  /// The same, of what stands between the brackets.
+  [[nodiscard]] AddressOperand address_named(std::string_view text) const;
+  /// What stands in "[%rd1, {%r1, %r2}]": "%rd1" and "{%r1, %r2}".
+  [[nodiscard]] std::vector<std::string> bracketed(std::size_t index) const;
+  /// The same bits in all lanes.
+  [[nodiscard]] Operand constant(std::uint64_t bits, bool wide) const;
+  /// "{%r1, %r2}", or one register.
+  [[nodiscard]] std::vector<Operand> values(std::size_t index, ScalarType type) const;
+  [[nodiscard]] std::vector<Operand> values_named(std::string_view text, ScalarType type) const;
+  /// Whether the first register of an operand has 64 bits: loads and stores take wider ones.
+  [[nodiscard]] bool is_wide(std::size_t index) const;
+  [[nodiscard]] std::int64_t immediate(std::size_t index) const;
+  [[nodiscard]] Operand register_named(std::string_view name, ScalarType type) const;
+  [[nodiscard]] Operand predicate_named(std::string_view name) const;
+  /// CC.CF: the carry that add.cc and its like leave to addc and its like.
+  [[nodiscard]] Operand carry() const;
+  /// Where a parameter of a call is, in local memory; nothing: the name is none.
+  [[nodiscard]] std::optional<std::uint64_t> call_parameter(std::string_view name) const;
+  /// Where the labels of a .branchtargets list stand; the operand is its name.
+  [[nodiscard]] std::vector<std::int32_t> branch_targets(std::size_t index) const;
+  /// Sets result.target to where this operand's label stands.
+  void branch_target(std::size_t index);
+
+  /// Ends decoding: this opcode, or this use of it, is not covered.
+  [[noreturn]] void unsupported(std::string_view what = "") const;
+  [[noreturn]] void malformed(std::string_view what) const;
+
+  Instruction result;
+  std::vector<Operand> result_operands;
+
+  void add(Operand operand) { result_operands.push_back(operand); }
+  /// Two operands: the base and the offset. See Execution::address.
+  void add_address(const AddressOperand& address) {
+    add(address.base);
+    add(constant(static_cast<std::uint64_t>(address.offset), true));
+  }
+  void add(const std::vector<Operand>& operands) {
+    result_operands.insert(result_operands.end(), operands.begin(), operands.end());
+  }
+
+ private:
+  [[nodiscard]] Operand value_of(std::string_view text, ScalarType type) const;
+
+  std::string opcode_;
+  std::vector<std::string_view> parts_;
+  std::vector<ScalarType> types_;
+  std::vector<std::string> operands_;
+  Names& names_;
+  std::string where_;
+};
+
+/// An instruction that sets its first operand from the ones after it, which are of types `from`.
+void use(Decoder& d, Handler handler, ScalarType to, std::initializer_list<ScalarType> from);
+
+/// The order of a strong access, by its modifiers.
+[[nodiscard]] MemoryOrder order_of(const Decoder& d);
+
+/// Fills in the decoder's result. One for each opcode, by its first part: see operations.cpp.
+using Operation = void (*)(Decoder&);
+
+}  // namespace fatune::emulate

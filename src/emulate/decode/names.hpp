@@ -1,0 +1,80 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "emulate/decode/declarations.hpp"
+#include "emulate/decode/scalar_type.hpp"
+#include "emulate/program.hpp"
+#include "ptx/module.hpp"
+
+namespace fatune::emulate {
+
+/// Gives registers, immediates and symbols of a function their places.
+class Names {
+ public:
+  Names(const PtxFunction& function, const Declarations& declarations);
+
+  /// The statement whose registers are meant from now on: a name may be two registers, in two
+  /// scopes of the function.
+  void enter(const PtxStatement& statement) { statement_ = &statement; }
+
+  struct Register {
+    Operand operand;
+    ScalarType type;
+    bool read_only = false;
+  };
+  /// A register of the statement, or a special one; null: it is none.
+  [[nodiscard]] const Register* find_register(std::string_view name) const;
+  /// By its index into the function's.
+  [[nodiscard]] const Register& register_at(std::size_t index) const { return registers_[index]; }
+  /// A register that no name means: for results that nobody wants.
+  [[nodiscard]] Operand unread();
+  /// The predicate that carries are kept in.
+  [[nodiscard]] Operand carry();
+  /// The same bits in all lanes.
+  [[nodiscard]] Operand constant(std::uint64_t bits, bool wide);
+  /// The address of a variable or a parameter; null: there is none of that name.
+  [[nodiscard]] const std::uint64_t* find_symbol(std::string_view name) const;
+  /// The address, in local memory, of a parameter that the function passes to another one.
+  [[nodiscard]] std::optional<std::uint64_t> find_call_parameter(std::string_view name) const;
+  /// The labels of a list that .branchtargets declares; none: there is none of that name.
+  [[nodiscard]] std::vector<std::string> branch_targets(std::string_view name) const;
+  /// The instruction that a label stands before; -1: there is none of that name.
+  [[nodiscard]] std::int32_t find_label(std::string_view name) const;
+
+  [[nodiscard]] std::uint32_t register_bytes() const { return register_bytes_; }
+  [[nodiscard]] std::uint32_t predicates() const { return predicates_; }
+  [[nodiscard]] std::uint32_t special_registers() const { return special_offset_; }
+  [[nodiscard]] LaneStorage constants() const;
+
+ private:
+  void add_special_registers();
+  void add_register(std::string_view type);
+
+  const PtxFunction& function_;
+  const Declarations& declarations_;
+  const PtxStatement* statement_ = nullptr;
+  std::vector<Register> registers_;  ///< by index into the function's
+  std::map<std::string, Register, std::less<>> special_;
+  std::map<std::string, std::int32_t, std::less<>> labels_;
+  struct Constant {
+    std::uint64_t bits;
+    bool wide;
+    auto operator<=>(const Constant&) const = default;
+  };
+  std::map<Constant, std::uint32_t> constants_;
+  std::uint32_t constant_bytes_ = 0;
+  std::optional<Operand> unread_;
+  std::optional<Operand> carry_;
+  std::uint32_t register_bytes_ = 0;
+  std::uint32_t predicates_ = 0;
+  std::uint32_t special_offset_ = 0;
+};
+
+}  // namespace fatune::emulate

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "emulate/memory/clocks.hpp"
+#include "emulate/memory/shadow_plane.hpp"
+
+// Which instruction made an access. Marks of time (clocks.hpp) do not say: that would cost every
+// run, and only what has gone wrong is asked for it.
+namespace fatune::emulate {
+
+/// What an access does. An asynchronous one is that of a copy or of a product.
+enum class AccessKind : std::uint8_t { read, write, async_read, async_write };
+
+/// One access of one lane.
+struct AccessEnd {
+  const Instruction* instruction = nullptr;  ///< null: there was none
+  Agent agent = 0;                           ///< a warp, multiplying or not
+  std::uint8_t lane = 0;
+  AccessKind kind = AccessKind::read;
+
+  friend constexpr bool operator==(const AccessEnd&, const AccessEnd&) = default;
+  /// A mark that no access has.
+  static constexpr AccessEnd nobody() { return {nullptr, ~Agent{0}, 0, AccessKind::read}; }
+};
+
+/// For each byte of a memory: who wrote it last, and who has last read it. In step with the marks
+/// of that memory.
+class AccessEnds {
+ public:
+  explicit AccessEnds(std::size_t bytes) : bytes_(bytes) {}
+
+  void note_write(const AccessEnd& by, std::uint32_t offset, std::uint32_t count) {
+    fill(writes_, by, offset, count);
+  }
+  void note_read(const AccessEnd& by, std::uint32_t offset, std::uint32_t count) {
+    reads_.resize(std::max<std::size_t>(reads_.size(), by.agent + std::size_t{1}));
+    fill(reads_[by.agent], by, offset, count);
+  }
+  /// A copy or product begins to read.
+  void begin_async_read(const AccessEnd& by, std::uint32_t offset, std::uint32_t count) {
+    fill(async_reads_, by, offset, count);
+  }
+  [[nodiscard]] AccessEnd writer(std::uint32_t offset) const { return at(writes_, offset); }
+  /// The last read of that agent.
+  [[nodiscard]] AccessEnd reader(Agent agent, std::uint32_t offset) const {
+    return agent < reads_.size() ? at(reads_[agent], offset) : AccessEnd{};
+  }
+  /// The copy or product that was the last to begin.
+  [[nodiscard]] AccessEnd async_reader(std::uint32_t offset) const {
+    return at(async_reads_, offset);
+  }
+
+ private:
+  using Plane = std::optional<ShadowPlane<AccessEnd>>;
+
+  static AccessEnd at(const Plane& plane, std::uint32_t offset) {
+    return plane ? plane->at(offset) : AccessEnd{};
+  }
+  void fill(Plane& plane, const AccessEnd& by, std::uint32_t offset, std::uint32_t count) {
+    if (!plane) {
+      plane.emplace(bytes_, AccessEnd::nobody());
+    }
+    plane->fill(offset, count, by);
+  }
+
+  std::size_t bytes_;
+  Plane writes_;
+  Plane async_reads_;
+  std::vector<Plane> reads_;  ///< by agent
+};
+
+}  // namespace fatune::emulate

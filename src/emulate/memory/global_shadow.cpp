@@ -1,0 +1,97 @@
+#include "emulate/memory/global_shadow.hpp"
+
+namespace fatune::emulate {
+namespace {
+
+using Plane = ShadowPlane<GlobalEpoch>;
+
+// A mark for every 4 bytes takes 8, and as many again when single bytes are accessed.
+constexpr std::size_t kMostTrackedBytes = std::size_t{1} << 30U;
+
+/// Says which access a race is with.
+void name_end(const AccessEnds& ends, std::optional<GlobalRace>& race) {
+  if (race) {
+    const auto offset = static_cast<std::uint32_t>(race->offset);
+    race->by =
+        race->other_writes ? ends.writer(offset) : ends.reader(race->other.epoch().agent(), offset);
+  }
+}
+
+AccessEnd own_end(const GlobalAccessor& who, AccessKind kind) {
+  return {who.thread.instruction, who.thread.agent, static_cast<std::uint8_t>(who.thread.lane),
+          kind};
+}
+
+std::optional<GlobalRace> find_race(const std::optional<Plane>& plane, const GlobalAccessor& who,
+                                    std::uint32_t offset, std::uint32_t count, bool writes) {
+  const auto unordered = [&](GlobalEpoch access) { return !who.follows(access); };
+  if (!plane || plane->none_of(offset, count, unordered)) {
+    return std::nullopt;
+  }
+  const std::uint32_t byte = plane->first_of(offset, count, unordered).value();
+  return GlobalRace{byte, plane->at(byte), writes};
+}
+
+void mark(std::optional<Plane>& plane, const GlobalAccessor& who, std::size_t size,
+          std::uint32_t offset, std::uint32_t count) {
+  if (!plane) {
+    plane.emplace(size, GlobalEpoch::nobody());
+  }
+  plane->fill(offset, count, who.epoch());
+}
+
+}  // namespace
+
+GlobalShadow::Planes* GlobalShadow::planes_of(const GlobalAccessor& who, std::size_t allocation,
+                                              std::size_t size) {
+  if (size > kMostTrackedBytes || who.cluster >= GlobalEpoch::kMostClusters) {
+    return nullptr;
+  }
+  if (allocation >= planes_.size()) {
+    planes_.resize(allocation + 1);
+  }
+  Planes& planes = planes_[allocation];
+  if (keeps_ends_ && !planes.ends) {
+    planes.ends.emplace(size);
+  }
+  return &planes;
+}
+
+std::optional<GlobalRace> GlobalShadow::note_read(const GlobalAccessor& who, std::size_t allocation,
+                                                  std::size_t size, std::uint64_t offset,
+                                                  std::uint32_t count) {
+  Planes* const planes = planes_of(who, allocation, size);
+  if (planes == nullptr) {
+    return std::nullopt;
+  }
+  const auto at = static_cast<std::uint32_t>(offset);
+  mark(planes->reads, who, size, at, count);
+  auto race = find_race(planes->writes, who, at, count, true);
+  if (planes->ends) {
+    name_end(*planes->ends, race);
+    planes->ends->note_read(own_end(who, AccessKind::read), at, count);
+  }
+  return race;
+}
+
+std::optional<GlobalRace> GlobalShadow::note_write(const GlobalAccessor& who,
+                                                   std::size_t allocation, std::size_t size,
+                                                   std::uint64_t offset, std::uint32_t count) {
+  Planes* const planes = planes_of(who, allocation, size);
+  if (planes == nullptr) {
+    return std::nullopt;
+  }
+  const auto at = static_cast<std::uint32_t>(offset);
+  auto race = find_race(planes->writes, who, at, count, true);
+  if (!race) {
+    race = find_race(planes->reads, who, at, count, false);
+  }
+  mark(planes->writes, who, size, at, count);
+  if (planes->ends) {
+    name_end(*planes->ends, race);
+    planes->ends->note_write(own_end(who, AccessKind::write), at, count);
+  }
+  return race;
+}
+
+}  // namespace fatune::emulate

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "emulate/memory/access_ends.hpp"
+#include "emulate/memory/clocks.hpp"
+#include "emulate/memory/shadow_plane.hpp"
+
+namespace fatune::emulate {
+
+/// An access by a thread of any cluster of a launch at a time: an Epoch, and whose.
+class GlobalEpoch {
+ public:
+  static constexpr std::uint32_t kMostClusters = 1U << 22U;
+
+  constexpr GlobalEpoch() = default;
+  constexpr GlobalEpoch(std::uint32_t cluster, Epoch epoch)
+      : bits_(std::uint64_t{cluster} << 42U | std::uint64_t{epoch.agent()} << 32U |
+              std::uint64_t{epoch.clock()} << 5U | static_cast<std::uint64_t>(epoch.lane())) {}
+  /// One that no access has.
+  static constexpr GlobalEpoch nobody() {
+    GlobalEpoch epoch;
+    epoch.bits_ = ~std::uint64_t{0};
+    return epoch;
+  }
+
+  [[nodiscard]] constexpr bool never() const { return bits_ == 0; }
+  [[nodiscard]] constexpr std::uint32_t cluster() const {
+    return static_cast<std::uint32_t>(bits_ >> 42U);
+  }
+  [[nodiscard]] constexpr Epoch epoch() const {
+    return {static_cast<std::uint32_t>(bits_ >> 5U & 0x7ffffffU),
+            static_cast<Agent>(bits_ >> 32U & 0x3ffU), static_cast<int>(bits_ & 31U)};
+  }
+  friend constexpr bool operator==(GlobalEpoch, GlobalEpoch) = default;
+
+ private:
+  std::uint64_t bits_ = 0;
+};
+
+/// Who accesses global memory, and what has come before it.
+struct GlobalAccessor {
+  std::uint32_t cluster = 0;
+  Accessor thread;
+
+  [[nodiscard]] GlobalEpoch epoch() const { return {cluster, thread.epoch()}; }
+  [[nodiscard]] bool follows(GlobalEpoch before) const {
+    const Epoch epoch = before.epoch();
+    return before.never() ||
+           (before.cluster() == cluster
+                ? thread.follows(epoch)
+                : epoch.clock() <= thread.known->of(before.cluster(), epoch.agent()));
+  }
+};
+
+/// Two accesses, at least one of which writes, that nothing orders.
+struct GlobalRace {
+  std::uint64_t offset = 0;  ///< of the first byte in the allocation
+  GlobalEpoch other;
+  bool other_writes = false;
+  std::optional<AccessEnd> by = std::nullopt;  ///< the other one, if ends are kept
+};
+
+/// Who wrote each byte of global memory in a launch, and who has last read it. Of several who have
+/// read it, the others are forgotten: a race with one of them may not be found.
+class GlobalShadow {
+ public:
+  /// True: races say which instruction made the other access.
+  void keep_ends(bool keep) { keeps_ends_ = keep; }
+  /// Of an allocation of `size` bytes, by its number; the access is noted, right or wrong.
+  [[nodiscard]] std::optional<GlobalRace> note_read(const GlobalAccessor& who,
+                                                    std::size_t allocation, std::size_t size,
+                                                    std::uint64_t offset, std::uint32_t count);
+  [[nodiscard]] std::optional<GlobalRace> note_write(const GlobalAccessor& who,
+                                                     std::size_t allocation, std::size_t size,
+                                                     std::uint64_t offset, std::uint32_t count);
+
+ private:
+  using Plane = ShadowPlane<GlobalEpoch>;
+  struct Planes {
+    std::optional<Plane> writes;
+    std::optional<Plane> reads;
+    std::optional<AccessEnds> ends;  ///< empty: not kept
+  };
+
+  /// Null for allocations of which no account is kept.
+  [[nodiscard]] Planes* planes_of(const GlobalAccessor& who, std::size_t allocation,
+                                  std::size_t size);
+
+  std::vector<Planes> planes_;  ///< by allocation
+  bool keeps_ends_ = false;
+};
+
+}  // namespace fatune::emulate

@@ -1,0 +1,348 @@
+#include "emulate/memory/memory_access.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace fatune::emulate {
+namespace {
+
+std::string shared_name(const Execution& x, std::uint32_t offset) {
+  const std::uint32_t dynamic = x.program.dynamic_shared_offset;
+  const bool may_be_known = x.setup.name_shared && offset >= dynamic;
+  const std::string name = may_be_known ? x.setup.name_shared(offset - dynamic) : std::string();
+  return name.empty() ? fmt::format("shared memory + {}", offset) : name;
+}
+
+/// Whether it is a copy that completes on an mbarrier which was not waited for.
+bool is_copy(const Execution& x, const SharedFault& fault) {
+  return fault.kind == SharedFault::Kind::race && fault.other.agent() >= 2 * x.warps.size();
+}
+
+std::string thread_name(const Execution& x, Epoch epoch) {
+  const Warp& warp = x.warp_of(epoch.agent());
+  const std::string thread =
+      fmt::format("thread {} (warp {})", warp.index * kLanes + epoch.lane(), warp.index);
+  return x.blocks.size() == 1 ? thread : fmt::format("{} of block rank {}", thread, warp.block);
+}
+
+std::string describe(const Execution& x, const SharedFault& fault, const char* doing,
+                     const std::string& where) {
+  switch (fault.kind) {
+    case SharedFault::Kind::uninitialised:
+      return fmt::format("{} {}, which nobody has written", doing, where);
+    case SharedFault::Kind::in_flight:
+      return fmt::format("{} {} while an asynchronous copy of {} is on its way there", doing, where,
+                         thread_name(x, fault.other));
+    case SharedFault::Kind::being_read:
+      return fmt::format("{} {}, which an asynchronous operation may still read", doing, where);
+    case SharedFault::Kind::unfenced:
+      return fmt::format(
+          "{} {} through the async proxy, which {} wrote through the generic proxy, with no "
+          "fence.proxy.async between",
+          doing, where, thread_name(x, fault.other));
+    case SharedFault::Kind::race:
+      break;
+  }
+  if (is_copy(x, fault)) {
+    return fmt::format(
+        "{} {}, where an asynchronous copy writes whose mbarrier it has not waited for", doing,
+        where);
+  }
+  return fmt::format("{} {}, which {} {}, with no synchronisation between", doing, where,
+                     thread_name(x, fault.other), fault.other_writes ? "writes" : "reads");
+}
+
+FindingKind kind_of(SharedFault::Kind kind) {
+  switch (kind) {
+    case SharedFault::Kind::uninitialised:
+      return FindingKind::uninitialised;
+    case SharedFault::Kind::in_flight:
+    case SharedFault::Kind::being_read:
+      return FindingKind::in_flight;
+    case SharedFault::Kind::unfenced:
+      return FindingKind::missing_proxy_fence;
+    case SharedFault::Kind::race:
+      break;
+  }
+  return FindingKind::race;
+}
+
+/// The space that a generic address is in, and the address there. Generic addresses reach the
+/// shared memory of all blocks of the cluster.
+Access resolved(Access access) {
+  if (access.space != Space::generic) {
+    return access;
+  }
+  const std::uint64_t window = access.address / kWindowBytes * kWindowBytes;
+  access.space = space_of_generic(access.address);
+  if (access.space != Space::global) {
+    access.address -= window;
+  }
+  if (access.space == Space::shared) {
+    access.space = Space::shared_cluster;
+  }
+  return access;
+}
+
+bool aligned(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+             const Access& access) {
+  if (access.address % access.alignment == 0) {
+    return true;
+  }
+  x.report(FindingKind::misaligned, warp, instruction, lane, [&] {
+    return fmt::format("{} bytes at {:#x}, which is no multiple of {}", access.bytes,
+                       access.address, access.alignment);
+  });
+  return false;
+}
+
+void out_of_bounds(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                   const Access& access, const std::string& where) {
+  x.report(FindingKind::out_of_bounds, warp, instruction, lane,
+           [&] { return fmt::format("{} bytes at {}", access.bytes, where); });
+}
+
+std::uint8_t* local_bytes(Execution& x, Warp& warp, const Instruction& instruction, int lane,
+                          const Access& access) {
+  const std::uint64_t room = x.program.local_bytes;
+  if (access.address > room || access.bytes > room - access.address) {
+    out_of_bounds(x, warp, instruction, lane, access,
+                  fmt::format("local memory + {}, which has {} bytes", access.address, room));
+    return nullptr;
+  }
+  return warp.local.data() + static_cast<std::size_t>(lane) * room + access.address;
+}
+
+const std::uint8_t* parameter_bytes(Execution& x, const Warp& warp, const Instruction& instruction,
+                                    int lane, const Access& access) {
+  const std::size_t room = x.setup.parameters.size();
+  if (access.address > room || access.bytes > room - access.address) {
+    out_of_bounds(x, warp, instruction, lane, access,
+                  fmt::format("parameters + {}, which have {} bytes", access.address, room));
+    return nullptr;
+  }
+  return x.setup.parameters.data() + access.address;
+}
+
+void read_shared(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                 const Access& access, void* to) {
+  const SharedPlace place = check_shared(x, warp, instruction, lane, access);
+  if (!place) {
+    return;
+  }
+  std::memcpy(to, place.data(), access.bytes);
+  if (x.setup.checks.race) {
+    if (const auto fault = place.block->shared.note_read(x.accessor(warp, lane, instruction),
+                                                         place.offset, access.bytes)) {
+      report_shared(x, warp, instruction, lane, *fault, kReadsShared);
+    }
+  }
+}
+
+void write_shared(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                  const Access& access, const void* from) {
+  const SharedPlace place = check_shared(x, warp, instruction, lane, access);
+  if (!place || !keeps_mbarriers(x, warp, instruction, lane, place, access.bytes)) {
+    return;
+  }
+  std::memcpy(place.data(), from, access.bytes);
+  if (x.setup.checks.race) {
+    if (const auto fault = place.block->shared.note_write(x.accessor(warp, lane, instruction),
+                                                          place.offset, access.bytes)) {
+      report_shared(x, warp, instruction, lane, *fault, kWritesShared);
+    }
+  }
+}
+
+/// "thread 5 (warp 0)", with its block where that is another one.
+std::string thread_name(const Execution& x, GlobalEpoch other) {
+  const Epoch epoch = other.epoch();
+  if (other.cluster() == x.cluster) {
+    return thread_name(x, epoch);
+  }
+  const std::size_t warps = x.warps.size() / x.blocks.size();
+  const std::size_t index = epoch.agent() % warps;
+  const std::uint32_t block = first_block(x.setup, other.cluster());
+  const std::string where =
+      x.blocks.size() == 1
+          ? fmt::format("block {}", block)
+          : fmt::format("block rank {} of the cluster of block {}", epoch.agent() / warps, block);
+  return fmt::format("thread {} of {}", index * kLanes + static_cast<std::size_t>(epoch.lane()),
+                     where);
+}
+
+/// `cluster`: whose the access was.
+std::optional<OtherAccess> other_access(const Execution& x, const std::optional<AccessEnd>& end,
+                                        std::uint32_t cluster) {
+  if (!end || end->instruction == nullptr) {
+    return std::nullopt;
+  }
+  const std::size_t warps = x.warps.size() / x.blocks.size();
+  const auto in_block = static_cast<std::uint32_t>(end->agent % warps);
+  const auto rank = static_cast<std::uint32_t>(end->agent % x.warps.size() / warps);
+  return OtherAccess{end->kind, x.index_of(*end->instruction), block_at(x.setup, cluster, rank),
+                     in_block * kLanes + end->lane};
+}
+
+void note_global(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                 const Allocation& allocation, std::uint64_t offset, std::uint32_t bytes,
+                 bool reads) {
+  const GlobalAccessor who{x.cluster, x.accessor(warp, lane, instruction)};
+  const std::size_t index = x.global.index_of(allocation);
+  const std::size_t size = allocation.bytes.size();
+  const auto race = reads ? x.launch.shadow.note_read(who, index, size, offset, bytes)
+                          : x.launch.shadow.note_write(who, index, size, offset, bytes);
+  if (race) {
+    x.report(FindingKind::race, warp, instruction, lane, [&] {
+      const std::string where = x.global.describe(allocation.address + race->offset);
+      return FindingWords{
+          fmt::format("{} {}, which {} {}, with no synchronisation between",
+                      reads ? "reads" : "writes", where, thread_name(x, race->other),
+                      race->other_writes ? "writes" : "reads"),
+          where, reads ? AccessKind::read : AccessKind::write,
+          other_access(x, race->by, race->other.cluster())};
+    });
+  }
+}
+
+}  // namespace
+
+std::optional<OtherAccess> other_access(const Execution& x, const std::optional<AccessEnd>& end) {
+  return other_access(x, end, x.cluster);
+}
+
+void report_shared(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                   const SharedFault& fault, const SharedUse& use) {
+  if (fault.kind == SharedFault::Kind::uninitialised && !x.setup.checks.init) {
+    return;
+  }
+  const FindingKind kind = is_copy(x, fault) ? FindingKind::in_flight : kind_of(fault.kind);
+  x.report(kind, warp, instruction, lane, [&] {
+    const std::string where = shared_name(x, fault.offset);
+    return FindingWords{describe(x, fault, use.doing, where), where, use.access,
+                        other_access(x, fault.by)};
+  });
+}
+
+bool keeps_mbarriers(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                     const SharedPlace& place, std::uint32_t bytes) {
+  const Mbarriers& mbarriers = place.block->mbarriers;
+  if (mbarriers.empty() || mbarriers.overlapping(place.offset, bytes) == nullptr) {
+    return true;
+  }
+  x.report(FindingKind::barrier_misuse, warp, instruction, lane, [&] {
+    return fmt::format("writes {}, where an mbarrier is", shared_name(x, place.offset));
+  });
+  return false;
+}
+
+SharedPlace check_shared(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                         const Access& access) {
+  if (!aligned(x, warp, instruction, lane, access)) {
+    return {};
+  }
+  const std::uint64_t own = access.address & ((std::uint64_t{1} << kRankShift) - 1);
+  const std::uint64_t rank = access.address >> kRankShift;
+  const auto fault = [&](const std::string& where) {
+    out_of_bounds(x, warp, instruction, lane, access, where);
+    return SharedPlace{};
+  };
+  if (rank > x.blocks.size() || own < kSharedBase ||
+      (rank != 0 && access.space != Space::shared_cluster && rank - 1 != warp.block)) {
+    return fault(fmt::format("shared address {:#x}, which is none of {}", access.address,
+                             x.blocks.size() == 1 ? "the block's" : "this space"));
+  }
+  Block& block = x.blocks[rank == 0 ? warp.block : rank - 1];
+  const auto offset = static_cast<std::uint32_t>(own) - kSharedBase;
+  if (!block.shared.holds(offset, access.bytes)) {
+    return fault(
+        fmt::format("{}, which has {} bytes", shared_name(x, offset), block.shared.size()));
+  }
+  if (block.rank != warp.block && x.threads_alive(block) == 0) {
+    return fault(
+        fmt::format("{} of block rank {}, which has ended", shared_name(x, offset), block.rank));
+  }
+  return {&block, offset};
+}
+
+std::uint8_t* check_global(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                           const Access& access, bool reads) {
+  if (!aligned(x, warp, instruction, lane, access)) {
+    return nullptr;
+  }
+  Allocation* const allocation = x.global.find(access.address, access.bytes);
+  if (allocation == nullptr) {
+    out_of_bounds(x, warp, instruction, lane, access, x.global.describe(access.address));
+    return nullptr;
+  }
+  const std::uint64_t offset = access.address - allocation->address;
+  if (!allocation->initialised.empty()) {
+    const auto from = allocation->initialised.begin() + static_cast<std::ptrdiff_t>(offset);
+    const auto to = from + static_cast<std::ptrdiff_t>(access.bytes);
+    if (!reads) {
+      std::fill(from, to, std::uint8_t{1});
+    } else if (x.setup.checks.init && std::find(from, to, 0) != to) {
+      x.report(FindingKind::uninitialised, warp, instruction, lane, [&] {
+        const std::string where = x.global.describe(access.address);
+        return FindingWords{fmt::format("reads {}, which nobody has written", where), where,
+                            AccessKind::read};
+      });
+    }
+  }
+  if (x.setup.checks.race) {
+    note_global(x, warp, instruction, lane, *allocation, offset, access.bytes, reads);
+  }
+  return allocation->bytes.data() + offset;
+}
+
+void read_memory(Execution& x, Warp& warp, const Instruction& instruction, int lane,
+                 const Access& asked, void* to) {
+  std::memset(to, 0, asked.bytes);
+  const Access access = resolved(asked);
+  const std::uint8_t* from = nullptr;
+  switch (access.space) {
+    case Space::shared:
+    case Space::shared_cluster:
+      read_shared(x, warp, instruction, lane, access, to);
+      return;
+    case Space::local:
+      from = local_bytes(x, warp, instruction, lane, access);
+      break;
+    case Space::parameter:
+      from = parameter_bytes(x, warp, instruction, lane, access);
+      break;
+    default:
+      from = check_global(x, warp, instruction, lane, access, true);
+  }
+  if (from != nullptr) {
+    std::memcpy(to, from, access.bytes);
+  }
+}
+
+void write_memory(Execution& x, Warp& warp, const Instruction& instruction, int lane,
+                  const Access& asked, const void* from) {
+  const Access access = resolved(asked);
+  std::uint8_t* to = nullptr;
+  switch (access.space) {
+    case Space::shared:
+    case Space::shared_cluster:
+      write_shared(x, warp, instruction, lane, access, from);
+      return;
+    case Space::local:
+      to = local_bytes(x, warp, instruction, lane, access);
+      break;
+    case Space::parameter:
+      out_of_bounds(x, warp, instruction, lane, access, "the kernel's parameters: not writable");
+      break;
+    default:
+      to = check_global(x, warp, instruction, lane, access, false);
+  }
+  if (to != nullptr) {
+    std::memcpy(to, from, access.bytes);
+  }
+}
+
+}  // namespace fatune::emulate

@@ -1,0 +1,90 @@
+#include "emulate/memory/memory_order.hpp"
+
+#include <utility>
+
+#include "emulate/memory/memory_access.hpp"
+
+namespace fatune::emulate {
+namespace {
+
+/// What another cluster has left there is known by its number.
+StrongLocation& global_location(Execution& x, std::uint64_t address) {
+  const auto [found, is_new] = x.launch.locations.try_emplace(address);
+  StrongLocation& location = found->second;
+  if (!is_new && location.cluster != x.cluster) {
+    location.accessed.change_cluster(location.cluster, x.cluster);
+    location.released.change_cluster(location.cluster, x.cluster);
+  }
+  location.cluster = x.cluster;
+  return location;
+}
+
+StrongLocation& location_of(Execution& x, const Warp& warp, const Access& access) {
+  const Space space =
+      access.space == Space::generic ? space_of_generic(access.address) : access.space;
+  if (space != Space::shared && space != Space::shared_cluster) {
+    return global_location(x, access.address);
+  }
+  const std::uint64_t address = shared_part(access.address);
+  const std::uint64_t rank = address >> kRankShift;
+  return x.strong_locations[{rank == 0 ? warp.block : rank - 1,
+                             address & ((std::uint64_t{1} << kRankShift) - 1)}];
+}
+
+}  // namespace
+
+StrongAccess::StrongAccess(Execution& x, Warp& warp, const Access& access, MemoryOrder order)
+    : warp_(warp), order_(order) {
+  if (!x.setup.checks.race) {
+    return;
+  }
+  location_ = &location_of(x, warp, access);
+  // Another lane of this warp may have been here just now: what comes is later than that.
+  if (location_->accessed.of(warp.agent) == warp.clock.seen.of(warp.agent)) {
+    warp_.advance();
+  }
+  known_ = warp_.clock.seen;
+  own_ = known_.of(warp.agent);
+  warp_.clock.seen.join(location_->accessed);
+}
+
+StrongAccess::~StrongAccess() {
+  if (location_ != nullptr) {
+    warp_.clock.seen = std::move(known_);
+    location_->accessed.set(warp_.agent, own_);
+  }
+}
+
+void StrongAccess::reads() {
+  if (location_ == nullptr) {
+    return;
+  }
+  warp_.fences.acquired.join(location_->released);
+  if (order_.acquires) {
+    known_.join(location_->released.seen);
+    warp_.clock.fenced.join(location_->released.fenced);
+  }
+}
+
+void StrongAccess::writes() {
+  if (location_ == nullptr) {
+    return;
+  }
+  location_->released.join(warp_.fences.released);
+  location_->released.seen.join(warp_.clock.published);
+  if (order_.releases) {
+    location_->released.seen.join(known_);
+    location_->released.fenced.join(warp_.clock.fenced);
+    // What this warp does from now on has not been handed over.
+    known_.set(warp_.agent, own_ + 1);
+  }
+}
+
+void order_by_fence(Warp& warp) {
+  warp.clock.join(warp.fences.acquired);
+  warp.clock.published.join(warp.clock.seen);
+  warp.fences.released.join(warp.clock);
+  warp.advance();
+}
+
+}  // namespace fatune::emulate

@@ -1,0 +1,123 @@
+#include <cstdint>
+
+#include "emulate/operations/operations.hpp"
+#include "emulate/operations/use_function.hpp"
+#include "emulate/values/float_functions.hpp"
+
+// Approximations: PTX ISA 9.0, section 9.7.3. Rounded correctly here, which is within their
+// documented error, but where the hardware's ranges differ from that: those are its own.
+namespace fatune::emulate {
+namespace {
+
+using enum ScalarType;
+
+struct Exp2 {
+  float operator()(float a) const { return static_cast<float>(std::exp2(static_cast<double>(a))); }
+};
+struct Log2 {
+  float operator()(float a) const { return static_cast<float>(std::log2(static_cast<double>(a))); }
+};
+struct ReciprocalRoot {
+  float operator()(float a) const {
+    return static_cast<float>(1.0 / std::sqrt(static_cast<double>(a)));
+  }
+};
+struct Sine {
+  float operator()(float a) const { return static_cast<float>(std::sin(static_cast<double>(a))); }
+};
+struct Cosine {
+  float operator()(float a) const { return static_cast<float>(std::cos(static_cast<double>(a))); }
+};
+struct HyperbolicTangent {
+  float operator()(float a) const { return static_cast<float>(std::tanh(static_cast<double>(a))); }
+};
+
+template <typename F>
+float plain(float a) {
+  return canonical(F{}(a));
+}
+template <typename F>
+float flushed(float a) {
+  return flush_subnormal(canonical(F{}(flush_subnormal(a))));
+}
+
+template <typename F>
+void use_single(Decoder& d) {
+  if (d.type() != f32) {
+    d.unsupported("this type");
+  }
+  return d.has("ftz") ? use_function<&flushed<F>>(d) : use_function<&plain<F>>(d);
+}
+
+// --- Double precision: what the hardware makes of the upper 32 bits, the rest zero ---
+
+double flush_double(double value) {
+  return std::fpclassify(value) == FP_SUBNORMAL ? std::copysign(0.0, value) : value;
+}
+
+double upper_half(double value) {
+  constexpr std::uint64_t kUpper = 0xffff'ffff'0000'0000U;
+  return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) & kUpper);
+}
+
+/// Of operands whose upper half alone is looked at.
+template <typename F>
+double of_upper_half(double a) {
+  const double seen = flush_double(upper_half(a));
+  return upper_half(flush_double(canonical_of(F{}(seen), seen)));
+}
+
+struct DoubleReciprocalRoot {
+  double operator()(double a) const { return 1.0 / std::sqrt(a); }
+};
+
+double reciprocal_root(double a) { return canonical_of(1.0 / std::sqrt(a), a); }
+
+// --- Division ---
+
+/// a times the reciprocal of b, which is 0 from 2^126 on.
+float divide_approximately(float a, float b) {
+  if (std::fabs(b) > 0x1p126F && !std::isinf(b)) {
+    return canonical(a * std::copysign(0.0F, b));
+  }
+  return canonical(a / b);
+}
+float divide_flushed(float a, float b) {
+  return flush_subnormal(divide_approximately(flush_subnormal(a), flush_subnormal(b)));
+}
+float divide_fully(float a, float b) { return canonical(a / b); }
+float divide_fully_flushed(float a, float b) {
+  return flush_subnormal(canonical(flush_subnormal(a) / flush_subnormal(b)));
+}
+
+}  // namespace
+
+void decode_approximation(Decoder& d) {
+  if (d.type() == f64 && d.has("ftz") && d.name() == "rcp") {
+    return use_function<&of_upper_half<Reciprocal>>(d);
+  }
+  if (d.type() == f64 && d.name() == "rsqrt") {
+    return d.has("ftz") ? use_function<&of_upper_half<DoubleReciprocalRoot>>(d)
+                        : use_function<&reciprocal_root>(d);
+  }
+  if (d.name() == "ex2") return use_single<Exp2>(d);
+  if (d.name() == "lg2") return use_single<Log2>(d);
+  if (d.name() == "sin") return use_single<Sine>(d);
+  if (d.name() == "cos") return use_single<Cosine>(d);
+  if (d.name() == "tanh") return use_single<HyperbolicTangent>(d);
+  if (d.name() == "rsqrt") return use_single<ReciprocalRoot>(d);
+  if (d.name() == "sqrt") return use_single<SquareRoot>(d);
+  return use_single<Reciprocal>(d);
+}
+
+void decode_approximate_division(Decoder& d) {
+  if (d.type() != f32) {
+    d.unsupported("this type");
+  }
+  if (d.has("full")) {
+    return d.has("ftz") ? use_function<&divide_fully_flushed>(d) : use_function<&divide_fully>(d);
+  }
+  return d.has("ftz") ? use_function<&divide_flushed>(d) : use_function<&divide_approximately>(d);
+}
+
+}  // namespace fatune::emulate

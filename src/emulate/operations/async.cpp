@@ -1,0 +1,160 @@
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "emulate/async/async_copies.hpp"
+#include "emulate/async/mbarrier_access.hpp"
+#include "emulate/memory/bank_conflicts.hpp"
+#include "emulate/memory/memory_access.hpp"
+#include "emulate/operations/operations.hpp"
+
+// cp.async and its groups: PTX ISA 9.0, section 9.7.9.25.
+namespace fatune::emulate {
+namespace {
+
+using enum ScalarType;
+
+constexpr std::int64_t kMostPending = 1 << 20;
+
+void start_copy(Execution& x, Warp& warp, const Instruction& instruction, int lane,
+                std::uint64_t destination, std::uint64_t source, std::uint32_t source_bytes) {
+  const std::uint32_t bytes = instruction.variant;
+  const Access to{Space::shared, destination, bytes, bytes};
+  const SharedPlace place = check_shared(x, warp, instruction, lane, to);
+  if (!place) {
+    return;
+  }
+  const std::uint32_t offset = place.offset;
+  if (x.setup.checks.race) {
+    if (const auto fault = x.block_of(warp).shared.note_issue(x.accessor(warp, lane, instruction),
+                                                              offset, bytes)) {
+      report_shared(x, warp, instruction, lane, *fault, kCopiesToShared);
+    }
+  }
+  AsyncCopy copy;
+  copy.source = source;
+  copy.destination = offset;
+  copy.instruction = static_cast<std::uint32_t>(x.index_of(instruction));
+  copy.group = warp.committed[static_cast<std::size_t>(lane)];
+  copy.order = warp.async_order++;
+  copy.lane = static_cast<std::uint8_t>(lane);
+  copy.bytes = static_cast<std::uint8_t>(bytes);
+  copy.source_bytes = static_cast<std::uint8_t>(std::min(source_bytes, bytes));
+  warp.copies.push_back(copy);
+  if (lands_at_issue(x)) {
+    land(x, warp, warp.copies.back());
+  }
+}
+
+void copy_async(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  const Operand* const operands = instruction.operands;
+  std::array<std::uint64_t, kLanes> destinations{};
+  std::array<std::uint64_t, kLanes> sources{};
+  Mask reads = 0;  // a copy of no source bytes reads nothing
+  for_each_lane(mask, [&](int lane) {
+    const auto index = static_cast<std::size_t>(lane);
+    destinations[index] =
+        (instruction.wide_address ? x.lanes<std::uint64_t>(warp, operands[0])[lane]
+                                  : x.lanes<std::uint32_t>(warp, operands[0])[lane]) +
+        static_cast<std::uint64_t>(instruction.offset);
+    sources[index] = x.lanes<std::uint64_t>(warp, operands[1])[lane] +
+                     static_cast<std::uint64_t>(instruction.second_offset);
+    const std::uint32_t source_bytes = x.lanes<std::uint32_t>(warp, operands[2])[lane];
+    reads |= source_bytes > 0 ? lane_bit(lane) : 0U;
+    start_copy(x, warp, instruction, lane, destinations[index], sources[index], source_bytes);
+  });
+  count_access(x, instruction, Space::shared, destinations, mask, instruction.variant);
+  x.counts(instruction).global_sectors += global_sectors(sources, reads, instruction.variant);
+}
+
+void commit_group(Execution&, Warp& warp, const Instruction&, Mask mask) {
+  for_each_lane(mask, [&](int lane) { ++warp.committed[static_cast<std::size_t>(lane)]; });
+}
+
+void wait_group(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  await_copies(x, warp, mask, instruction.variant);
+}
+
+void wait_all(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  commit_group(x, warp, instruction, mask);
+  await_copies(x, warp, mask, 0);
+}
+
+/// Operands: address (2).
+void arrive_when_copied(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  for_each_lane(mask, [&](int lane) {
+    const std::uint64_t address = shared_part(x.address(warp, instruction.operands, lane));
+    const MbarrierPlace at = find_mbarrier(x, warp, instruction, lane, address, Space::shared);
+    if (!at) {
+      return;
+    }
+    if (instruction.variant != 0) {
+      report_misuse(x, warp, instruction, lane, at.mbarrier->add_arrival());
+    }
+    warp.arrivals.push_back({static_cast<std::uint32_t>(x.index_of(instruction)), at.place.offset,
+                             warp.async_order++, static_cast<std::uint8_t>(lane)});
+    if (lands_at_issue(x)) {
+      arrive_for(x, warp, warp.arrivals.size() - 1);
+    }
+  });
+}
+
+void decode_arrival(Decoder& d) {
+  d.add_address(d.address(0));
+  d.result.handler = &arrive_when_copied;
+  d.result.variant = d.has("noinc") ? 0 : 1;  // whether the arrival is one more than expected
+}
+
+void decode_copy(Decoder& d) {
+  if (!d.has("shared") || !d.has("global") || d.operand_count() < 3) {
+    d.unsupported("this form");
+  }
+  const AddressOperand to = d.address(0);
+  const AddressOperand from = d.address(1);
+  if (!from.wide) {
+    d.malformed("the source's address");
+  }
+  const std::int64_t bytes = d.immediate(2);
+  if (bytes != 16 && (d.has("cg") || (bytes != 4 && bytes != 8))) {
+    d.malformed("a copy has 4, 8 or 16 bytes, with .cg 16");
+  }
+  d.result.handler = &copy_async;
+  d.result.variant = static_cast<std::uint32_t>(bytes);
+  d.result.wide_address = to.wide;
+  d.result.offset = to.offset;
+  d.result.second_offset = from.offset;
+  d.add(to.base);
+  d.add(from.base);
+  d.add(d.value(d.operand_count() > 3 ? 3 : 2, u32));
+}
+
+}  // namespace
+
+void decode_cp(Decoder& d) {
+  if (d.part_count() < 2 || d.part(1) != "async" || d.has("reduce")) {
+    d.unsupported();
+  }
+  if (d.has("bulk")) {
+    decode_bulk(d);
+  } else if (d.has("mbarrier")) {
+    decode_arrival(d);
+  } else if (d.has("commit_group")) {
+    d.result.handler = &commit_group;
+  } else if (d.has("wait_all")) {
+    d.result.handler = &wait_all;
+  } else if (d.has("wait_group")) {
+    const std::int64_t pending = d.immediate(0);
+    if (pending < 0 || pending > kMostPending) {
+      d.malformed("the number of groups");
+    }
+    d.result.handler = &wait_group;
+    d.result.variant = static_cast<std::uint32_t>(pending);
+  } else {
+    decode_copy(d);
+  }
+}
+
+}  // namespace fatune::emulate

@@ -1,0 +1,361 @@
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "emulate/async/bulk_copies.hpp"
+#include "emulate/async/mbarrier_access.hpp"
+#include "emulate/memory/memory_access.hpp"
+#include "emulate/operations/operations.hpp"
+
+// cp.async.bulk, with tensor maps (TMA) and without: PTX ISA 9.0, sections 9.7.9.25.4
+// and 9.7.9.25.5.
+namespace fatune::emulate {
+namespace {
+
+using enum ScalarType;
+
+constexpr std::uint32_t kMulticast = 0x100;  ///< of Instruction::variant; below: the box's rank
+constexpr std::uint32_t kTensorMapAlignment = 64;
+constexpr std::uint32_t kBulkUnit = 16;
+constexpr std::int64_t kMostPendingBulk = 1 << 20;
+constexpr std::uint64_t kMostBoxBytes = 1 << 20;
+
+BulkCopy new_copy(const Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                  BulkCopy::Kind kind) {
+  BulkCopy copy;
+  copy.kind = kind;
+  copy.instruction = static_cast<std::uint32_t>(x.index_of(instruction));
+  copy.warp = warp.agent;
+  copy.lane = lane;
+  copy.group = warp.bulk_committed[static_cast<std::size_t>(lane)];
+  return copy;
+}
+
+/// An address of shared::cluster: the block's rank, and what that block calls it. Of any other
+/// address: a rank that no block has.
+struct ClusterAddress {
+  std::uint64_t rank = 0;
+  std::uint32_t own = 0;
+};
+
+ClusterAddress cluster_address_of(const Warp& warp, std::uint64_t address) {
+  const std::uint64_t part = shared_part(address);
+  const std::uint64_t rank = part >> kRankShift;
+  return {rank == 0 ? warp.block : rank - 1,
+          static_cast<std::uint32_t>(part) & ((1U << kRankShift) - 1)};
+}
+
+void malformed(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+               const std::string& text) {
+  x.report(FindingKind::out_of_bounds, warp, instruction, lane, [&] { return text; });
+}
+
+/// Sets the mbarrier of a copy, for all of its blocks; false, with a finding: one is missing. With
+/// a multicast only where it is within a block counts; without, its block is the destination's.
+bool set_mbarrier(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                  std::uint64_t address, BulkCopy& copy) {
+  const auto [rank, own] = cluster_address_of(warp, address);
+  if ((instruction.variant & kMulticast) == 0 && !copy.goes_to(rank)) {
+    malformed(x, warp, instruction, lane,
+              fmt::format("the mbarrier is of block rank {}, which the copy does not go to", rank));
+    return false;
+  }
+  for (const Block& block : x.blocks) {
+    if (!copy.goes_to(block.rank)) {
+      continue;
+    }
+    const MbarrierPlace at = find_mbarrier(x, warp, instruction, lane,
+                                           cluster_address(block.rank, own), Space::shared_cluster);
+    if (!at) {
+      return false;
+    }
+    copy.mbarrier = at.place.offset;
+  }
+  return copy.blocks != 0;
+}
+
+/// The block that the destination is in.
+bool set_block(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+               std::uint64_t rank, BulkCopy& copy) {
+  if (rank >= x.blocks.size()) {
+    malformed(x, warp, instruction, lane,
+              fmt::format("block rank {} of a cluster of {}", rank, x.blocks.size()));
+    return false;
+  }
+  copy.blocks = 1U << rank;
+  return true;
+}
+
+/// The blocks of a multicast, whose mask is the operand at `mask`; without, the destination's.
+bool set_blocks(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                const ClusterAddress& to, std::size_t mask, BulkCopy& copy) {
+  if ((instruction.variant & kMulticast) == 0) {
+    return set_block(x, warp, instruction, lane, to.rank, copy);
+  }
+  copy.blocks = x.word(warp, instruction.operands[mask], lane) & 0xffffU;
+  if (copy.blocks == 0 || (std::uint64_t{copy.blocks} >> x.blocks.size()) != 0) {
+    malformed(x, warp, instruction, lane,
+              fmt::format("blocks {:#x} of a cluster of {}", copy.blocks, x.blocks.size()));
+    return false;
+  }
+  return true;
+}
+
+/// What is read in shared memory has to be the block's own; false, with a finding: it is not.
+bool set_source(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                std::uint64_t address, BulkCopy& copy) {
+  const ClusterAddress from = cluster_address_of(warp, address);
+  copy.shared = from.own;
+  if (from.rank != warp.block) {
+    malformed(x, warp, instruction, lane,
+              fmt::format("copies from shared address {:#x}, which is not the block's own",
+                          shared_part(address)));
+    return false;
+  }
+  return true;
+}
+
+/// Two lanes of a store have the same operands: addresses, and `words` behind them.
+bool same_operands(const Execution& x, const Warp& warp, const Instruction& instruction, int a,
+                   int b, std::size_t words) {
+  const Operand* const operands = instruction.operands;
+  bool same = x.address(warp, operands, a) == x.address(warp, operands, b) &&
+              x.address(warp, operands + 2, a) == x.address(warp, operands + 2, b);
+  for (std::size_t i = 0; same && i < words; ++i) {
+    same = x.word(warp, operands[4 + i], a) == x.word(warp, operands[4 + i], b);
+  }
+  return same;
+}
+
+/// The lanes of a store without those that do the same as a lane before: a warp of which all lanes
+/// store one tile writes the same bytes to the same place. The machine code of NVRTC 13.0 stores
+/// once for each set of operands that the lanes have.
+Mask distinct_stores(const Execution& x, const Warp& warp, const Instruction& instruction,
+                     Mask mask, std::size_t words) {
+  Mask distinct = 0;
+  for_each_lane(mask, [&](int lane) {
+    bool repeats = false;
+    for_each_lane(distinct, [&](int before) {
+      repeats = repeats || same_operands(x, warp, instruction, before, lane, words);
+    });
+    distinct |= repeats ? 0 : Mask{1} << lane;
+  });
+  return distinct;
+}
+
+// --- With a tensor map. Operands: shared (2), map (2), coordinates, mbarrier (2), mask ---
+
+bool read_box(Execution& x, Warp& warp, const Instruction& instruction, int lane, BulkCopy& copy) {
+  std::array<std::uint8_t, kTensorMapBytes> bytes{};
+  read_memory(x, warp, instruction, lane,
+              {Space::generic, x.address(warp, instruction.operands + 2, lane), kTensorMapBytes,
+               kTensorMapAlignment},
+              bytes.data());
+  const std::optional<TensorMap> map = decode_tensor_map(bytes);
+  const std::uint32_t rank = instruction.variant & 0xffU;
+  if (!map || map->rank != rank) {
+    malformed(x, warp, instruction, lane,
+              fmt::format("there is no tensor map of {} dimensions at this address", rank));
+    return false;
+  }
+  BulkCopy::Box box{*map, {}};
+  for (std::size_t i = 0; i < rank; ++i) {
+    box.corner[i] = static_cast<std::int32_t>(x.word(warp, instruction.operands[4 + i], lane));
+  }
+  if (map->box_bytes() > kMostBoxBytes) {
+    malformed(x, warp, instruction, lane,
+              fmt::format("a box of {} bytes, more than any shared memory has", map->box_bytes()));
+    return false;
+  }
+  copy.bytes = static_cast<std::uint32_t>(map->box_bytes());
+  copy.box = box;
+  return true;
+}
+
+void load_box(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  const Operand* const operands = instruction.operands;
+  const std::size_t rank = instruction.variant & 0xffU;
+  for_each_lane(mask, [&](int lane) {
+    BulkCopy copy = new_copy(x, warp, instruction, lane, BulkCopy::Kind::load);
+    const ClusterAddress to = cluster_address_of(warp, x.address(warp, operands, lane));
+    copy.shared = to.own;
+    const std::uint64_t mbarrier = x.address(warp, operands + 4 + rank, lane);
+    if (read_box(x, warp, instruction, lane, copy) &&
+        set_blocks(x, warp, instruction, lane, to, 6 + rank, copy) &&
+        set_mbarrier(x, warp, instruction, lane, mbarrier, copy)) {
+      issue(x, std::move(copy));
+    }
+  });
+}
+
+void store_box(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  const std::size_t rank = instruction.variant & 0xffU;
+  for_each_lane(distinct_stores(x, warp, instruction, mask, rank), [&](int lane) {
+    BulkCopy copy = new_copy(x, warp, instruction, lane, BulkCopy::Kind::store);
+    const std::uint64_t from = x.address(warp, instruction.operands, lane);
+    if (set_source(x, warp, instruction, lane, from, copy) &&
+        read_box(x, warp, instruction, lane, copy)) {
+      issue(x, std::move(copy));
+    }
+  });
+}
+
+// --- Without. Operands: shared (2), the other address (2), bytes, mbarrier (2), mask ---
+
+bool set_bytes(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+               BulkCopy& copy) {
+  copy.bytes = x.word(warp, instruction.operands[4], lane);
+  if (copy.bytes % kBulkUnit != 0 || copy.global % kBulkUnit != 0) {
+    malformed(x, warp, instruction, lane,
+              fmt::format("a bulk copy of {} bytes, global address {:#x}: both have to be "
+                          "multiples of {}",
+                          copy.bytes, copy.global, kBulkUnit));
+    return false;
+  }
+  return copy.bytes > 0;
+}
+
+void load_bytes(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  const Operand* const operands = instruction.operands;
+  for_each_lane(mask, [&](int lane) {
+    BulkCopy copy = new_copy(x, warp, instruction, lane, BulkCopy::Kind::load);
+    const ClusterAddress to = cluster_address_of(warp, x.address(warp, operands, lane));
+    copy.shared = to.own;
+    copy.global = x.address(warp, operands + 2, lane);
+    if (set_bytes(x, warp, instruction, lane, copy) &&
+        set_blocks(x, warp, instruction, lane, to, 7, copy) &&
+        set_mbarrier(x, warp, instruction, lane, x.address(warp, operands + 5, lane), copy)) {
+      issue(x, std::move(copy));
+    }
+  });
+}
+
+void store_bytes(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  for_each_lane(distinct_stores(x, warp, instruction, mask, 1), [&](int lane) {
+    BulkCopy copy = new_copy(x, warp, instruction, lane, BulkCopy::Kind::store);
+    copy.global = x.address(warp, instruction.operands + 2, lane);
+    const std::uint64_t from = x.address(warp, instruction.operands, lane);
+    if (set_source(x, warp, instruction, lane, from, copy) &&
+        set_bytes(x, warp, instruction, lane, copy)) {
+      issue(x, std::move(copy));
+    }
+  });
+}
+
+/// The first address is the source, in the block's own memory; the second one the destination.
+void move_bytes(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  const Operand* const operands = instruction.operands;
+  for_each_lane(mask, [&](int lane) {
+    BulkCopy copy = new_copy(x, warp, instruction, lane, BulkCopy::Kind::move);
+    const std::uint64_t from = x.address(warp, operands, lane);
+    const ClusterAddress to = cluster_address_of(warp, x.address(warp, operands + 2, lane));
+    copy.destination = to.own;
+    if (set_source(x, warp, instruction, lane, from, copy) &&
+        set_bytes(x, warp, instruction, lane, copy) &&
+        set_block(x, warp, instruction, lane, to.rank, copy) &&
+        set_mbarrier(x, warp, instruction, lane, x.address(warp, operands + 5, lane), copy)) {
+      issue(x, std::move(copy));
+    }
+  });
+}
+
+// --- Groups of stores ---
+
+void commit_bulk_group(Execution&, Warp& warp, const Instruction&, Mask mask) {
+  for_each_lane(mask, [&](int lane) { ++warp.bulk_committed[static_cast<std::size_t>(lane)]; });
+}
+
+void wait_bulk_group(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  await_bulk_groups(x, warp, mask, instruction.variant);
+}
+
+std::uint32_t box_rank(const Decoder& d) {
+  const auto rank = d.one_of({"1d", "2d", "3d", "4d", "5d"});
+  if (!rank || d.one_of({"im2col", "im2col_no_offs", "im2col::w", "im2col::w::128", "im2col_at",
+                         "tile::gather4", "tile::scatter4"})) {
+    d.unsupported("only tiles");
+  }
+  return static_cast<std::uint32_t>(*rank) + 1;
+}
+
+/// "[%map, {%c0, %c1}]" at `index`.
+void add_box(Decoder& d, std::size_t index) {
+  const std::uint32_t rank = box_rank(d);
+  const std::vector<std::string> parts = d.bracketed(index);
+  if (parts.size() != 2) {
+    d.malformed("expected is a tensor map with coordinates");
+  }
+  const std::vector<Operand> coordinates = d.values_named(parts[1], s32);
+  if (coordinates.size() != rank) {
+    d.malformed("the number of coordinates");
+  }
+  d.add_address(d.address_named(parts[0]));
+  d.add(coordinates);
+  d.result.variant |= rank;
+}
+
+void add_mask(Decoder& d, std::size_t index) {
+  if (d.has("multicast::cluster")) {
+    d.result.variant |= kMulticast;
+    d.add(d.value(index, u16));
+  }
+}
+
+void decode_box_copy(Decoder& d) {
+  if (d.has("bulk_group")) {
+    d.add_address(d.address(1));
+    add_box(d, 0);
+    d.result.handler = &store_box;
+    return;
+  }
+  d.add_address(d.address(0));
+  add_box(d, 1);
+  d.add_address(d.address(2));
+  add_mask(d, 3);
+  d.result.handler = &load_box;
+}
+
+void decode_byte_copy(Decoder& d) {
+  const bool from_global = !d.has("bulk_group") && d.has("global");
+  const std::size_t shared = from_global ? 0 : 1;
+  d.add_address(d.address(shared));
+  d.add_address(d.address(1 - shared));
+  d.add(d.value(2, u32));
+  if (!d.has("bulk_group")) {
+    d.add_address(d.address(3));
+    add_mask(d, 4);
+  }
+  d.result.handler = d.has("bulk_group") ? &store_bytes : from_global ? &load_bytes : &move_bytes;
+}
+
+}  // namespace
+
+void decode_bulk(Decoder& d) {
+  if (d.name() != "cp" || d.has("cp_mask") || d.has("ignore_oob")) {
+    d.unsupported();
+  }
+  if (d.has("prefetch")) {
+    d.result.handler = &do_nothing;
+  } else if (d.has("commit_group")) {
+    d.result.handler = &commit_bulk_group;
+  } else if (d.has("wait_group")) {
+    const std::int64_t pending = d.immediate(0);
+    if (pending < 0 || pending > kMostPendingBulk) {
+      d.malformed("the number of groups");
+    }
+    d.result.handler = &wait_bulk_group;
+    d.result.variant = static_cast<std::uint32_t>(pending);
+  } else if (!d.has("bulk_group") && !d.has("mbarrier::complete_tx::bytes")) {
+    d.unsupported("how it completes");
+  } else if (d.has("tensor")) {
+    decode_box_copy(d);
+  } else {
+    decode_byte_copy(d);
+  }
+}
+
+}  // namespace fatune::emulate

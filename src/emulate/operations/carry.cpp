@@ -1,0 +1,85 @@
+#include <cstdint>
+
+#include "emulate/operations/operations.hpp"
+#include "emulate/operations/use_function.hpp"
+#include "emulate/values/integer_functions.hpp"
+
+// Sums of several words, with a carry from one instruction to the next: PTX ISA 9.0, section 9.7.2.
+namespace fatune::emulate {
+namespace {
+
+using enum ScalarType;
+
+/// What `Instruction::variant` says.
+enum CarryFlag : std::uint32_t {
+  kSubtracts = 1,
+  kMultiplies = 2,
+  kHigh = 4,
+  kTakes = 8,
+  kGives = 16
+};
+
+template <typename T>
+std::make_unsigned_t<T> product(T a, T b, bool high) {
+  return static_cast<std::make_unsigned_t<T>>(high ? MulHigh{}(a, b) : MulLow{}(a, b));
+}
+
+/// Operands: the sum, two factors or the first summand, the second summand, the carry.
+template <typename T>
+void carry(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  using U = std::make_unsigned_t<T>;
+  const std::uint32_t flags = instruction.variant;
+  const Operand* o = instruction.operands;
+  U* const to = x.lanes<U>(warp, *o++);
+  const U* const a = x.lanes<U>(warp, *o++);
+  const U* const factor = (flags & kMultiplies) != 0 ? x.lanes<U>(warp, *o++) : nullptr;
+  const U* const b = x.lanes<U>(warp, *o++);
+  Mask& bits = warp.predicates[o->offset];
+  const Mask before = (flags & kTakes) != 0 ? bits : 0U;
+  Mask after = 0;
+  for_each_lane(mask, [&](int lane) {
+    const U first = factor == nullptr ? a[lane]
+                                      : product(static_cast<T>(a[lane]),
+                                                static_cast<T>(factor[lane]), (flags & kHigh) != 0);
+    const Unsigned128 second = Unsigned128{b[lane]} + (has_lane(before, lane) ? 1U : 0U);
+    const Unsigned128 sum = (flags & kSubtracts) != 0 ? first - second : first + second;
+    to[lane] = static_cast<U>(sum);
+    after |= (sum >> (8 * sizeof(U))) != 0 ? lane_bit(lane) : 0U;
+  });
+  if ((flags & kGives) != 0) {
+    bits = (bits & ~mask) | after;
+  }
+}
+
+Handler carry_handler(const Decoder& d) {
+  switch (d.type()) {
+    case u32:
+      return &carry<std::uint32_t>;
+    case s32:
+      return &carry<std::int32_t>;
+    case u64:
+      return &carry<std::uint64_t>;
+    case s64:
+      return &carry<std::int64_t>;
+    default:
+      d.unsupported("this type");
+  }
+}
+
+}  // namespace
+
+/// add.cc, addc, sub.cc, subc, mad.cc, madc.
+void decode_carry(Decoder& d) {
+  const bool multiplies = d.name().starts_with("mad");
+  refuse(d, {"wide", "sat"});
+  use(d, carry_handler(d), d.type(), {d.type(), d.type()});
+  if (multiplies) {
+    d.add(d.value(3, d.type()));
+  }
+  d.add(d.carry());
+  d.result.variant = (d.name().starts_with("sub") ? kSubtracts : 0U) |
+                     (multiplies ? kMultiplies : 0U) | (d.has("hi") ? kHigh : 0U) |
+                     (d.name().ends_with("c") ? kTakes : 0U) | (d.has("cc") ? kGives : 0U);
+}
+
+}  // namespace fatune::emulate

@@ -1,0 +1,164 @@
+#include <bit>
+#include <cstdint>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "core/text_parts.hpp"
+#include "emulate/async/mbarrier_access.hpp"
+#include "emulate/memory/memory_access.hpp"
+#include "emulate/operations/operations.hpp"
+
+// Clusters, and what came with them: PTX ISA 9.0, sections 9.7.9.23 (mapa), 9.7.9.24 (getctarank),
+// 9.7.13.4 (barrier.cluster), 9.7.13.14 (elect.sync) and 9.7.19.5 (setmaxnreg).
+namespace fatune::emulate {
+namespace {
+
+using enum ScalarType;
+
+constexpr std::uint32_t kGeneric = 1;  ///< of Instruction::variant
+constexpr std::uint32_t kWide = 2;
+constexpr std::uint32_t kRelaxed = 1;
+
+void set_address(Execution& x, Warp& warp, const Instruction& instruction, int lane,
+                 std::uint64_t value) {
+  if ((instruction.variant & kWide) != 0) {
+    x.lanes<std::uint64_t>(warp, instruction.operands[0])[lane] = value;
+  } else {
+    x.lanes<std::uint32_t>(warp, instruction.operands[0])[lane] = static_cast<std::uint32_t>(value);
+  }
+}
+
+/// Operands: result, address (2), rank.
+void map_to_rank(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  for_each_lane(mask, [&](int lane) {
+    const std::uint64_t address = x.address(warp, instruction.operands + 1, lane);
+    const std::uint32_t rank = x.lanes<std::uint32_t>(warp, instruction.operands[3])[lane];
+    if (rank >= x.blocks.size()) {
+      x.report(FindingKind::out_of_bounds, warp, instruction, lane, [&] {
+        return fmt::format("block rank {} of a cluster of {}", rank, x.blocks.size());
+      });
+      return;
+    }
+    const auto own = static_cast<std::uint32_t>(shared_part(address)) & ((1U << kRankShift) - 1);
+    const std::uint64_t mapped = cluster_address(rank, own);
+    const bool generic = (instruction.variant & kGeneric) != 0;
+    set_address(x, warp, instruction, lane, generic ? kSharedWindow + mapped : mapped);
+  });
+}
+
+void rank_of_address(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  auto* to = x.lanes<std::uint32_t>(warp, instruction.operands[0]);
+  for_each_lane(mask, [&](int lane) {
+    const auto address =
+        static_cast<std::uint32_t>(shared_part(x.address(warp, instruction.operands + 1, lane)));
+    const std::uint32_t rank = address >> kRankShift;
+    to[lane] = rank == 0 ? static_cast<std::uint32_t>(warp.block) : rank - 1;
+  });
+}
+
+void arrive_at_cluster(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  for_each_lane(mask, [&](int lane) {
+    if (has_lane(warp.at_cluster_barrier, lane)) {
+      report_misuse(x, warp, instruction, lane,
+                    "a thread arrives at the cluster's barrier again, and has not waited");
+    }
+  });
+  warp.at_cluster_barrier |= mask;
+  warp.cluster_arrived |= mask;
+  if (instruction.variant != kRelaxed) {
+    x.cluster_barrier.joined.join(warp.clock);
+  }
+  warp.advance();
+  x.note_progress();
+  x.complete_cluster_barrier();
+}
+
+bool cluster_has_arrived(Execution&, Warp& warp, const Instruction&, Mask mask) {
+  return (mask & ~warp.at_cluster_barrier) != 0 || (mask & warp.cluster_arrived) == 0;
+}
+
+void wait_for_cluster(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  if ((mask & ~warp.at_cluster_barrier) != 0) {
+    report_misuse(x, warp, instruction, std::countr_zero(mask & ~warp.at_cluster_barrier),
+                  "waits at the cluster's barrier, and has not arrived there");
+    return;
+  }
+  warp.at_cluster_barrier &= ~mask;
+  warp.clock.join(x.cluster_barrier.completed);
+}
+
+/// Operands: lane, whether it is this one, members. The lowest lane is elected.
+void elect(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  const auto* members = x.lanes<Mask>(warp, instruction.operands[2]);
+  auto* to = x.lanes<std::uint32_t>(warp, instruction.operands[0]);
+  for_each_lane(mask, [&](int lane) {
+    const int leader = std::countr_zero(members[lane] & mask);
+    to[lane] = static_cast<std::uint32_t>(leader);
+    set_mask(warp, instruction.operands[1], leader == lane ? kAllLanes : 0U, lane_bit(lane));
+  });
+}
+
+}  // namespace
+
+void decode_mapa(Decoder& d) {
+  const bool wide = d.type() == u64 || d.type() == b64;
+  d.add(d.destination(0, d.type()));
+  d.add_address(d.address_named(d.operand(1)));
+  d.add(d.value(2, u32));
+  d.result.handler = &map_to_rank;
+  d.result.variant = (d.has("shared::cluster") ? 0U : kGeneric) | (wide ? kWide : 0U);
+}
+
+void decode_getctarank(Decoder& d) {
+  d.add(d.destination(0, b32));
+  d.add_address(d.address_named(d.operand(1)));
+  d.result.handler = &rank_of_address;
+}
+
+void decode_cluster_barrier(Decoder& d) {
+  d.result.all_members = d.has("aligned");
+  if (d.has("arrive")) {
+    d.result.handler = &arrive_at_cluster;
+    d.result.variant = d.has("relaxed") ? kRelaxed : 0;
+  } else if (d.has("wait")) {
+    d.result.handler = &wait_for_cluster;
+    d.result.condition = &cluster_has_arrived;
+    d.result.flow = Flow::poll;
+    d.result.waits = true;
+  } else {
+    d.unsupported();
+  }
+}
+
+void decode_elect(Decoder& d) {
+  const std::string& to = d.operand(0);
+  const std::size_t bar = to.find('|');
+  if (!d.has("sync") || bar == std::string::npos) {
+    d.malformed("elect.sync has a lane and a predicate");
+  }
+  d.add(d.destination_named(trim(std::string_view(to).substr(0, bar)), b32));
+  d.add(d.predicate_named(trim(std::string_view(to).substr(bar + 1))));
+  d.add(d.value(1, b32));
+  d.result.handler = &elect;
+  d.result.flow = Flow::gather;
+  d.result.members = 2;
+}
+
+void decode_setmaxnreg(Decoder& d) {
+  constexpr std::int64_t kLeast = 24;
+  constexpr std::int64_t kMost = 256;
+  constexpr std::int64_t kUnit = 8;
+  const std::int64_t registers = d.immediate(0);
+  if (registers < kLeast || registers > kMost || registers % kUnit != 0) {
+    d.malformed("a multiple of 8 registers from 24 to 256");
+  }
+  d.result.handler = &set_registers;
+  d.result.condition = &registers_are_there;
+  d.result.offset = registers;
+  d.result.variant = d.has("dec") ? 1 : 0;
+  d.result.flow = Flow::poll;
+  d.result.waits = true;
+}
+
+}  // namespace fatune::emulate

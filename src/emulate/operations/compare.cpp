@@ -1,0 +1,350 @@
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "core/text_parts.hpp"
+#include "emulate/operations/map_lanes.hpp"
+#include "emulate/operations/operations.hpp"
+#include "emulate/values/half.hpp"
+
+// Comparisons: PTX ISA 9.0, sections 9.7.6 and 9.7.7.
+namespace fatune::emulate {
+namespace {
+
+using enum ScalarType;
+
+/// In the order of the modifiers in comparison_of.
+enum class Comparison : std::uint32_t {
+  eq,
+  ne,
+  lt,
+  le,
+  gt,
+  ge,
+  equ,
+  neu,
+  ltu,
+  leu,
+  gtu,
+  geu,
+  num,
+  nan,
+  lo,
+  ls,
+  hi,
+  hs
+};
+template <typename T>
+bool compare(Comparison comparison, T a, T b) {
+  bool unordered = false;
+  if constexpr (std::is_floating_point_v<T>) {
+    unordered = std::isnan(a) || std::isnan(b);
+  }
+  switch (comparison) {
+    case Comparison::eq:
+      return a == b;
+    case Comparison::ne:
+      return !unordered && a != b;
+    case Comparison::lo:
+    case Comparison::lt:
+      return a < b;
+    case Comparison::ls:
+    case Comparison::le:
+      return a <= b;
+    case Comparison::hi:
+    case Comparison::gt:
+      return a > b;
+    case Comparison::hs:
+    case Comparison::ge:
+      return a >= b;
+    case Comparison::equ:
+      return unordered || a == b;
+    case Comparison::neu:
+      return unordered || a != b;
+    case Comparison::ltu:
+      return unordered || a < b;
+    case Comparison::leu:
+      return unordered || a <= b;
+    case Comparison::gtu:
+      return unordered || a > b;
+    case Comparison::geu:
+      return unordered || a >= b;
+    case Comparison::num:
+      return !unordered;
+    case Comparison::nan:
+      return unordered;
+  }
+  return false;
+}
+
+template <typename T, bool kFlush>
+void set_predicate(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  const auto* a = x.lanes<Raw<T>>(warp, instruction.operands[1]);
+  const auto* b = x.lanes<Raw<T>>(warp, instruction.operands[2]);
+  const auto comparison = static_cast<Comparison>(instruction.variant);
+  Mask result = 0;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    T left = from_raw<T>(a[lane]);
+    T right = from_raw<T>(b[lane]);
+    if constexpr (kFlush) {
+      left = flush_subnormal(left);
+      right = flush_subnormal(right);
+    }
+    result |= compare(comparison, left, right) ? lane_bit(lane) : 0U;
+  }
+  Mask& to = warp.predicates[instruction.operands[0].offset];
+  to = (to & ~mask) | (result & mask);
+}
+
+Handler comparison_handler(const Decoder& d) {
+  switch (d.type()) {
+    case b16:
+    case u16:
+      return &set_predicate<std::uint16_t, false>;
+    case s16:
+      return &set_predicate<std::int16_t, false>;
+    case b32:
+    case u32:
+      return &set_predicate<std::uint32_t, false>;
+    case s32:
+      return &set_predicate<std::int32_t, false>;
+    case b64:
+    case u64:
+      return &set_predicate<std::uint64_t, false>;
+    case s64:
+      return &set_predicate<std::int64_t, false>;
+    case f32:
+      return d.has("ftz") ? &set_predicate<float, true> : &set_predicate<float, false>;
+    case f64:
+      return &set_predicate<double, false>;
+    default:
+      d.unsupported();
+  }
+}
+
+// --- The forms that are seldom used: with a second predicate, of 16 bits, set ---
+
+/// What `Instruction::variant` says of them.
+struct CompareShape {
+  Comparison comparison = Comparison::eq;
+  ScalarType type = s32;  ///< of the operands
+  ScalarType to = pred;   ///< of the result
+  bool flushes = false;
+  std::uint32_t combines = 0;  ///< 1: and, 2: or, 3: xor with a predicate
+
+  [[nodiscard]] std::uint32_t packed() const {
+    return static_cast<std::uint32_t>(comparison) | static_cast<std::uint32_t>(type) << 5U |
+           static_cast<std::uint32_t>(to) << 10U | (flushes ? 1U << 15U : 0U) | combines << 16U;
+  }
+  static CompareShape of(const Instruction& instruction) {
+    const std::uint32_t bits = instruction.variant;
+    return {static_cast<Comparison>(bits & 31U), static_cast<ScalarType>(bits >> 5U & 31U),
+            static_cast<ScalarType>(bits >> 10U & 31U), (bits >> 15U & 1U) != 0, bits >> 16U & 3U};
+  }
+};
+
+bool is_pair(ScalarType type) { return type == f16x2 || type == bf16x2; }
+
+template <typename T, typename Read>
+Mask compared(const CompareShape& shape, Read read) {
+  Mask result = 0;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    result |= compare<T>(shape.comparison, read(0, lane), read(1, lane)) ? lane_bit(lane) : 0U;
+  }
+  return result;
+}
+
+template <typename T>
+Mask compared_words(const CompareShape& shape, Execution& x, const Warp& warp, const Operand* o) {
+  return compared<T>(shape, [&](std::size_t operand, int lane) {
+    const T value = from_raw<T>(x.lanes<Raw<T>>(warp, o[operand])[lane]);
+    if constexpr (std::is_same_v<T, float>) {
+      return shape.flushes ? flush_subnormal(value) : value;
+    } else {
+      return value;
+    }
+  });
+}
+
+Mask compared_halves(const CompareShape& shape, Execution& x, const Warp& warp, const Operand* o,
+                     std::uint32_t shift) {
+  const bool bfloat = shape.type == bf16 || shape.type == bf16x2;
+  return compared<float>(shape, [&](std::size_t operand, int lane) {
+    const auto bits =
+        static_cast<std::uint16_t>(x.lanes<std::uint32_t>(warp, o[operand])[lane] >> shift);
+    const bool subnormal = (bits & (bfloat ? 0x7f80U : 0x7c00U)) == 0;
+    const auto seen =
+        static_cast<std::uint16_t>(shape.flushes && subnormal ? bits & 0x8000U : bits);
+    return bfloat ? from_bfloat(seen) : from_half(seen);
+  });
+}
+
+/// Of pairs: the lower values, or with `upper` the upper ones.
+Mask compared_lanes(const CompareShape& shape, Execution& x, const Warp& warp, const Operand* o,
+                    bool upper) {
+  switch (shape.type) {
+    case b16:
+    case u16:
+      return compared_words<std::uint16_t>(shape, x, warp, o);
+    case s16:
+      return compared_words<std::int16_t>(shape, x, warp, o);
+    case b32:
+    case u32:
+      return compared_words<std::uint32_t>(shape, x, warp, o);
+    case s32:
+      return compared_words<std::int32_t>(shape, x, warp, o);
+    case b64:
+    case u64:
+      return compared_words<std::uint64_t>(shape, x, warp, o);
+    case s64:
+      return compared_words<std::int64_t>(shape, x, warp, o);
+    case f32:
+      return compared_words<float>(shape, x, warp, o);
+    case f64:
+      return compared_words<double>(shape, x, warp, o);
+    default:
+      return compared_halves(shape, x, warp, o, upper ? 16 : 0);
+  }
+}
+
+/// A comparison, and-ed, or-ed or xor-ed with a predicate.
+Mask combined(const CompareShape& shape, Mask result, const Warp& warp, const Operand* with) {
+  if (shape.combines == 0) {
+    return result;
+  }
+  const Mask other = condition_of(warp, *with);
+  return shape.combines == 1   ? result & other
+         : shape.combines == 2 ? result | other
+                               : result ^ other;
+}
+
+void assign(Warp& warp, const Operand& to, Mask value, Mask mask) {
+  if (to.offset != kNowhere) {
+    Mask& bits = warp.predicates[to.offset];
+    bits = (bits & ~mask) | (value & mask);
+  }
+}
+
+/// Operands: p, q, a, b, and the predicate if there is one. q: the upper values' of pairs; else
+/// what p would be if the comparison had the other result.
+void set_predicates(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  const CompareShape shape = CompareShape::of(instruction);
+  const Operand* const o = instruction.operands;
+  const Mask first = compared_lanes(shape, x, warp, o + 2, false);
+  const Mask second = is_pair(shape.type) ? compared_lanes(shape, x, warp, o + 2, true) : ~first;
+  const Mask p = combined(shape, first, warp, o + 4);
+  const Mask q = combined(shape, second, warp, o + 4);
+  assign(warp, o[0], p, mask);
+  assign(warp, o[1], q, mask);
+}
+
+/// What `set` writes where the comparison holds, into `type`: all ones, or 1.0.
+std::uint32_t truth(ScalarType type) {
+  switch (type) {
+    case f32:
+      return 0x3f800000U;
+    case f16:
+    case f16x2:
+      return 0x3c00U;
+    case bf16:
+    case bf16x2:
+      return 0x3f80U;
+    case u16:
+    case s16:
+      return 0xffffU;
+    default:
+      return ~0U;
+  }
+}
+
+/// Operands: to, a, b, and the predicate if there is one.
+void set_value(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  const CompareShape shape = CompareShape::of(instruction);
+  const Operand* const o = instruction.operands;
+  const Mask low = combined(shape, compared_lanes(shape, x, warp, o + 1, false), warp, o + 3);
+  const Mask high = is_pair(shape.to)
+                        ? combined(shape, compared_lanes(shape, x, warp, o + 1, true), warp, o + 3)
+                        : 0U;
+  auto* const to = x.lanes<std::uint32_t>(warp, o[0]);
+  for_each_lane(mask, [&](int lane) {
+    to[lane] = (has_lane(low, lane) ? truth(shape.to) : 0U) |
+               (has_lane(high, lane) ? truth(shape.to) << 16U : 0U);
+  });
+}
+
+Comparison comparison_of(const Decoder& d) {
+  const auto comparison = d.one_of({"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu",
+                                    "gtu", "geu", "num", "nan", "lo", "ls", "hi", "hs"});
+  if (!comparison) {
+    d.unsupported("this comparison");
+  }
+  return static_cast<Comparison>(*comparison);
+}
+
+CompareShape shape_of(const Decoder& d, ScalarType to) {
+  const ScalarType t = d.type();
+  if (size_of(t) < 2 || t == b128 || t == tf32 || t > f64) {
+    d.unsupported("this type");
+  }
+  CompareShape shape;
+  shape.comparison = comparison_of(d);
+  shape.type = t;
+  shape.to = to;
+  shape.flushes = d.has("ftz");
+  const auto combines = d.one_of({"and", "or", "xor"});
+  shape.combines = combines ? static_cast<std::uint32_t>(*combines) + 1 : 0;
+  return shape;
+}
+
+/// The operands that are compared, and the predicate after them.
+void add_compared(Decoder& d, const CompareShape& shape) {
+  const ScalarType t = is_pair(shape.type) ? b32 : size_of(shape.type) == 2 ? b16 : shape.type;
+  d.add(d.value(1, t));
+  d.add(d.value(2, t));
+  if (shape.combines != 0) {
+    d.add(d.condition(3));
+  }
+}
+
+Operand predicate_or_nowhere(const Decoder& d, std::string_view name) {
+  return name.empty() || name == "_" ? Operand{kNowhere, false} : d.predicate_named(name);
+}
+
+}  // namespace
+
+void decode_setp(Decoder& d) {
+  const std::string_view to = d.operand(0);
+  const std::size_t bar = to.find('|');
+  const CompareShape shape = shape_of(d, pred);
+  d.add(predicate_or_nowhere(d, trim(to.substr(0, bar))));
+  if (to != "_" && bar == std::string_view::npos && shape.combines == 0 &&
+      size_of(shape.type) > 2 && !is_pair(shape.type)) {
+    d.result.handler = comparison_handler(d);
+    d.result.variant = static_cast<std::uint32_t>(shape.comparison);
+    add_compared(d, shape);
+    return;
+  }
+  d.add(predicate_or_nowhere(
+      d, bar == std::string_view::npos ? std::string_view() : trim(to.substr(bar + 1))));
+  d.result.handler = &set_predicates;
+  add_compared(d, shape);
+  d.result.variant = shape.packed();
+}
+
+void decode_set(Decoder& d) {
+  if (d.types().size() != 2 || size_of(d.types()[0]) > 4) {
+    d.unsupported("this form");
+  }
+  const ScalarType to = d.types()[0];
+  const CompareShape shape = shape_of(d, to);
+  if (is_pair(to) && !is_pair(shape.type)) {
+    d.unsupported("this form");
+  }
+  d.add(d.destination(0, size_of(to) == 2 ? b16 : b32));
+  d.result.handler = &set_value;
+  add_compared(d, shape);
+  d.result.variant = shape.packed();
+}
+
+}  // namespace fatune::emulate

@@ -1,0 +1,360 @@
+#include "emulate/operations/conversion.hpp"
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+
+#include "emulate/operations/use_function.hpp"
+#include "emulate/values/float_functions.hpp"
+#include "emulate/values/half.hpp"
+#include "emulate/values/integer_functions.hpp"
+#include "emulate/values/rounding.hpp"
+
+namespace fatune::emulate {
+namespace {
+
+using enum ScalarType;
+
+constexpr std::uint32_t kTf32Unused = 13;  ///< bits
+
+/// What `Instruction::variant` says.
+struct Conversion {
+  ScalarType to = f32;
+  ScalarType from = f32;
+  Rounding rounding = Rounding::nearest;
+  bool to_integral = false;  ///< .rni and so on
+  bool saturates = false;
+  bool rectifies = false;
+  bool flushes = false;
+
+  [[nodiscard]] std::uint32_t packed() const {
+    return static_cast<std::uint32_t>(to) | static_cast<std::uint32_t>(from) << 5U |
+           static_cast<std::uint32_t>(rounding) << 10U | (to_integral ? 1U << 13U : 0U) |
+           (saturates ? 1U << 14U : 0U) | (rectifies ? 1U << 15U : 0U) | (flushes ? 1U << 16U : 0U);
+  }
+  static Conversion of(const Instruction& instruction) {
+    const std::uint32_t bits = instruction.variant;
+    const auto flag = [&](std::uint32_t bit) { return (bits >> bit & 1U) != 0; };
+    return {static_cast<ScalarType>(bits & 31U),
+            static_cast<ScalarType>(bits >> 5U & 31U),
+            static_cast<Rounding>(bits >> 10U & 7U),
+            flag(13),
+            flag(14),
+            flag(15),
+            flag(16)};
+  }
+};
+
+Conversion conversion_of(const Decoder& d) {
+  Conversion c;
+  c.to = d.types().at(0);
+  c.from = d.types().at(1);
+  const auto integral = d.one_of({"rni", "rzi", "rmi", "rpi"});
+  c.rounding = static_cast<Rounding>(
+      integral ? *integral : d.one_of({"rn", "rz", "rm", "rp", "rna"}).value_or(0));
+  c.to_integral = integral.has_value();
+  c.saturates = d.has("sat");
+  c.rectifies = d.has("relu");
+  c.flushes = d.has("ftz");
+  return c;
+}
+
+std::uint64_t low_bits(std::uint64_t value, int bytes) {
+  return bytes >= 8 ? value : value & ((std::uint64_t{1} << (8 * bytes)) - 1);
+}
+
+Signed128 integer_in(std::uint64_t bits, ScalarType type) {
+  const int unused = 64 - 8 * size_of(type);
+  const std::uint64_t top = bits << unused;
+  return is_signed(type) ? Signed128{static_cast<std::int64_t>(top) >> unused}
+                         : Signed128{top >> unused};
+}
+
+/// As a register has it: a narrow signed value is filled up with its sign.
+std::uint64_t integer_bits(Signed128 value, ScalarType type) {
+  const auto bits = static_cast<std::uint64_t>(value);
+  const std::uint64_t low = low_bits(bits, size_of(type));
+  return is_signed(type) ? static_cast<std::uint64_t>(integer_in(low, type)) : low;
+}
+
+Signed128 least_of(ScalarType type) {
+  return is_signed(type) ? -(Signed128{1} << (8 * size_of(type) - 1)) : Signed128{0};
+}
+Signed128 most_of(ScalarType type) {
+  return (Signed128{1} << (8 * size_of(type) - (is_signed(type) ? 1 : 0))) - 1;
+}
+
+double flushed_single(float value, bool flushes) {
+  return static_cast<double>(flushes ? flush_subnormal(canonical(value)) : value);
+}
+
+double float_in(std::uint64_t bits, ScalarType type, bool flushes) {
+  switch (type) {
+    case f16:
+      return static_cast<double>(from_half(static_cast<std::uint16_t>(bits)));
+    case bf16:
+      return static_cast<double>(from_bfloat(static_cast<std::uint16_t>(bits)));
+    case f64:
+      return std::bit_cast<double>(bits);
+    default:
+      return flushed_single(std::bit_cast<float>(static_cast<std::uint32_t>(bits)), flushes);
+  }
+}
+
+double integral(double value, Rounding rounding) {
+  switch (rounding) {
+    case Rounding::zero:
+      return std::trunc(value);
+    case Rounding::down:
+      return std::floor(value);
+    case Rounding::up:
+      return std::ceil(value);
+    default:
+      return std::nearbyint(value);
+  }
+}
+
+/// Beyond the range: the nearest value. A NaN: 0, or in 64 bits the highest one alone.
+Signed128 integer_of(double value, const Conversion& c) {
+  if (std::isnan(value)) {
+    return size_of(c.to) == 8 || size_of(c.from) == 8 ? Signed128{1} << (8 * size_of(c.to) - 1) : 0;
+  }
+  const double rounded = integral(value, c.rounding);
+  constexpr double kBeyondAll = 0x1p65;
+  return std::clamp(static_cast<Signed128>(std::clamp(rounded, -kBeyondAll, kBeyondAll)),
+                    least_of(c.to), most_of(c.to));
+}
+
+double limited(double value, const Conversion& c) {
+  if (c.saturates) {
+    return value > 0.0 ? std::min(value, 1.0) : 0.0;
+  }
+  return c.rectifies && value <= 0.0 ? 0.0 : value;
+}
+
+/// A NaN of double precision keeps its sign and the upper bits of its fraction.
+std::uint64_t shortened_nan(double value, const FloatFormat& format) {
+  constexpr int kFractionBits = 52;
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  const std::uint64_t fraction = bits << 12U >> (12 + kFractionBits - format.fraction_bits);
+  const std::uint64_t quiet = std::uint64_t{1} << (format.fraction_bits - 1);
+  return (std::signbit(value) ? format.sign() : 0U) | format.infinity() | quiet | fraction;
+}
+
+std::uint64_t shortened(double value, const FloatFormat& format, const Conversion& c) {
+  return std::isnan(value) && c.from == f64 && !c.saturates ? shortened_nan(value, format)
+                                                            : narrowed(value, format, c.rounding);
+}
+
+std::uint64_t float_bits(double value, const Conversion& c) {
+  switch (c.to) {
+    case f16:
+      return shortened(value, kHalfFormat, c);
+    case bf16:
+      return shortened(value, kBfloatFormat, c);
+    case tf32:
+      return narrowed(value, kTf32Format, c.rounding) << kTf32Unused;
+    case f32: {
+      const auto bits = static_cast<std::uint32_t>(shortened(value, kSingleFormat, c));
+      const auto single = std::bit_cast<float>(bits);
+      return to_raw<float>(c.flushes ? flush_subnormal(single) : single);
+    }
+    default:
+      return to_raw<double>(canonical_of(value, value));
+  }
+}
+
+/// The double next to an integer, on the side that the rounding asks for.
+double rounded_double(std::uint64_t magnitude, bool negative, Rounding rounding) {
+  const auto nearest = static_cast<double>(magnitude);
+  const auto exact = static_cast<Signed128>(nearest) - static_cast<Signed128>(magnitude);
+  const bool outwards = rounding == (negative ? Rounding::down : Rounding::up);
+  if (exact == 0 || rounding == Rounding::nearest || (exact > 0) == outwards) {
+    return nearest;
+  }
+  return std::nextafter(nearest, outwards ? 0x1p128 : 0.0);
+}
+
+std::uint64_t float_of_integer(Signed128 value, const Conversion& c) {
+  const bool negative = value < 0;
+  const auto magnitude = static_cast<std::uint64_t>(negative ? -value : value);
+  const double number =
+      c.to == f64 ? rounded_double(magnitude, negative, c.rounding) : odd_double(magnitude);
+  return float_bits(limited(negative ? -number : number, c), c);
+}
+
+/// Of a NaN the bits that are not used are cut off.
+std::uint64_t tf32_rounded_away(std::uint64_t bits) {
+  constexpr std::uint64_t kUnused = (std::uint64_t{1} << kTf32Unused) - 1;
+  const bool is_nan = std::isnan(from_raw<float>(static_cast<std::uint32_t>(bits)));
+  return (is_nan ? bits : bits + (std::uint64_t{1} << (kTf32Unused - 1))) & ~kUnused;
+}
+
+std::uint64_t converted(std::uint64_t bits, const Conversion& c) {
+  if (is_integer(c.from)) {
+    const Signed128 value = integer_in(bits, c.from);
+    if (!is_integer(c.to)) {
+      return float_of_integer(value, c);
+    }
+    return integer_bits(c.saturates ? std::clamp(value, least_of(c.to), most_of(c.to)) : value,
+                        c.to);
+  }
+  if (c.to == tf32 && c.rounding == Rounding::nearest_away) {
+    return tf32_rounded_away(bits);
+  }
+  const double value = float_in(bits, c.from, c.flushes);
+  if (is_integer(c.to)) {
+    return integer_bits(integer_of(value, c), c.to);
+  }
+  return float_bits(limited(c.to_integral ? integral(value, c.rounding) : value, c), c);
+}
+
+template <typename To, typename From>
+void convert(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  const Conversion c = Conversion::of(instruction);
+  const auto* from = x.lanes<From>(warp, instruction.operands[1]);
+  auto* to = x.lanes<To>(warp, instruction.operands[0]);
+  for_each_lane(mask, [&](int lane) { to[lane] = static_cast<To>(converted(from[lane], c)); });
+}
+
+// --- Two values in a register ---
+
+/// 8-bit floats: PTX ISA 9.0, section 5.2.3. .satfinite: no infinity comes out.
+std::uint32_t to_fp8(double value, bool e4m3) {
+  const FloatFormat& format = e4m3 ? kE4m3Format : kE5m2Format;
+  if (std::isnan(value)) {
+    return format.nan();
+  }
+  // .e4m3 has numbers where other formats have infinities, and one NaN.
+  const std::uint64_t most = e4m3 ? format.nan() - 1 : format.infinity() - 1;
+  const std::uint64_t magnitude =
+      std::isinf(value) ? most : rounded_magnitude(value, format, Rounding::nearest);
+  return static_cast<std::uint32_t>(std::min(magnitude, most)) |
+         (std::signbit(value) ? format.sign() : 0U);
+}
+
+double from_fp8(std::uint32_t bits, bool e4m3) {
+  if (!e4m3) {
+    return static_cast<double>(from_half(static_cast<std::uint16_t>(bits << 8U)));
+  }
+  constexpr std::uint32_t kMagnitude = 0x7fU;
+  constexpr float kBiases = 0x1p8F;  // those of .e4m3 and of .f16 differ by 8
+  const auto half = static_cast<std::uint16_t>((bits & kMagnitude) << 7U);
+  const double magnitude = (bits & kMagnitude) == kMagnitude
+                               ? std::nan("")
+                               : static_cast<double>(from_half(half) * kBiases);
+  return (bits & 0x80U) != 0 ? -magnitude : magnitude;
+}
+
+std::uint32_t value_in_pair(double value, const Conversion& c) {
+  const double seen = limited(value, c);
+  switch (c.to) {
+    case f16x2:
+      return narrowed(seen, kHalfFormat, c.rounding);
+    case bf16x2:
+      return narrowed(seen, kBfloatFormat, c.rounding);
+    default:
+      return to_fp8(seen, c.to == e4m3x2);
+  }
+}
+
+void convert_two(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  const Conversion c = Conversion::of(instruction);
+  const auto* upper = x.lanes<std::uint32_t>(warp, instruction.operands[1]);
+  const auto* lower = x.lanes<std::uint32_t>(warp, instruction.operands[2]);
+  auto* to = x.lanes<std::uint32_t>(warp, instruction.operands[0]);
+  const std::uint32_t shift = size_of(c.to) == 4 ? 16 : 8;
+  for_each_lane(mask, [&](int lane) {
+    const std::uint32_t high = value_in_pair(float_in(upper[lane], f32, c.flushes), c);
+    to[lane] = high << shift | value_in_pair(float_in(lower[lane], f32, c.flushes), c);
+  });
+}
+
+double value_of_pair(std::uint32_t pair, bool upper, ScalarType type) {
+  if (type == f16x2) {
+    return static_cast<double>(from_half(static_cast<std::uint16_t>(pair >> (upper ? 16U : 0U))));
+  }
+  return from_fp8(pair >> (upper ? 8U : 0U) & 0xffU, type == e4m3x2);
+}
+
+void convert_pair(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  const Conversion c = Conversion::of(instruction);
+  const auto* from = x.lanes<std::uint32_t>(warp, instruction.operands[1]);
+  auto* to = x.lanes<std::uint32_t>(warp, instruction.operands[0]);
+  const std::uint32_t shift = size_of(c.to) == 4 ? 16 : 8;
+  for_each_lane(mask, [&](int lane) {
+    const std::uint32_t high = value_in_pair(value_of_pair(from[lane], true, c.from), c);
+    to[lane] = high << shift | value_in_pair(value_of_pair(from[lane], false, c.from), c);
+  });
+}
+
+template <typename T>
+std::uint32_t pack_words(std::int32_t a, std::int32_t b) {
+  const auto part = [](std::int32_t value) {
+    return static_cast<std::uint32_t>(static_cast<std::uint16_t>(saturated<T>(value)));
+  };
+  return part(a) << 16U | part(b);
+}
+template <typename T>
+std::uint32_t pack_bytes(std::int32_t a, std::int32_t b, std::uint32_t c) {
+  const auto part = [](std::int32_t value) {
+    return static_cast<std::uint32_t>(static_cast<std::uint8_t>(saturated<T>(value)));
+  };
+  return c << 16U | part(a) << 8U | part(b);
+}
+
+}  // namespace
+
+void use_conversion(Decoder& d) {
+  const Conversion c = conversion_of(d);
+  const auto known = [](ScalarType type) {
+    return is_integer(type) || type == f16 || type == bf16 || type == f32 || type == f64;
+  };
+  if (!known(c.from) || !(known(c.to) || c.to == tf32) || d.has("satfinite") ||
+      (c.to == tf32 && c.from != f32)) {
+    d.unsupported("this form");
+  }
+  const bool wide_to = size_of(c.to) == 8;
+  const bool wide_from = size_of(c.from) == 8;
+  using Narrow = std::uint32_t;
+  using Wide = std::uint64_t;
+  use(d,
+      wide_to ? (wide_from ? &convert<Wide, Wide> : &convert<Wide, Narrow>)
+              : (wide_from ? &convert<Narrow, Wide> : &convert<Narrow, Narrow>),
+      wide_to ? b64 : b32, {c.from});
+  d.result.variant = c.packed();
+}
+
+void use_pair_conversion(Decoder& d) {
+  const Conversion c = conversion_of(d);
+  const bool to_fp8 = c.to == e4m3x2 || c.to == e5m2x2;
+  if (to_fp8 != d.has("satfinite") || c.saturates || d.has("rm") || d.has("rp")) {
+    d.unsupported("this form");
+  }
+  if (c.from == f32) {
+    use(d, &convert_two, b32, {f32, f32});
+  } else {
+    use(d, &convert_pair, b32, {b32});
+  }
+  d.result.variant = c.packed();
+}
+
+void use_packing_conversion(Decoder& d) {
+  if (!d.has("sat") || d.types().size() < 2 || d.types()[1] != s32) {
+    d.unsupported("this form");
+  }
+  switch (d.types()[0]) {
+    case u16:
+      return use_function<&pack_words<std::uint16_t>>(d);
+    case s16:
+      return use_function<&pack_words<std::int16_t>>(d);
+    case u8:
+      return use_function<&pack_bytes<std::uint8_t>>(d);
+    case s8:
+      return use_function<&pack_bytes<std::int8_t>>(d);
+    default:
+      d.unsupported("this type");
+  }
+}
+
+}  // namespace fatune::emulate

@@ -1,0 +1,236 @@
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "emulate/operations/conversion.hpp"
+#include "emulate/operations/operations.hpp"
+#include "emulate/operations/use_function.hpp"
+#include "emulate/values/float_functions.hpp"
+#include "emulate/values/half.hpp"
+
+// cvt: PTX ISA 9.0, section 9.7.9.22. Here are the forms that most programs use, as loops over
+// lanes; convert.hpp has all.
+namespace fatune::emulate {
+namespace {
+
+using enum ScalarType;
+
+template <typename To, typename From>
+struct IntegerCast {
+  To operator()(From a) const { return static_cast<To>(a); }
+};
+
+/// To a register of `Register`, which may be wider than the type: a narrow signed one is filled up
+/// with its sign.
+template <typename Register, typename To = Register>
+Handler from_integer(const Decoder& d, ScalarType from) {
+  switch (from) {
+    case u8:
+      return &lane_wise<IntegerCast<To, std::uint8_t>, Register, std::uint8_t>;
+    case s8:
+      return &lane_wise<IntegerCast<To, std::int8_t>, Register, std::int8_t>;
+    case u16:
+      return &lane_wise<IntegerCast<To, std::uint16_t>, Register, std::uint16_t>;
+    case s16:
+      return &lane_wise<IntegerCast<To, std::int16_t>, Register, std::int16_t>;
+    case u32:
+      return &lane_wise<IntegerCast<To, std::uint32_t>, Register, std::uint32_t>;
+    case s32:
+      return &lane_wise<IntegerCast<To, std::int32_t>, Register, std::int32_t>;
+    case u64:
+      return &lane_wise<IntegerCast<To, std::uint64_t>, Register, std::uint64_t>;
+    case s64:
+      return &lane_wise<IntegerCast<To, std::int64_t>, Register, std::int64_t>;
+    default:
+      d.unsupported();
+  }
+}
+
+/// Beyond the range: the nearest value; NaN: zero, or in 64 bits the highest one alone. Rounded to
+/// an integer first by `Round`.
+template <typename To, typename From, typename Round>
+struct FloatToInteger {
+  To operator()(From a) const {
+    const From rounded = Round{}(a);
+    if (std::isnan(a)) {
+      return sizeof(To) == 8 ? static_cast<To>(std::uint64_t{1} << 63U) : To{0};
+    }
+    constexpr auto kLeast = static_cast<double>(std::numeric_limits<To>::min());
+    const double beyond = std::ldexp(1.0, std::numeric_limits<To>::digits);
+    if (static_cast<double>(rounded) >= beyond) {
+      return std::numeric_limits<To>::max();
+    }
+    return static_cast<double>(rounded) < kLeast ? std::numeric_limits<To>::min()
+                                                 : static_cast<To>(rounded);
+  }
+};
+struct TowardsZero {
+  template <typename T>
+  T operator()(T a) const {
+    return std::trunc(a);
+  }
+};
+struct ToNearest {
+  template <typename T>
+  T operator()(T a) const {
+    return std::nearbyint(a);  // the default rounding mode: ties to even
+  }
+};
+/// The .ftz form of a conversion from single precision.
+template <typename F>
+struct FlushedSource {
+  auto operator()(float a) const { return F{}(flush_subnormal(a)); }
+};
+
+template <typename Round>
+Handler rounded_to_integer(const Decoder& d, ScalarType to) {
+  switch (to) {
+    case s32:
+      return &lane_wise<FloatToInteger<std::int32_t, float, Round>, std::int32_t, float>;
+    case u32:
+      return &lane_wise<FloatToInteger<std::uint32_t, float, Round>, std::uint32_t, float>;
+    case s64:
+      return &lane_wise<FloatToInteger<std::int64_t, float, Round>, std::int64_t, float>;
+    case u64:
+      return &lane_wise<FloatToInteger<std::uint64_t, float, Round>, std::uint64_t, float>;
+    default:
+      d.unsupported();
+  }
+}
+
+template <typename Round>
+Handler float_to_integer(const Decoder& d, ScalarType to) {
+  return d.has("ftz") ? rounded_to_integer<FlushedSource<Round>>(d, to)
+                      : rounded_to_integer<Round>(d, to);
+}
+
+struct HalfToFloat {
+  float operator()(std::uint16_t a) const { return canonical(from_half(a)); }
+};
+struct BfloatToFloat {
+  float operator()(std::uint16_t a) const { return from_bfloat(a); }
+};
+struct FloatToHalf {
+  std::uint16_t operator()(float a) const { return to_half(a); }
+};
+struct FloatToBfloat {
+  std::uint16_t operator()(float a) const { return to_bfloat(a); }
+};
+/// The first source goes to the upper half.
+struct FloatsToHalves {
+  std::uint32_t operator()(float a, float b) const {
+    return static_cast<std::uint32_t>(to_half(a)) << 16U | to_half(b);
+  }
+};
+struct FloatsToBfloats {
+  std::uint32_t operator()(float a, float b) const {
+    return static_cast<std::uint32_t>(to_bfloat(a)) << 16U | to_bfloat(b);
+  }
+};
+struct FloatToDouble {
+  double operator()(float a) const { return static_cast<double>(a); }
+};
+Handler integer_to_integer(const Decoder& d, ScalarType to, ScalarType from) {
+  switch (to) {
+    case u8:
+      return from_integer<std::uint8_t>(d, from);
+    case s8:
+      return from_integer<std::int32_t, std::int8_t>(d, from);
+    case u16:
+      return from_integer<std::uint16_t>(d, from);
+    case s16:
+      return from_integer<std::int32_t, std::int16_t>(d, from);
+    case u32:
+      return from_integer<std::uint32_t>(d, from);
+    case s32:
+      return from_integer<std::int32_t>(d, from);
+    case u64:
+      return from_integer<std::uint64_t>(d, from);
+    default:
+      return from_integer<std::int64_t>(d, from);
+  }
+}
+
+/// Null: no loop of its own.
+Handler single_to_integer(const Decoder& d, ScalarType to) {
+  if (size_of(to) < 4) return nullptr;
+  if (d.has("rzi")) return float_to_integer<TowardsZero>(d, to);
+  if (d.has("rni")) return float_to_integer<ToNearest>(d, to);
+  return nullptr;
+}
+
+Handler common_handler(const Decoder& d, ScalarType to, ScalarType from) {
+  if (d.one_of({"sat", "relu", "satfinite", "rz", "rm", "rp", "rna"})) {
+    return nullptr;
+  }
+  if (is_integer(from)) {
+    return is_integer(to) ? integer_to_integer(d, to, from)
+           : to == f32    ? from_integer<float>(d, from)
+           : to == f64    ? from_integer<double>(d, from)
+                          : nullptr;
+  }
+  if (from == f32 && is_integer(to)) return single_to_integer(d, to);
+  if (d.has("ftz")) return nullptr;
+  if (to == f32 && from == f16) return &lane_wise<HalfToFloat, float, std::uint16_t>;
+  if (to == f32 && from == bf16) return &lane_wise<BfloatToFloat, float, std::uint16_t>;
+  if (to == f16 && from == f32) return &lane_wise<FloatToHalf, std::uint16_t, float>;
+  if (to == bf16 && from == f32) return &lane_wise<FloatToBfloat, std::uint16_t, float>;
+  if (to == f64 && from == f32) return &lane_wise<FloatToDouble, double, float>;
+  return nullptr;
+}
+
+void require_rounding(const Decoder& d, ScalarType to, ScalarType from) {
+  const bool narrower = size_of(to) < size_of(from) || to == tf32;
+  const bool other_half = (to == f16 && from == bf16) || (to == bf16 && from == f16);
+  if (is_float(to) && (is_integer(from) || narrower || other_half) &&
+      !d.one_of({"rn", "rz", "rm", "rp", "rna"})) {
+    d.unsupported("without a rounding");
+  }
+  if (is_float(from) && is_integer(to) && !d.one_of({"rni", "rzi", "rmi", "rpi"})) {
+    d.unsupported("without a rounding");
+  }
+}
+
+/// "f16x2" and the like: two sources, the first one to the upper half.
+bool decode_pair(Decoder& d, ScalarType to, ScalarType from) {
+  const bool two_sources =
+      from == f32 && (to == f16x2 || to == bf16x2 || to == e4m3x2 || to == e5m2x2);
+  const bool fp8 = (from == f16x2 && (to == e4m3x2 || to == e5m2x2)) ||
+                   (to == f16x2 && (from == e4m3x2 || from == e5m2x2));
+  if (!two_sources && !fp8) {
+    return false;
+  }
+  if ((to == f16x2 || to == bf16x2) && two_sources &&
+      !d.one_of({"rz", "relu", "satfinite", "ftz"}) && d.has("rn")) {
+    use(d,
+        to == f16x2 ? &lane_wise<FloatsToHalves, std::uint32_t, float, float>
+                    : &lane_wise<FloatsToBfloats, std::uint32_t, float, float>,
+        b32, {f32, f32});
+    return true;
+  }
+  use_pair_conversion(d);
+  return true;
+}
+
+}  // namespace
+
+void decode_cvt(Decoder& d) {
+  if (d.has("pack")) {
+    return use_packing_conversion(d);
+  }
+  if (d.types().size() != 2) {
+    d.unsupported("this form");
+  }
+  const ScalarType to = d.types()[0];
+  const ScalarType from = d.types()[1];
+  if (decode_pair(d, to, from)) {
+    return;
+  }
+  require_rounding(d, to, from);
+  if (const Handler handler = common_handler(d, to, from)) {
+    return use(d, handler, to, {from});
+  }
+  use_conversion(d);
+}
+
+}  // namespace fatune::emulate

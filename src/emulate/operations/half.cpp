@@ -1,0 +1,142 @@
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "emulate/operations/operations.hpp"
+#include "emulate/operations/use_function.hpp"
+#include "emulate/values/float_functions.hpp"
+#include "emulate/values/half.hpp"
+#include "emulate/values/rounding.hpp"
+
+// f16 and bf16, alone or two in 32 bits: PTX ISA 9.0, section 9.7.4.
+namespace fatune::emulate {
+namespace {
+
+using enum ScalarType;
+
+/// What `Instruction::variant` says.
+enum HalfFlag : std::uint32_t { kFlushes = 1, kSaturates = 2, kRectifies = 4, kPacked = 8 };
+
+struct Half {
+  static constexpr FloatFormat kFormat = kHalfFormat;
+  static double widen(std::uint16_t bits) { return static_cast<double>(from_half(bits)); }
+};
+struct Bfloat {
+  static constexpr FloatFormat kFormat = kBfloatFormat;
+  static double widen(std::uint16_t bits) { return static_cast<double>(from_bfloat(bits)); }
+};
+
+// In double precision, exact or with an odd last bit: to be rounded once.
+
+struct SumOf {
+  double operator()(double a, double b) const { return odd_sum(a, b); }
+};
+struct DifferenceOf {
+  double operator()(double a, double b) const { return odd_sum(a, -b); }
+};
+struct FusedOf {
+  double operator()(double a, double b, double c) const { return odd_sum(a * b, c); }
+};
+struct Exp2Of {
+  double operator()(double a) const { return std::exp2(a); }
+};
+struct TanhOf {
+  double operator()(double a) const { return std::tanh(a); }
+};
+
+double limited(double value, std::uint32_t flags) {
+  if ((flags & kSaturates) != 0) {
+    return value > 0.0 ? std::min(value, 1.0) : 0.0;
+  }
+  return (flags & kRectifies) != 0 && value <= 0.0 ? 0.0 : value;
+}
+
+template <typename Format>
+std::uint16_t flushed(std::uint16_t bits, std::uint32_t flags) {
+  const bool subnormal = (bits & Format::kFormat.infinity()) == 0;
+  return (flags & kFlushes) != 0 && subnormal
+             ? static_cast<std::uint16_t>(bits & Format::kFormat.sign())
+             : bits;
+}
+
+/// .ftz: what is less than the least normal number is 0, also where it would be rounded up to it;
+/// but not where a fused sum would be.
+template <typename Format, typename F>
+double flushed(double value, std::uint32_t flags) {
+  constexpr bool kFused = std::is_same_v<F, FusedOf>;
+  const double normal = Format::widen(std::uint16_t{1U << Format::kFormat.fraction_bits});
+  const double least =
+      kFused ? normal * (1.0 - std::ldexp(1.0, -2 - Format::kFormat.fraction_bits)) : normal;
+  return (flags & kFlushes) != 0 && std::fabs(value) < least ? std::copysign(0.0, value) : value;
+}
+
+template <typename Format, typename F, typename... Bits>
+std::uint16_t one_half(std::uint32_t flags, Bits... bits) {
+  const double value = F{}(Format::widen(flushed<Format>(bits, flags))...);
+  return static_cast<std::uint16_t>(narrowed(flushed<Format, F>(limited(value, flags), flags),
+                                             Format::kFormat, Rounding::nearest));
+}
+
+template <typename Format, typename F, std::size_t... kIndex>
+void map_halves(Execution& x, Warp& warp, const Instruction& instruction, Mask mask,
+                std::index_sequence<kIndex...>) {
+  const std::uint32_t flags = instruction.variant;
+  const auto bits = [&](std::size_t operand, int lane, std::uint32_t shift) {
+    return static_cast<std::uint16_t>(
+        x.lanes<std::uint32_t>(warp, instruction.operands[operand])[lane] >> shift);
+  };
+  auto* const to = x.lanes<std::uint32_t>(warp, instruction.operands[0]);
+  for_each_lane(mask, [&](int lane) {
+    std::uint32_t value = one_half<Format, F>(flags, bits(kIndex + 1, lane, 0)...);
+    if ((flags & kPacked) != 0) {
+      value |= static_cast<std::uint32_t>(one_half<Format, F>(flags, bits(kIndex + 1, lane, 16)...))
+               << 16U;
+    }
+    to[lane] = value;
+  });
+}
+
+template <typename Format, typename F, std::size_t kOperands>
+void halves(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  map_halves<Format, F>(x, warp, instruction, mask, std::make_index_sequence<kOperands>{});
+}
+
+template <typename F, std::size_t kOperands>
+void use_halves(Decoder& d) {
+  const ScalarType t = d.type();
+  const bool packed = t == f16x2 || t == bf16x2;
+  const ScalarType bits = packed ? b32 : b16;
+  use(d, t == f16 || t == f16x2 ? &halves<Half, F, kOperands> : &halves<Bfloat, F, kOperands>, bits,
+      {});
+  for (std::size_t i = 1; i <= kOperands; ++i) {
+    d.add(d.value(i, bits));
+  }
+  d.result.variant = (packed ? kPacked : 0U) | (d.has("ftz") ? kFlushes : 0U) |
+                     (d.has("sat") ? kSaturates : 0U) | (d.has("relu") ? kRectifies : 0U);
+}
+
+template <typename F>
+void use_half_extremum(Decoder& d) {
+  if (d.has("xorsign")) {
+    return d.has("NaN") ? use_halves<XorSign<NanFirst<F>>, 2>(d) : use_halves<XorSign<F>, 2>(d);
+  }
+  return d.has("NaN") ? use_halves<NanFirst<F>, 2>(d) : use_halves<F, 2>(d);
+}
+
+}  // namespace
+
+void decode_half_add(Decoder& d) { use_halves<SumOf, 2>(d); }
+void decode_half_sub(Decoder& d) { use_halves<DifferenceOf, 2>(d); }
+void decode_half_mul(Decoder& d) { use_halves<FloatMul, 2>(d); }
+void decode_half_fma(Decoder& d) { use_halves<FusedOf, 3>(d); }
+void decode_half_neg(Decoder& d) { use_halves<FloatNegate, 1>(d); }
+void decode_half_abs(Decoder& d) { use_halves<FloatAbsolute, 1>(d); }
+void decode_half_min(Decoder& d) { use_half_extremum<FloatMinimum>(d); }
+void decode_half_max(Decoder& d) { use_half_extremum<FloatMaximum>(d); }
+
+void decode_half_approximation(Decoder& d) {
+  return d.name() == "ex2" ? use_halves<Exp2Of, 1>(d) : use_halves<TanhOf, 1>(d);
+}
+
+}  // namespace fatune::emulate

@@ -1,0 +1,281 @@
+#include <cstdint>
+
+#include "emulate/operations/operations.hpp"
+#include "emulate/operations/use_function.hpp"
+#include "emulate/values/integer_functions.hpp"
+
+// Integer arithmetic: PTX ISA 9.0, section 9.7.1.
+namespace fatune::emulate {
+namespace {
+
+using enum ScalarType;
+
+template <typename F>
+void use_binary(Decoder& d) {
+  use(d, integer_binary<F>(d), d.type(), {d.type(), d.type()});
+}
+
+template <typename F>
+void use_ternary(Decoder& d) {
+  use(d, integer_ternary<F>(d), d.type(), {d.type(), d.type(), d.type()});
+}
+
+/// A function of both halves of 32 bits.
+template <typename F, typename T>
+std::uint32_t in_halves(std::uint32_t a, std::uint32_t b) {
+  const auto of = [&](std::uint32_t shift) {
+    return static_cast<std::uint32_t>(static_cast<std::uint16_t>(
+               F{}(static_cast<T>(a >> shift), static_cast<T>(b >> shift))))
+           << shift;
+  };
+  return of(16) | of(0);
+}
+
+/// True when the type is two integers in 32 bits: then it is decoded.
+template <typename F>
+bool use_packed(Decoder& d) {
+  if (d.type() == u16x2) {
+    use_function<&in_halves<F, std::uint16_t>>(d);
+  } else if (d.type() == s16x2) {
+    use_function<&in_halves<F, std::int16_t>>(d);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+/// .relu: negative results are zero.
+template <typename F>
+struct Rectified {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return std::max(F{}(a, b), T{0});
+  }
+};
+
+template <typename F>
+void use_integer_extremum(Decoder& d) {
+  if (!d.has("relu")) {
+    return use_packed<F>(d) ? void() : use_binary<F>(d);
+  }
+  if (d.type() == s16x2) {
+    return use_function<&in_halves<Rectified<F>, std::int16_t>>(d);
+  }
+  if (d.type() != s32) {
+    d.unsupported("this type");
+  }
+  use(d, &lane_wise<Rectified<F>, std::int32_t, std::int32_t, std::int32_t>, s32, {s32, s32});
+}
+
+std::int32_t add_saturated(std::int32_t a, std::int32_t b) {
+  return saturated<std::int32_t>(std::int64_t{a} + b);
+}
+std::int32_t subtract_saturated(std::int32_t a, std::int32_t b) {
+  return saturated<std::int32_t>(std::int64_t{a} - b);
+}
+std::int32_t multiply_add_saturated(std::int32_t a, std::int32_t b, std::int32_t c) {
+  return saturated<std::int32_t>((std::int64_t{a} * b >> 32) + c);
+}
+
+template <auto kFunction>
+void use_saturated(Decoder& d) {
+  if (d.type() != s32) {
+    d.unsupported("this type");
+  }
+  use_function<kFunction>(d);
+}
+
+// --- Products of other widths ---
+
+template <typename Wide, typename Narrow, typename F>
+void use_wide(Decoder& d, F) {
+  use(d, &lane_wise<F, Wide, Narrow, Narrow>, scalar_type_of<Wide>(), {d.type(), d.type()});
+}
+template <typename Wide, typename Narrow>
+void use_wide(Decoder& d, MulThenAdd<MulWide>) {
+  use(d, &lane_wise<MulThenAdd<MulWide>, Wide, Narrow, Narrow, Wide>, scalar_type_of<Wide>(),
+      {d.type(), d.type(), scalar_type_of<Wide>()});
+}
+
+template <typename F>
+void decode_wide(Decoder& d) {
+  switch (d.type()) {
+    case s32:
+      return use_wide<std::int64_t, std::int32_t>(d, F{});
+    case u32:
+      return use_wide<std::uint64_t, std::uint32_t>(d, F{});
+    case s16:
+      return use_wide<std::int32_t, std::int16_t>(d, F{});
+    case u16:
+      return use_wide<std::uint32_t, std::uint16_t>(d, F{});
+    default:
+      d.unsupported("this type");
+  }
+}
+
+std::int64_t product24(std::int32_t a, std::int32_t b) {
+  constexpr int kUnused = 8;
+  const auto low = [](std::int32_t value) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(value) << kUnused) >> kUnused;
+  };
+  return std::int64_t{low(a)} * low(b);
+}
+std::uint64_t product24(std::uint32_t a, std::uint32_t b) {
+  constexpr std::uint32_t kLow = 0xffffffU;
+  return std::uint64_t{a & kLow} * (b & kLow);
+}
+
+struct Mul24Low {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(product24(a, b));
+  }
+};
+/// Of the 48 bits of the product the upper 32.
+struct Mul24High {
+  template <typename T>
+  T operator()(T a, T b) const {
+    return static_cast<T>(product24(a, b) >> 16);
+  }
+};
+std::int32_t mad24_saturated(std::int32_t a, std::int32_t b, std::int32_t c) {
+  return saturated<std::int32_t>((product24(a, b) >> 16) + c);
+}
+
+/// F of operands that are all .u32 or all .s32.
+template <typename F, typename... Unsigned>
+void use_24(Decoder& d, std::initializer_list<ScalarType> types) {
+  if (d.type() != u32 && d.type() != s32) {
+    d.unsupported("this type");
+  }
+  use(d,
+      d.type() == u32 ? &lane_wise<F, std::uint32_t, Unsigned...>
+                      : &lane_wise<F, std::int32_t, std::make_signed_t<Unsigned>...>,
+      d.type(), types);
+}
+template <typename F>
+void use_mul24(Decoder& d) {
+  use_24<F, std::uint32_t, std::uint32_t>(d, {d.type(), d.type()});
+}
+template <typename F>
+void use_mad24(Decoder& d) {
+  use_24<MulThenAdd<F>, std::uint32_t, std::uint32_t, std::uint32_t>(
+      d, {d.type(), d.type(), d.type()});
+}
+
+// --- Sums of products of bytes ---
+
+template <typename Part>
+std::int32_t part_of(std::uint32_t value, std::uint32_t index) {
+  return static_cast<Part>(value >> (8 * sizeof(Part) * index));
+}
+
+/// c + the sum of kCount products of parts, those of b from kFirst on.
+template <typename A, typename B, std::uint32_t kCount, std::uint32_t kFirst>
+std::uint32_t dot_product(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+  for (std::uint32_t i = 0; i < kCount; ++i) {
+    c += static_cast<std::uint32_t>(part_of<A>(a, i) * part_of<B>(b, kFirst + i));
+  }
+  return c;
+}
+
+template <typename Unsigned, typename Signed, std::uint32_t kCount, std::uint32_t kFirst>
+void use_dot_product(Decoder& d) {
+  if (d.types().size() != 2) {
+    d.unsupported("this form");
+  }
+  using UnsignedByte = std::uint8_t;
+  using SignedByte = std::int8_t;
+  if (d.types()[0] == u32) {
+    return d.types()[1] == u32
+               ? use_function<&dot_product<Unsigned, UnsignedByte, kCount, kFirst>>(d)
+               : use_function<&dot_product<Unsigned, SignedByte, kCount, kFirst>>(d);
+  }
+  return d.types()[1] == u32 ? use_function<&dot_product<Signed, UnsignedByte, kCount, kFirst>>(d)
+                             : use_function<&dot_product<Signed, SignedByte, kCount, kFirst>>(d);
+}
+
+template <typename F>
+void use_unary_signed(Decoder& d) {
+  const ScalarType t = d.type();
+  switch (t) {
+    case s16:
+      return use(d, &lane_wise<F, std::int16_t, std::int16_t>, t, {t});
+    case s32:
+      return use(d, &lane_wise<F, std::int32_t, std::int32_t>, t, {t});
+    case s64:
+      return use(d, &lane_wise<F, std::int64_t, std::int64_t>, t, {t});
+    default:
+      d.unsupported("this type");
+  }
+}
+
+}  // namespace
+
+void decode_integer_add(Decoder& d) {
+  if (d.has("cc")) {
+    return decode_carry(d);
+  }
+  if (d.has("sat")) {
+    return use_saturated<&add_saturated>(d);
+  }
+  if (!use_packed<Add>(d)) {
+    use_binary<Add>(d);
+  }
+}
+
+void decode_integer_sub(Decoder& d) {
+  if (d.has("cc")) {
+    return decode_carry(d);
+  }
+  return d.has("sat") ? use_saturated<&subtract_saturated>(d) : use_binary<Sub>(d);
+}
+
+void decode_integer_mul(Decoder& d) {
+  if (d.has("wide")) {
+    return decode_wide<MulWide>(d);
+  }
+  return d.has("hi") ? use_binary<MulHigh>(d) : use_binary<MulLow>(d);
+}
+
+void decode_integer_mad(Decoder& d) {
+  if (d.has("cc")) {
+    return decode_carry(d);
+  }
+  if (d.has("wide")) {
+    return decode_wide<MulThenAdd<MulWide>>(d);
+  }
+  if (d.has("sat")) {
+    return use_saturated<&multiply_add_saturated>(d);
+  }
+  return d.has("hi") ? use_ternary<MulThenAdd<MulHigh>>(d) : use_ternary<MulThenAdd<MulLow>>(d);
+}
+
+void decode_integer_div(Decoder& d) { use_binary<Divide>(d); }
+void decode_rem(Decoder& d) { use_binary<Remainder>(d); }
+void decode_integer_min(Decoder& d) { use_integer_extremum<Minimum>(d); }
+void decode_integer_max(Decoder& d) { use_integer_extremum<Maximum>(d); }
+void decode_sad(Decoder& d) { use_ternary<AddDifference>(d); }
+
+void decode_integer_neg(Decoder& d) { use_unary_signed<Negate>(d); }
+void decode_integer_abs(Decoder& d) { use_unary_signed<Absolute>(d); }
+
+void decode_mul24(Decoder& d) {
+  return d.has("hi") ? use_mul24<Mul24High>(d) : use_mul24<Mul24Low>(d);
+}
+
+void decode_mad24(Decoder& d) {
+  if (d.has("sat")) {
+    return use_saturated<&mad24_saturated>(d);
+  }
+  return d.has("hi") ? use_mad24<Mul24High>(d) : use_mad24<Mul24Low>(d);
+}
+
+void decode_dp4a(Decoder& d) { use_dot_product<std::uint8_t, std::int8_t, 4, 0>(d); }
+
+void decode_dp2a(Decoder& d) {
+  return d.has("hi") ? use_dot_product<std::uint16_t, std::int16_t, 2, 2>(d)
+                     : use_dot_product<std::uint16_t, std::int16_t, 2, 0>(d);
+}
+
+}  // namespace fatune::emulate

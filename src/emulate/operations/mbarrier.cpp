@@ -1,0 +1,240 @@
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+
+#include "emulate/async/mbarrier_access.hpp"
+#include "emulate/operations/operations.hpp"
+
+// mbarrier: PTX ISA 9.0, section 9.7.13.15.
+namespace fatune::emulate {
+namespace {
+
+using enum ScalarType;
+
+/// What `Instruction::variant` says of an mbarrier instruction.
+enum Flags : std::uint32_t {
+  kCluster = 1U << 0U,         ///< the address is in shared::cluster, or generic
+  kRelaxedArrival = 1U << 1U,  ///< orders nothing
+  kExpects = 1U << 2U,         ///< arrive: the last operand is bytes, not arrivals
+  kDrops = 1U << 3U,           ///< arrive_drop
+  kByParity = 1U << 4U,        ///< waits take a parity, not a state
+};
+
+bool is(const Instruction& instruction, Flags flag) { return (instruction.variant & flag) != 0; }
+
+Space space_of(const Instruction& instruction) {
+  return is(instruction, kCluster) ? Space::shared_cluster : Space::shared;
+}
+
+/// The mbarrier of a lane whose address is the operand at `index`.
+MbarrierPlace mbarrier_of(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                          std::size_t index) {
+  const std::uint64_t address = x.address(warp, instruction.operands + index, lane);
+  return find_mbarrier(x, warp, instruction, lane, shared_part(address), space_of(instruction));
+}
+
+void init(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  for_each_lane(mask, [&](int lane) {
+    const std::uint64_t address = shared_part(x.address(warp, instruction.operands, lane));
+    const SharedPlace place = check_shared(
+        x, warp, instruction, lane, {Space::shared, address, Mbarrier::kBytes, Mbarrier::kBytes});
+    const std::uint32_t count = x.word(warp, instruction.operands[2], lane);
+    if (!place) {
+      return;
+    }
+    if (count < 1 || count > Mbarrier::kMostCount) {
+      report_misuse(x, warp, instruction, lane, "an mbarrier expects 1 to 2^20 - 1 arrivals");
+      return;
+    }
+    const Accessor who = x.accessor(warp, lane, instruction);
+    if (x.setup.checks.race) {
+      if (const auto fault = place.block->shared.note_write(who, place.offset, Mbarrier::kBytes)) {
+        report_shared(x, warp, instruction, lane, *fault, kInitialisesShared);
+      }
+    }
+    x.agents += place.block->mbarriers.init(place.offset, count, who.epoch(), x.agents) ? 1U : 0U;
+  });
+}
+
+void invalidate(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  for_each_lane(mask, [&](int lane) {
+    if (const MbarrierPlace at = mbarrier_of(x, warp, instruction, lane, 0)) {
+      at.place.block->mbarriers.invalidate(at.place.offset);
+    }
+  });
+}
+
+/// Operands: state, address (2), and with `has_count` arrivals or bytes.
+void arrive(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  for_each_lane(mask, [&](int lane) {
+    const MbarrierPlace at = mbarrier_of(x, warp, instruction, lane, 1);
+    if (!at) {
+      return;
+    }
+    Mbarrier& mbarrier = *at.mbarrier;
+    x.lanes<std::uint64_t>(warp, instruction.operands[0])[lane] = mbarrier.state();
+    const std::uint32_t given = x.word(warp, instruction.operands[3], lane);
+    MbarrierFault fault;
+    if (is(instruction, kExpects)) {
+      fault = mbarrier.expect(given);
+    }
+    const std::int64_t count = is(instruction, kExpects) ? 1 : given;
+    const Knowledge* const known = is(instruction, kRelaxedArrival) ? nullptr : &warp.clock;
+    if (fault.empty()) {
+      fault = is(instruction, kDrops) ? mbarrier.arrive_drop(count, known)
+                                      : mbarrier.arrive(count, known);
+    }
+    report_misuse(x, warp, instruction, lane, fault);
+  });
+  x.note_progress();
+  warp.advance();
+}
+
+void expect(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  for_each_lane(mask, [&](int lane) {
+    if (const MbarrierPlace at = mbarrier_of(x, warp, instruction, lane, 0)) {
+      report_misuse(x, warp, instruction, lane,
+                    at.mbarrier->expect(x.word(warp, instruction.operands[2], lane)));
+    }
+  });
+}
+
+void complete(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  for_each_lane(mask, [&](int lane) {
+    if (const MbarrierPlace at = mbarrier_of(x, warp, instruction, lane, 0)) {
+      report_misuse(x, warp, instruction, lane,
+                    at.mbarrier->complete(x.word(warp, instruction.operands[2], lane)));
+    }
+  });
+  x.note_progress();
+}
+
+/// Operands of waits: predicate, address (2), state or parity.
+bool has_completed(const Execution& x, const Warp& warp, const Instruction& instruction, int lane,
+                   const Mbarrier& mbarrier) {
+  return is(instruction, kByParity)
+             ? mbarrier.has_completed_parity(x.word(warp, instruction.operands[3], lane))
+             : mbarrier.has_completed(
+                   Mbarrier::phase_of(x.lanes<std::uint64_t>(warp, instruction.operands[3])[lane]));
+}
+
+/// Whether all of these lanes' phases have completed: or something is wrong, as the handler says.
+bool all_complete(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  bool all = true;
+  for_each_lane(mask, [&](int lane) {
+    const MbarrierPlace at = mbarrier_of(x, warp, instruction, lane, 1);
+    all = all && (!at || has_completed(x, warp, instruction, lane, *at.mbarrier));
+  });
+  return all;
+}
+
+void wait(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  Mask complete = 0;
+  for_each_lane(mask, [&](int lane) {
+    const MbarrierPlace at = mbarrier_of(x, warp, instruction, lane, 1);
+    if (!at || !has_completed(x, warp, instruction, lane, *at.mbarrier)) {
+      return;
+    }
+    complete |= lane_bit(lane);
+    if (!is(instruction, kRelaxedArrival)) {
+      warp.clock.join(at.mbarrier->completed());
+    }
+  });
+  set_mask(warp, instruction.operands[0], complete, mask);
+}
+
+void pending_count(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  const auto* states = x.lanes<std::uint64_t>(warp, instruction.operands[1]);
+  auto* to = x.lanes<std::uint32_t>(warp, instruction.operands[0]);
+  for_each_lane(mask, [&](int lane) {
+    to[lane] = static_cast<std::uint32_t>(Mbarrier::pending_of(states[lane]));
+  });
+}
+
+void add_flag(Decoder& d, bool set, Flags flag) { d.result.variant |= set ? flag : 0U; }
+
+/// Only arrivals and transactions may be at another block's mbarrier.
+bool may_be_remote(std::string_view verb) {
+  return verb == "arrive" || verb == "arrive_drop" || verb == "expect_tx" || verb == "complete_tx";
+}
+
+/// Of the address: shared::cta, shared::cluster, or generic.
+void decode_space(Decoder& d) {
+  if (d.type() != b64) {
+    d.unsupported("only .b64");
+  }
+  if (d.has("shared::cluster") && !may_be_remote(d.part(1))) {
+    d.malformed("only of the block's own mbarriers");
+  }
+  add_flag(d, may_be_remote(d.part(1)) && (d.has("shared::cluster") || !d.has("shared")), kCluster);
+  add_flag(d, d.has("relaxed"), kRelaxedArrival);
+}
+
+void decode_arrive(Decoder& d) {
+  // A remote arrival has no state, and need not name its sink.
+  const bool has_state = !d.operand(0).starts_with('[');
+  const std::size_t at = has_state ? 1 : 0;
+  add_flag(d, d.has("expect_tx"), kExpects);
+  add_flag(d, d.part(1) == "arrive_drop", kDrops);
+  d.add(has_state ? d.destination(0, b64) : d.destination_named("_", b64));
+  d.add_address(d.address(at));
+  if (d.operand_count() > at + 1) {
+    d.add(d.value(at + 1, u32));
+  } else if (d.has("expect_tx")) {
+    d.malformed("the number of bytes is missing");
+  } else {
+    d.add(d.constant(1, false));
+  }
+  d.result.handler = &arrive;
+}
+
+void decode_wait(Decoder& d) {
+  const bool by_parity = d.has("parity");
+  add_flag(d, by_parity, kByParity);
+  d.add(d.predicate(0));
+  d.add_address(d.address(1));
+  d.add(d.value(2, by_parity ? u32 : b64));
+  d.result.handler = &wait;
+  d.result.condition = &all_complete;
+  d.result.flow = Flow::poll;
+}
+
+void decode_count(Decoder& d, Handler handler) {
+  d.add_address(d.address(0));
+  d.add(d.value(1, u32));
+  d.result.handler = handler;
+}
+
+}  // namespace
+
+void decode_mbarrier(Decoder& d) {
+  if (d.part_count() < 2) {
+    d.unsupported();
+  }
+  const std::string_view verb = d.part(1);
+  if (verb == "pending_count") {
+    d.add(d.destination(0, b32));
+    d.add(d.value(1, b64));
+    d.result.handler = &pending_count;
+    return;
+  }
+  decode_space(d);
+  if (verb == "init") {
+    decode_count(d, &init);
+  } else if (verb == "inval") {
+    d.add_address(d.address(0));
+    d.result.handler = &invalidate;
+  } else if (verb == "arrive" || verb == "arrive_drop") {
+    decode_arrive(d);
+  } else if (verb == "expect_tx") {
+    decode_count(d, &expect);
+  } else if (verb == "complete_tx") {
+    decode_count(d, &complete);
+  } else if (verb == "test_wait" || verb == "try_wait") {
+    decode_wait(d);
+  } else {
+    d.unsupported();
+  }
+}
+
+}  // namespace fatune::emulate

@@ -1,0 +1,397 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+#include "core/text_parts.hpp"
+#include "emulate/memory/bank_conflicts.hpp"
+#include "emulate/memory/memory_access.hpp"
+#include "emulate/memory/shared_lanes.hpp"
+#include "emulate/operations/operations.hpp"
+#include "emulate/schedule/vain_polls.hpp"
+#include "emulate/values/transpose.hpp"
+
+// ld, st, ldmatrix and stmatrix: PTX ISA 9.0, sections 9.7.9 and 9.7.14.5.
+namespace fatune::emulate {
+namespace {
+
+using enum ScalarType;
+
+/// What `Instruction::variant` says of a load or a store.
+struct Shape {
+  Space space = Space::generic;
+  std::uint32_t element_bytes = 4;
+  std::uint32_t count = 1;
+  bool sign_extends = false;
+  bool wide = false;  ///< the registers have 64 bits
+
+  [[nodiscard]] std::uint32_t packed() const {
+    return static_cast<std::uint32_t>(space) | element_bytes << 4U | count << 12U |
+           (sign_extends ? 1U << 20U : 0U) | (wide ? 1U << 21U : 0U);
+  }
+  static Shape of(const Instruction& instruction) {
+    const std::uint32_t bits = instruction.variant;
+    return {static_cast<Space>(bits & 0xfU), bits >> 4U & 0xffU, bits >> 12U & 0xffU,
+            (bits >> 20U & 1U) != 0, (bits >> 21U & 1U) != 0};
+  }
+  [[nodiscard]] std::uint32_t bytes() const { return element_bytes * count; }
+};
+
+constexpr std::uint32_t kMostLaneBytes = 32;
+constexpr std::uint32_t kMatrixRowBytes = 16;
+constexpr std::size_t kMatrixBytes = std::size_t{8} * kMatrixRowBytes;
+
+std::uint64_t sign_extended(std::uint64_t value, std::uint32_t bytes) {
+  const std::uint32_t unused = 64 - 8 * bytes;
+  return static_cast<std::uint64_t>(static_cast<std::int64_t>(value << unused) >> unused);
+}
+
+Access access_of(const Shape& shape, std::uint64_t address) {
+  return {shape.space, address, shape.bytes(), shape.bytes()};
+}
+
+Addresses addresses_of(Execution& x, const Warp& warp, const Instruction& instruction,
+                       const Operand& base, bool wide) {
+  Addresses addresses;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    const std::uint64_t start =
+        wide ? x.lanes<std::uint64_t>(warp, base)[lane] : x.lanes<std::uint32_t>(warp, base)[lane];
+    addresses[lane] = start + static_cast<std::uint64_t>(instruction.offset);
+  }
+  return addresses;
+}
+
+bool wide_address(const Instruction& instruction) { return instruction.wide_address; }
+
+std::uint64_t element_at(const std::uint8_t* bytes, std::uint32_t size) {
+  const auto as = [&]<typename T>(T value) {
+    std::memcpy(&value, bytes, sizeof(value));
+    return std::uint64_t{value};
+  };
+  switch (size) {
+    case 1:
+      return as(std::uint8_t{});
+    case 2:
+      return as(std::uint16_t{});
+    case 4:
+      return as(std::uint32_t{});
+    default:
+      return as(std::uint64_t{});
+  }
+}
+
+void set_element(std::uint64_t value, std::uint32_t size, std::uint8_t* bytes) {
+  const auto as = [&]<typename T>(T) {
+    const auto element = static_cast<T>(value);
+    std::memcpy(bytes, &element, sizeof(element));
+  };
+  switch (size) {
+    case 1:
+      return as(std::uint8_t{});
+    case 2:
+      return as(std::uint16_t{});
+    case 4:
+      return as(std::uint32_t{});
+    default:
+      return as(std::uint64_t{});
+  }
+}
+
+void load(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  const Shape shape = Shape::of(instruction);
+  const Addresses addresses = addresses_of(x, warp, instruction, instruction.operands[shape.count],
+                                           wide_address(instruction));
+  count_access(x, instruction, shape.space, addresses, mask, shape.bytes());
+  const auto take = [&](int lane, const std::uint8_t* bytes) {
+    for (std::uint32_t i = 0; i < shape.count; ++i) {
+      std::uint64_t value =
+          element_at(bytes + std::size_t{i} * shape.element_bytes, shape.element_bytes);
+      value = shape.sign_extends ? sign_extended(value, shape.element_bytes) : value;
+      if (shape.wide) {
+        x.lanes<std::uint64_t>(warp, instruction.operands[i])[lane] = value;
+      } else {
+        x.lanes<std::uint32_t>(warp, instruction.operands[i])[lane] =
+            static_cast<std::uint32_t>(value);
+      }
+    }
+  };
+  if (shape.space == Space::shared && all_in_shared(x, warp, addresses, mask, shape.bytes())) {
+    return read_shared_lanes(x, warp, instruction, addresses, mask, shape.bytes(), take);
+  }
+  std::array<std::uint8_t, kMostLaneBytes> bytes{};
+  for_each_lane(mask, [&](int lane) {
+    read_memory(x, warp, instruction, lane,
+                access_of(shape, addresses[static_cast<std::size_t>(lane)]), bytes.data());
+    take(lane, bytes.data());
+  });
+}
+
+void store(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  const Shape shape = Shape::of(instruction);
+  const Addresses addresses =
+      addresses_of(x, warp, instruction, instruction.operands[0], wide_address(instruction));
+  count_access(x, instruction, shape.space, addresses, mask, shape.bytes());
+  ++x.launch.changes;
+  const auto put = [&](int lane, std::uint8_t* bytes) {
+    for (std::uint32_t i = 0; i < shape.count; ++i) {
+      const Operand& from = instruction.operands[1 + i];
+      const std::uint64_t value = shape.wide ? x.lanes<std::uint64_t>(warp, from)[lane]
+                                             : x.lanes<std::uint32_t>(warp, from)[lane];
+      set_element(value, shape.element_bytes, bytes + std::size_t{i} * shape.element_bytes);
+    }
+  };
+  if (shape.space == Space::shared && all_in_shared(x, warp, addresses, mask, shape.bytes())) {
+    return write_shared_lanes(x, warp, instruction, addresses, mask, shape.bytes(), put);
+  }
+  std::array<std::uint8_t, kMostLaneBytes> bytes{};
+  for_each_lane(mask, [&](int lane) {
+    put(lane, bytes.data());
+    write_memory(x, warp, instruction, lane,
+                 access_of(shape, addresses[static_cast<std::size_t>(lane)]), bytes.data());
+  });
+}
+
+constexpr std::uint32_t kAcquires = 1U << 22U;  // in the variant, above what Shape has
+constexpr std::uint32_t kReleases = 1U << 23U;
+
+/// A load or store of which the lanes' accesses are strong, one after another.
+template <Handler kAccess, bool kLoads>
+void strong(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  const Shape shape = Shape::of(instruction);
+  const MemoryOrder order{(instruction.variant & kAcquires) != 0,
+                          (instruction.variant & kReleases) != 0};
+  const Operand& base = instruction.operands[kLoads ? shape.count : 0];
+  const Addresses addresses = addresses_of(x, warp, instruction, base, wide_address(instruction));
+  count_access(x, instruction, shape.space, addresses, mask, shape.bytes());
+  const InstructionCounts counted = x.counts(instruction);
+  for_each_lane(mask, [&](int lane) {
+    StrongAccess access(x, warp, access_of(shape, addresses[static_cast<std::size_t>(lane)]),
+                        order);
+    kAccess(x, warp, instruction, lane_bit(lane));
+    kLoads ? access.reads() : access.writes();
+  });
+  x.counts(instruction) = counted;  // the lanes' accesses are one
+  if constexpr (kLoads) {
+    PollDigest digest(x.index_of(instruction), mask);
+    for_each_lane(mask, [&](int lane) {
+      digest.add(addresses[static_cast<std::size_t>(lane)]);
+      for (std::uint32_t i = 0; i < shape.count; ++i) {
+        digest.add(shape.wide ? x.lanes<std::uint64_t>(warp, instruction.operands[i])[lane]
+                              : x.word(warp, instruction.operands[i], lane));
+      }
+    });
+    note_poll(x, warp, digest, addresses[static_cast<std::size_t>(std::countr_zero(mask))]);
+  }
+}
+
+bool is_strong(const Decoder& d) {
+  return d.one_of({"volatile", "relaxed", "acquire", "release", "mmio"}).has_value();
+}
+
+std::uint32_t order_bits(const Decoder& d) {
+  const MemoryOrder order = order_of(d);
+  return (order.acquires ? kAcquires : 0U) | (order.releases ? kReleases : 0U);
+}
+
+Space space_of(const Decoder& d) {
+  if (d.has("global") || d.has("const")) return Space::global;
+  if (d.has("shared::cluster")) return Space::shared_cluster;
+  if (d.has("shared")) return Space::shared;
+  if (d.has("local")) return Space::local;
+  return Space::generic;
+}
+
+void add_address(Decoder& d, std::size_t index) {
+  const AddressOperand address = d.address(index);
+  d.add(address.base);
+  d.result.offset = address.offset;
+  d.result.wide_address = address.wide;
+}
+
+/// Parameters of the kernel, or, in local memory, of a call that it makes.
+Space parameter_space(const Decoder& d, std::size_t address) {
+  std::string_view name = d.operand(address);
+  name = trim(name.substr(name.starts_with('[') ? 1 : 0));
+  return d.call_parameter(trim(name.substr(0, name.find_first_of("+]")))) ? Space::local
+                                                                          : Space::parameter;
+}
+
+Shape shape_of(const Decoder& d, std::size_t registers, std::size_t address) {
+  if (d.has("v8")) {
+    d.unsupported("this form");
+  }
+  const auto element_bytes = static_cast<std::uint32_t>(size_of(d.type()));
+  if (element_bytes == 0 || element_bytes > 8) {
+    d.unsupported("this type");
+  }
+  return {d.has("param") ? parameter_space(d, address) : space_of(d), element_bytes,
+          d.has("v4")   ? 4U
+          : d.has("v2") ? 2U
+                        : 1U,
+          is_signed(d.type()), element_bytes == 8 || d.is_wide(registers)};
+}
+
+// --- Matrices of 8 rows of 16 bytes, whose addresses lanes 8 j to 8 j + 7 have ---
+
+/// Rows of all matrices, by the lane that has a row's address. A register of a matrix that is not
+/// transposed is the same bytes: lane 4 r + i has the i-th 4 bytes of row r.
+using MatrixRows = std::array<std::array<std::uint16_t, 8>, kLanes>;
+
+/// What `Instruction::variant` says of them.
+struct Matrices {
+  std::uint32_t count = 1;
+  bool transposed = false;
+  bool generic = false;  ///< the addresses are
+
+  [[nodiscard]] std::uint32_t packed() const {
+    return count | (transposed ? 0x100U : 0U) | (generic ? 0x200U : 0U);
+  }
+  static Matrices of(const Instruction& instruction) {
+    const std::uint32_t bits = instruction.variant;
+    return {bits & 0xffU, (bits & 0x100U) != 0, (bits & 0x200U) != 0};
+  }
+  /// Lanes whose addresses count.
+  [[nodiscard]] Mask rows() const { return count == 4 ? kAllLanes : (Mask{1} << (8 * count)) - 1; }
+};
+
+/// Addresses in shared memory; those that are elsewhere are far outside.
+Addresses row_addresses(Execution& x, const Warp& warp, const Instruction& instruction,
+                        const Operand& base, Matrices matrices) {
+  Addresses addresses = addresses_of(x, warp, instruction, base, wide_address(instruction));
+  if (matrices.generic) {
+    for (std::uint64_t& address : addresses) {
+      address -= kSharedWindow;
+    }
+  }
+  return addresses;
+}
+
+MatrixRows read_rows(Execution& x, Warp& warp, const Instruction& instruction,
+                     const Addresses& addresses, Mask mask) {
+  MatrixRows rows;
+  const auto row = [&](int lane) { return rows[static_cast<std::size_t>(lane)].data(); };
+  if (all_in_shared(x, warp, addresses, mask, kMatrixRowBytes)) {
+    read_shared_lanes(x, warp, instruction, addresses, mask, kMatrixRowBytes,
+                      [&](int lane, const std::uint8_t* bytes) {
+                        std::memcpy(row(lane), bytes, kMatrixRowBytes);
+                      });
+    return rows;
+  }
+  for_each_lane(mask, [&](int lane) {
+    read_memory(x, warp, instruction, lane,
+                {Space::shared, addresses[static_cast<std::size_t>(lane)], kMatrixRowBytes,
+                 kMatrixRowBytes},
+                row(lane));
+  });
+  return rows;
+}
+
+void write_rows(Execution& x, Warp& warp, const Instruction& instruction,
+                const Addresses& addresses, Mask mask, const MatrixRows& rows) {
+  const auto row = [&](int lane) { return rows[static_cast<std::size_t>(lane)].data(); };
+  if (all_in_shared(x, warp, addresses, mask, kMatrixRowBytes)) {
+    return write_shared_lanes(
+        x, warp, instruction, addresses, mask, kMatrixRowBytes,
+        [&](int lane, std::uint8_t* bytes) { std::memcpy(bytes, row(lane), kMatrixRowBytes); });
+  }
+  for_each_lane(mask, [&](int lane) {
+    write_memory(x, warp, instruction, lane,
+                 {Space::shared, addresses[static_cast<std::size_t>(lane)], kMatrixRowBytes,
+                  kMatrixRowBytes},
+                 row(lane));
+  });
+}
+
+void load_matrices(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
+  const Matrices matrices = Matrices::of(instruction);
+  const Addresses addresses =
+      row_addresses(x, warp, instruction, instruction.operands[matrices.count], matrices);
+  count_access(x, instruction, Space::shared, addresses, matrices.rows(), kMatrixRowBytes);
+  MatrixRows rows = read_rows(x, warp, instruction, addresses, matrices.rows());
+  for (std::size_t i = 0; i < matrices.count; ++i) {
+    if (matrices.transposed) {
+      transpose_8x8(rows[8 * i].data());
+    }
+    std::memcpy(x.lanes<std::uint32_t>(warp, instruction.operands[i]), &rows[8 * i], kMatrixBytes);
+  }
+}
+
+void store_matrices(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
+  const Matrices matrices = Matrices::of(instruction);
+  const Addresses addresses =
+      row_addresses(x, warp, instruction, instruction.operands[0], matrices);
+  count_access(x, instruction, Space::shared, addresses, matrices.rows(), kMatrixRowBytes);
+  MatrixRows rows;
+  for (std::size_t i = 0; i < matrices.count; ++i) {
+    std::memcpy(&rows[8 * i], x.lanes<std::uint32_t>(warp, instruction.operands[1 + i]),
+                kMatrixBytes);
+    if (matrices.transposed) {
+      transpose_8x8(rows[8 * i].data());
+    }
+  }
+  write_rows(x, warp, instruction, addresses, matrices.rows(), rows);
+}
+
+/// "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16", with or without .trans and .shared.
+Matrices matrices_of(const Decoder& d) {
+  const auto number = d.one_of({"x1", "x2", "x4"});
+  const bool transposed = d.has("trans");
+  const bool generic = !d.has("shared");
+  const std::size_t parts = 6U + (transposed ? 1 : 0) + (generic ? 0 : 1);
+  if (!number || !d.has("sync") || !d.has("aligned") || !d.has("m8n8") || !d.has("b16") ||
+      d.part_count() != parts) {
+    d.unsupported("only .m8n8 of .b16");
+  }
+  return {1U << *number, transposed, generic};
+}
+
+void decode_matrices(Decoder& d, bool loads) {
+  const Matrices matrices = matrices_of(d);
+  const std::vector<Operand> registers = loads ? d.destinations(0, b32) : d.values(1, b32);
+  if (registers.size() != matrices.count) {
+    d.malformed("the number of registers");
+  }
+  if (loads) {
+    d.add(registers);
+    add_address(d, 1);
+  } else {
+    add_address(d, 0);
+    d.add(registers);
+  }
+  d.result.handler = loads ? &load_matrices : &store_matrices;
+  d.result.variant = matrices.packed();
+  d.result.flow = Flow::gather;
+  d.result.all_members = true;
+}
+
+}  // namespace
+
+void decode_ld(Decoder& d) {
+  const Shape shape = shape_of(d, 0, 1);
+  const std::vector<Operand> registers = d.destinations(0, shape.wide ? b64 : d.type());
+  if (registers.size() != shape.count) {
+    d.malformed("the number of registers");
+  }
+  d.result.handler = is_strong(d) ? &strong<&load, true> : &load;
+  d.result.variant = shape.packed() | order_bits(d);
+  d.add(registers);
+  add_address(d, 1);
+}
+
+void decode_st(Decoder& d) {
+  const Shape shape = shape_of(d, 1, 0);
+  const std::vector<Operand> registers = d.values(1, shape.wide ? b64 : d.type());
+  if (registers.size() != shape.count) {
+    d.malformed("the number of registers");
+  }
+  d.result.handler = is_strong(d) ? &strong<&store, false> : &store;
+  d.result.variant = shape.packed() | order_bits(d);
+  add_address(d, 0);
+  d.add(registers);
+}
+
+void decode_ldmatrix(Decoder& d) { decode_matrices(d, true); }
+void decode_stmatrix(Decoder& d) { decode_matrices(d, false); }
+
+}  // namespace fatune::emulate

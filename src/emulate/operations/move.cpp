@@ -1,0 +1,154 @@
+#include <algorithm>
+#include <cstdint>
+
+#include "emulate/memory/memory_access.hpp"
+#include "emulate/operations/map_lanes.hpp"
+#include "emulate/operations/operations.hpp"
+
+// Moves, and addresses of one space made those of another: PTX ISA 9.0, section 9.7.9.
+namespace fatune::emulate {
+namespace {
+
+using enum ScalarType;
+
+struct Same {
+  template <typename T>
+  T operator()(T a) const {
+    return a;
+  }
+};
+
+// --- mov of vectors: {a, b} into one register, or apart ---
+
+void pack(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  const auto bits = static_cast<std::uint32_t>(instruction.variant & 0xffU);  // of a part
+  const std::uint32_t count = instruction.variant >> 8U;
+  for_each_lane(mask, [&](int lane) {
+    std::uint64_t value = 0;
+    for (std::uint32_t i = 0; i < count; ++i) {
+      // Above a narrow part's bits may be those of a sign.
+      const std::uint64_t part = x.lanes<std::uint32_t>(warp, instruction.operands[1 + i])[lane];
+      value |= (part & ((std::uint64_t{1} << bits) - 1)) << (bits * i);
+    }
+    if (bits * count == 64) {
+      x.lanes<std::uint64_t>(warp, instruction.operands[0])[lane] = value;
+    } else {
+      x.lanes<std::uint32_t>(warp, instruction.operands[0])[lane] =
+          static_cast<std::uint32_t>(value);
+    }
+  });
+}
+
+void unpack(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  const std::uint32_t bits = instruction.variant & 0xffU;
+  const std::uint32_t count = instruction.variant >> 8U;
+  const Operand& whole = instruction.operands[count];
+  for_each_lane(mask, [&](int lane) {
+    const std::uint64_t value = bits * count == 64 ? x.lanes<std::uint64_t>(warp, whole)[lane]
+                                                   : x.lanes<std::uint32_t>(warp, whole)[lane];
+    for (std::uint32_t i = 0; i < count; ++i) {
+      x.lanes<std::uint32_t>(warp, instruction.operands[i])[lane] =
+          static_cast<std::uint32_t>(value >> (bits * i) & ((std::uint64_t{1} << bits) - 1));
+    }
+  });
+}
+
+void decode_mov_vector(Decoder& d, bool packs) {
+  const int bytes = size_of(d.type());
+  const std::size_t vector = packs ? 1 : 0;
+  const std::size_t count = 1 + static_cast<std::size_t>(std::count(d.operand(vector).begin(),
+                                                                    d.operand(vector).end(), ','));
+  const ScalarType part = bytes / static_cast<int>(count) == 4 ? b32 : b16;
+  if ((bytes != 4 && bytes != 8) || static_cast<int>(count) * size_of(part) != bytes) {
+    d.unsupported("this vector");
+  }
+  if (packs) {
+    d.add(d.destination(0, d.type()));
+    d.add(d.values(1, part));
+  } else {
+    d.add(d.destinations(0, part));
+    d.add(d.value(1, d.type()));
+  }
+  if (d.result_operands.size() != count + 1) {
+    d.malformed("the number of registers");
+  }
+  d.result.handler = packs ? &pack : &unpack;
+  d.result.variant =
+      static_cast<std::uint32_t>(count) << 8U | static_cast<std::uint32_t>(8 * size_of(part));
+}
+
+void add_offset(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  const auto* from = x.lanes<std::uint64_t>(warp, instruction.operands[1]);
+  auto* to = x.lanes<std::uint64_t>(warp, instruction.operands[0]);
+  for_each_lane(mask, [&](int lane) {
+    to[lane] = from[lane] + static_cast<std::uint64_t>(instruction.offset);
+  });
+}
+
+void move_predicate(Execution&, Warp& warp, const Instruction& instruction, Mask mask) {
+  set_mask(warp, instruction.operands[0], condition_of(warp, instruction.operands[1]), mask);
+}
+
+/// Whether generic addresses are in the space of `variant`.
+void test_space(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
+  const auto* from = x.lanes<std::uint64_t>(warp, instruction.operands[1]);
+  Mask result = 0;
+  for_each_lane(mask, [&](int lane) {
+    const auto space = static_cast<std::uint32_t>(space_of_generic(from[lane]));
+    result |= space == instruction.variant ? lane_bit(lane) : 0U;
+  });
+  Mask& to = warp.predicates[instruction.operands[0].offset];
+  to = (to & ~mask) | result;
+}
+
+}  // namespace
+
+void decode_mov(Decoder& d) {
+  if (d.type() == pred) {
+    d.result.handler = &move_predicate;
+    d.add(d.predicate(0));
+    d.add(d.condition(1));
+    return;
+  }
+  if (decode_clock(d)) {
+    return;
+  }
+  const bool packs = d.operand(1).starts_with('{');
+  if (packs || d.operand(0).starts_with('{')) {
+    return decode_mov_vector(d, packs);
+  }
+  const bool wide = size_of(d.type()) == 8;
+  use(d,
+      wide ? &lane_wise<Same, std::uint64_t, std::uint64_t>
+           : &lane_wise<Same, std::uint32_t, std::uint32_t>,
+      d.type(), {d.type()});
+}
+
+/// Between generic addresses and those of a space: operands are (to, from).
+void decode_cvta(Decoder& d) {
+  const bool to_space = d.has("to");
+  const std::uint64_t window = d.has("shared")  ? kSharedWindow
+                               : d.has("local") ? kLocalWindow
+                               : d.has("param") ? kParameterWindow
+                                                : 0;
+  if (d.type() != u64) {
+    d.unsupported("only .u64");
+  }
+  use(d, &add_offset, u64, {u64});
+  d.result.offset = static_cast<std::int64_t>(to_space ? 0 - window : window);
+}
+
+void decode_isspacep(Decoder& d) {
+  if (d.one_of({"const", "shared::cluster"})) {
+    d.unsupported("this space");
+  }
+  d.result.handler = &test_space;
+  d.result.variant = static_cast<std::uint32_t>(d.has("shared")  ? Space::shared
+                                                : d.has("local") ? Space::local
+                                                : d.has("param") ? Space::parameter
+                                                                 : Space::global);
+  d.add(d.predicate(0));
+  d.add(d.value(1, u64));
+}
+
+}  // namespace fatune::emulate

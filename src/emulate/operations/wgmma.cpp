@@ -1,0 +1,129 @@
+#include <charconv>
+#include <cstdint>
+#include <string_view>
+
+#include "emulate/async/warpgroup_products.hpp"
+#include "emulate/async/watched_registers.hpp"
+#include "emulate/operations/operations.hpp"
+
+// wgmma: PTX ISA 9.0, section 9.7.15.
+namespace fatune::emulate {
+namespace {
+
+using enum ScalarType;
+
+constexpr std::int64_t kMostPendingProducts = 7;
+
+void issue_wgmma(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
+  issue_product(x, warp, instruction);
+}
+
+void fence(Execution&, Warp& warp, const Instruction&, Mask) { fence_watched(warp); }
+
+void commit(Execution&, Warp& warp, const Instruction&, Mask) { ++warp.products_committed; }
+
+void await_groups(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
+  await_products(x, warp, instruction.variant);
+}
+
+/// N of "m64n128k16".
+std::uint32_t columns_of(const Decoder& d) {
+  for (std::size_t i = 1; i < d.part_count(); ++i) {
+    const std::string_view part = d.part(i);
+    if (!part.starts_with("m64n") || !part.ends_with("k16")) {
+      continue;
+    }
+    std::uint32_t columns = 0;
+    const std::string_view number = part.substr(4, part.size() - 7);
+    const auto read = std::from_chars(number.data(), number.data() + number.size(), columns);
+    if (read.ec == std::errc() && read.ptr == number.data() + number.size() && columns >= 8 &&
+        columns <= 256 && columns % 8 == 0) {
+      return columns;
+    }
+  }
+  d.unsupported("only m64nNk16, N from 8 to 256 by 8");
+}
+
+bool negates(const Decoder& d, std::size_t index) {
+  const std::int64_t scale = d.immediate(index);
+  if (scale != 1 && scale != -1) {
+    d.malformed("a scale of 1 or -1");
+  }
+  return scale == -1;
+}
+
+ProductShape product_shape_of(const Decoder& d) {
+  const std::vector<ScalarType>& types = d.types();
+  if (types.size() != 3 || types[1] != types[2] || (types[1] != f16 && types[1] != bf16) ||
+      (types[0] != f32 && (types[0] != f16 || types[1] != f16)) || d.has("sp")) {
+    d.unsupported("only 16-bit types, dense");
+  }
+  ProductShape shape;
+  shape.columns = columns_of(d);
+  shape.is_bfloat = types[1] == bf16;
+  shape.half_sums = types[0] == f16;
+  shape.a_in_registers = d.operand(1).starts_with('{');
+  shape.negates_a = negates(d, 4);
+  shape.negates_b = negates(d, 5);
+  // A in registers has no major.
+  const std::size_t last = shape.a_in_registers ? 6 : 7;
+  shape.a_is_mn_major = !shape.a_in_registers && d.immediate(6) != 0;
+  shape.b_is_mn_major = d.immediate(last) != 0;
+  return shape;
+}
+
+void decode_product(Decoder& d) {
+  const ProductShape shape = product_shape_of(d);
+  d.add(d.destinations(0, b32));
+  if (d.result_operands.size() != shape.sums()) {
+    d.malformed("the number of registers of D");
+  }
+  if (shape.a_in_registers) {
+    d.add(d.values(1, b32));
+  } else {
+    d.add(d.value(1, b64));
+  }
+  if (d.result_operands.size() != shape.b_operand()) {
+    d.malformed("the number of registers of A");
+  }
+  d.add(d.value(2, b64));
+  d.add(d.condition(3));
+  d.result.handler = &issue_wgmma;
+  d.result.variant = shape.packed();
+  d.result.is_product = true;
+}
+
+void decode_product_wait(Decoder& d) {
+  const std::int64_t pending = d.immediate(0);
+  if (pending < 0 || pending > kMostPendingProducts) {
+    d.malformed("0 to 7 groups");
+  }
+  d.result.handler = &await_groups;
+  d.result.variant = static_cast<std::uint32_t>(pending);
+  d.result.condition = &products_are_issued;
+  d.result.flow = Flow::poll;
+  d.result.waits = true;
+}
+
+}  // namespace
+
+void decode_wgmma(Decoder& d) {
+  if (!d.has("sync") || !d.has("aligned")) {
+    d.unsupported();
+  }
+  d.result.flow = Flow::gather;
+  d.result.all_members = true;
+  if (d.has("mma_async")) {
+    decode_product(d);
+  } else if (d.has("fence")) {
+    d.result.handler = &fence;
+  } else if (d.has("commit_group")) {
+    d.result.handler = &commit;
+  } else if (d.has("wait_group")) {
+    decode_product_wait(d);
+  } else {
+    d.unsupported();
+  }
+}
+
+}  // namespace fatune::emulate

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "emulate/execution.hpp"
+#include "emulate/schedule/deadlock.hpp"
+
+namespace fatune::emulate {
+
+/// Runs one cluster of blocks. Lanes of a warp that are at the same place run together; whose turn
+/// it is the schedule says.
+class ClusterRunner {
+ public:
+  /// What came of a turn.
+  enum class Turn : std::uint8_t {
+    went_on,
+    spun,   ///< all who could go on poll, in vain: for what another cluster does, or for ever
+    ended,  ///< all threads have
+    failed  ///< a finding has: a trap, a deadlock, too many instructions; or the setup's `stopped`
+  };
+
+  explicit ClusterRunner(Execution& x) : x_(x) {}
+
+  [[nodiscard]] Turn take_turn();
+  /// Warp instructions until now.
+  [[nodiscard]] std::uint64_t executed() const { return executed_; }
+  /// Adds those who wait or spin.
+  void collect_waiting(std::vector<WaitingGroup>& waiting) const;
+
+ private:
+  struct Choice {
+    Warp* warp = nullptr;
+    std::size_t group = 0;
+  };
+
+  /// Nobody: none is runnable that does not spin.
+  [[nodiscard]] Choice choose();
+  [[nodiscard]] Choice choose_spinning();
+  [[nodiscard]] static std::size_t choose_group(const Warp& warp, bool spinning_too);
+  [[nodiscard]] Turn run_chosen(const Choice& choice);
+  /// Nobody is runnable who does not.
+  [[nodiscard]] bool all_spin() const;
+  void run_group(Warp& warp, std::size_t index);
+  /// True when the group may go on at once.
+  [[nodiscard]] bool step(Warp& warp, std::size_t index);
+  [[nodiscard]] Mask active_lanes(const Warp& warp, const Group& group,
+                                  const Instruction& instruction);
+
+  [[nodiscard]] bool branch(Warp& warp, std::size_t index, const Instruction& instruction,
+                            Mask active);
+  [[nodiscard]] bool end_lanes(Warp& warp, std::size_t index, Mask active);
+  [[nodiscard]] bool gathered(Warp& warp, std::size_t index, const Instruction& instruction,
+                              Mask active);
+  [[nodiscard]] bool arrive(Warp& warp, std::size_t index, const Instruction& instruction,
+                            Mask active);
+  /// True when the group need not wait, or has waited long enough.
+  [[nodiscard]] bool polled(Warp& warp, std::size_t index, const Instruction& instruction,
+                            Mask active);
+  void resume_pollers(Warp& warp);
+  /// What nobody but a copy can change has to change: false when nothing is left to happen.
+  [[nodiscard]] bool go_on();
+  [[nodiscard]] bool give_up_polling();
+  /// Lanes that a guard keeps out of a collective instruction go on without it.
+  void split_inactive(Warp& warp, std::size_t index, Mask active);
+  static void merge_groups(Warp& warp);
+  void complete_barriers(Block& block);
+  void release(Block& block, std::uint32_t barrier);
+
+  [[nodiscard]] const Instruction& at(const Group& group) const {
+    return x_.program.instructions[static_cast<std::size_t>(group.pc)];
+  }
+
+  Execution& x_;
+  std::size_t turn_ = 0;
+  std::size_t spinning_turn_ = 0;
+  std::uint64_t executed_ = 0;
+  std::uint64_t last_progress_ = 0;  ///< when polling was last given up
+  int vain_polls_ = 0;
+};
+
+}  // namespace fatune::emulate

@@ -1,0 +1,119 @@
+#include "emulate/schedule/deadlock.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "emulate/async/mbarrier_access.hpp"
+#include "emulate/memory/memory_access.hpp"
+
+namespace fatune::emulate {
+namespace {
+
+constexpr std::size_t kMostNamed = 32;
+
+/// Where it waits; who spins is behind the read already.
+std::size_t index_of(const WaitingGroup& waiting) {
+  return static_cast<std::size_t>(waiting.group->pc - (waiting.group->spins ? 1 : 0));
+}
+
+const Instruction& instruction_of(const WaitingGroup& waiting) {
+  return waiting.x->program.instructions[index_of(waiting)];
+}
+
+std::string lane_names(Mask mask) {
+  return mask == kAllLanes ? "all lanes" : fmt::format("lanes {:#010x}", mask);
+}
+
+std::string polled_memory(const WaitingGroup& waiting) {
+  const std::uint64_t address = waiting.group->spins_at;
+  const bool global = address >= kParameterWindow + kWindowBytes;
+  return global ? waiting.x->global.describe(address)
+                : fmt::format("shared address {:#x}", shared_part(address));
+}
+
+std::string awaited(const WaitingGroup& waiting) {
+  const auto& [x, warp, group] = waiting;
+  if (group->spins) {
+    return fmt::format("until {} changes", polled_memory(waiting));
+  }
+  if (group->state == Group::State::at_barrier) {
+    const Barrier& barrier = x->blocks[warp->block].barriers[group->barrier];
+    return barrier.expected == 0 ? fmt::format("at barrier {}", group->barrier)
+                                 : fmt::format("at barrier {}, where {} of {} threads have arrived",
+                                               group->barrier, barrier.arrived, barrier.expected);
+  }
+  return group->state == Group::State::gathering
+             ? "for other lanes of the warp"
+             : describe_polling(*x, *warp, instruction_of(waiting), std::countr_zero(group->mask));
+}
+
+/// `several`: whether clusters wait for each other.
+std::string block_name(const WaitingGroup& waiting, bool several) {
+  const auto& [x, warp, group] = waiting;
+  return several                 ? fmt::format("block {}, ", x->blocks[warp->block].index)
+         : x->blocks.size() == 1 ? ""
+                                 : fmt::format("block rank {}, ", warp->block);
+}
+
+std::string describe(const WaitingGroup& waiting, bool several) {
+  return fmt::format("{}warp {}, {}: waits {} (PTX line {})", block_name(waiting, several),
+                     waiting.warp->index, lane_names(waiting.group->mask), awaited(waiting),
+                     waiting.x->program.lines[index_of(waiting)]);
+}
+
+bool spins(const WaitingGroup& waiting) { return waiting.group->spins; }
+bool gathers(const WaitingGroup& waiting) {
+  return waiting.group->state == Group::State::gathering;
+}
+
+/// Where some spin the others wait for those.
+std::string describe_all(const std::vector<WaitingGroup>& waiting) {
+  const bool several = waiting.front().x != waiting.back().x;
+  const bool some_spin = std::any_of(waiting.begin(), waiting.end(), spins);
+  std::string all;
+  std::size_t named = 0;
+  for (const WaitingGroup& one : waiting) {
+    if (named < kMostNamed && (spins(one) || !some_spin)) {
+      all += (named++ == 0 ? "" : "; ") + describe(one, several);
+    }
+  }
+  return named == waiting.size() ? all
+                                 : fmt::format("{}; and {} more", all, waiting.size() - named);
+}
+
+/// Nobody can bring the bytes of a phase at which all have arrived: that wait is a cause, and
+/// others may follow from it.
+bool waits_for_bytes(const WaitingGroup& waiting) {
+  const auto& [x, warp, group] = waiting;
+  return !group->spins && group->state != Group::State::at_barrier &&
+         group->state != Group::State::gathering &&
+         lacks_only_bytes(*x, *warp, instruction_of(waiting), std::countr_zero(group->mask));
+}
+
+/// How likely it is that this wait is the cause, and that others follow from it: 0 is the
+/// likeliest. A barrier that part of its threads have reached comes before an mbarrier to which
+/// nobody came.
+int distance_from_cause(const WaitingGroup& waiting) {
+  return waits_for_bytes(waiting) ? 0 : waiting.group->state == Group::State::at_barrier ? 1 : 2;
+}
+
+}  // namespace
+
+void report_deadlock(std::vector<WaitingGroup> waiting, std::string_view also) {
+  const bool divergent = std::any_of(waiting.begin(), waiting.end(), gathers) &&
+                         std::none_of(waiting.begin(), waiting.end(), spins);
+  const FindingKind kind = divergent ? FindingKind::divergent_barrier : FindingKind::deadlock;
+  const std::string who = describe_all(waiting);
+  std::stable_sort(waiting.begin(), waiting.end(), [](const auto& a, const auto& b) {
+    return distance_from_cause(a) < distance_from_cause(b);
+  });
+  for (const WaitingGroup& one : waiting) {
+    one.x->report(kind, *one.warp, instruction_of(one), std::countr_zero(one.group->mask),
+                  [&] { return fmt::format("nobody can go on: {}{}", who, also); });
+  }
+}
+
+}  // namespace fatune::emulate

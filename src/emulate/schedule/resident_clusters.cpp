@@ -1,0 +1,124 @@
+#include "emulate/schedule/resident_clusters.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace fatune::emulate {
+namespace {
+
+// Clusters that run in turns while all go on.
+constexpr std::size_t kInTurns = 4;
+// Warp instructions that a cluster runs before another one's turn. On random schedules it is up to
+// chance.
+constexpr std::uint64_t kStay = std::uint64_t{1} << 15U;
+constexpr std::uint64_t kChangesOneIn = 8;
+// Turns in vain of each warp, with nothing happening between, before it is a deadlock.
+constexpr std::uint64_t kMostVainTurns = 512;
+
+std::size_t room_of(const LaunchSetup& setup) {
+  const std::uint32_t blocks = setup.cluster[0] * setup.cluster[1] * setup.cluster[2];
+  return setup.resident_blocks == 0 ? cluster_count(setup)
+                                    : std::max(1U, setup.resident_blocks / blocks);
+}
+
+}  // namespace
+
+ResidentClusters::ResidentClusters(const Program& program, GlobalMemory& memory,
+                                   const LaunchSetup& setup, LaunchResult& result)
+    : program_(program),
+      memory_(memory),
+      setup_(setup),
+      result_(result),
+      clusters_(cluster_count(setup)),
+      room_(room_of(setup)),
+      random_(setup.schedule.seed) {
+  state_.shadow.keep_ends(setup.checks.both_ends);
+}
+
+bool ResidentClusters::run() {
+  while (!residents_.empty() || start_next()) {
+    Resident& resident = *residents_[current_];
+    const ClusterRunner::Turn turn = resident.runner.take_turn();
+    if (turn == ClusterRunner::Turn::failed) {
+      return false;
+    }
+    if (turn == ClusterRunner::Turn::ended) {
+      residents_.erase(residents_.begin() + static_cast<std::ptrdiff_t>(current_));
+      change();
+      continue;
+    }
+    resident.spins = turn == ClusterRunner::Turn::spun;
+    if (resident.spins && seems_dead()) {
+      report_all_wait();
+      return false;
+    }
+    if (resident.spins || !stays(resident)) {
+      change();
+    }
+  }
+  return true;
+}
+
+bool ResidentClusters::all_spin() const {
+  return std::all_of(residents_.begin(), residents_.end(),
+                     [](const auto& resident) { return resident->spins; });
+}
+
+bool ResidentClusters::start_next() {
+  while (next_ < clusters_ && setup_.chosen && !setup_.chosen(first_block(setup_, next_))) {
+    ++next_;
+  }
+  if (next_ == clusters_ || residents_.size() == room_) {
+    return false;
+  }
+  residents_.push_back(
+      std::make_unique<Resident>(program_, memory_, setup_, result_, state_, next_++));
+  current_ = residents_.size() - 1;
+  stay_ends_ = kStay;
+  return true;
+}
+
+void ResidentClusters::change() {
+  const bool wants_more = residents_.size() < kInTurns || all_spin();
+  if ((wants_more && start_next()) || residents_.empty()) {
+    return;
+  }
+  const bool shuffled = setup_.schedule.timing == Timing::random;
+  current_ = (shuffled ? random_() : current_ + 1) % residents_.size();
+  stay_ends_ = residents_[current_]->runner.executed() + kStay;
+}
+
+bool ResidentClusters::stays(const Resident& resident) {
+  if (setup_.schedule.timing == Timing::random) {
+    return random_() % kChangesOneIn != 0;
+  }
+  return resident.runner.executed() < stay_ends_;
+}
+
+/// After another turn in vain.
+bool ResidentClusters::seems_dead() {
+  const bool changed = std::exchange(seen_changes_, state_.changes) != state_.changes;
+  vain_turns_ = changed ? 0 : vain_turns_ + 1;
+  const std::size_t warps = residents_.size() * residents_.front()->execution.warps.size();
+  return vain_turns_ > kMostVainTurns * warps && all_spin();
+}
+
+void ResidentClusters::report_all_wait() {
+  std::vector<WaitingGroup> waiting;
+  for (const auto& resident : residents_) {
+    resident->runner.collect_waiting(waiting);
+  }
+  const std::uint32_t left = clusters_ - next_;
+  report_deadlock(waiting, left == 0
+                               ? std::string()
+                               : fmt::format("; {} more {} to come have no room beside {}", left,
+                                             setup_.cluster == std::array<std::uint32_t, 3>{1, 1, 1}
+                                                 ? "blocks"
+                                                 : "clusters",
+                                             residents_.size()));
+}
+
+}  // namespace fatune::emulate
