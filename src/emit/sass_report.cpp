@@ -8,6 +8,8 @@
 namespace fatune {
 namespace {
 
+constexpr const char* kProducerField = "producer_loop";
+
 double share(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
 }
@@ -18,10 +20,15 @@ std::vector<SassRow> class_rows(const SassProfile& profile) {
     const SassCount& count = profile.of(text.which);
     if (count.total > 0) {
       rows.push_back({std::string(text.name), std::string(text.name), count,
-                      share(count.main_loop, profile.all.main_loop)});
+                      share(count.main_loop, profile.all.main_loop),
+                      profile.producer_loop.has_value()});
     }
   }
-  rows.push_back({"all", {}, profile.all, share(profile.all.main_loop, profile.all.main_loop)});
+  rows.push_back({"all",
+                  {},
+                  profile.all,
+                  share(profile.all.main_loop, profile.all.main_loop),
+                  profile.producer_loop.has_value()});
   return rows;
 }
 
@@ -29,7 +36,8 @@ std::vector<SassRow> opcode_rows(const SassProfile& profile) {
   std::vector<SassRow> rows;
   for (const OpcodeCount& opcode : profile.opcodes) {
     rows.push_back({opcode.mnemonic, std::string(class_name(opcode.which)), opcode.count,
-                    share(opcode.count.main_loop, profile.all.main_loop)});
+                    share(opcode.count.main_loop, profile.all.main_loop),
+                    profile.producer_loop.has_value()});
   }
   return rows;
 }
@@ -54,6 +62,18 @@ Json json_main_loop(const SassProfile& profile) {
           {"tensor_flop", loop.tensor_flop ? Json(*loop.tensor_flop) : Json()}};
 }
 
+Json json_producer_loop(const SassProfile& profile) {
+  if (!profile.producer_loop) {
+    return {};
+  }
+  const ProducerLoop& loop = *profile.producer_loop;
+  return {{"first_address", loop.first_address},
+          {"last_address", loop.last_address},
+          {"instructions", profile.all.producer_loop},
+          {"depth", loop.depth},
+          {"bulk_loads", loop.bulk_loads}};
+}
+
 Json json_code(const SassReport& report) {
   const SassProfile& profile = report.profile;
   const auto registers = registers_of(report);
@@ -67,6 +87,7 @@ Json json_code(const SassReport& report) {
   json["loops"] = profile.loops;
   json["irreducible_edges"] = profile.irreducible_edges;
   json["main_loop"] = json_main_loop(profile);
+  json["producer_loop"] = json_producer_loop(profile);
   json["unknown_opcodes"] = unknown_opcodes(profile);
   return json;
 }
@@ -87,6 +108,17 @@ std::string loop_line(const SassProfile& profile) {
   return line + "\n";
 }
 
+std::string producer_line(const SassProfile& profile) {
+  if (!profile.producer_loop) {
+    return {};
+  }
+  const ProducerLoop& loop = *profile.producer_loop;
+  return fmt::format(
+      "producer's loop {:#06x}-{:#06x}: {} instructions, {} of them bulk loads; depth {}\n",
+      loop.first_address, loop.last_address, profile.all.producer_loop, loop.bulk_loads,
+      loop.depth);
+}
+
 std::string headline(const SassReport& report) {
   const auto registers = registers_of(report);
   std::string text =
@@ -97,7 +129,7 @@ std::string headline(const SassReport& report) {
     text += fmt::format(", spills {} + {} bytes", report.facts->spill_store_bytes,
                         report.facts->spill_load_bytes);
   }
-  text += "\n" + loop_line(report.profile);
+  text += "\n" + loop_line(report.profile) + producer_line(report.profile);
   const auto unknown = unknown_opcodes(report.profile);
   return unknown.empty() ? text
                          : text + fmt::format("unknown opcodes: {}\n", fmt::join(unknown, ", "));
@@ -112,6 +144,15 @@ std::string drawn_headline(const SassReport& report, const Page& page) {
     }
   }
   return text;
+}
+
+/// For people without a column that would be empty.
+std::vector<Field<SassRow>> shown_fields(const SassReport& report, const Page& page) {
+  std::vector<Field<SassRow>> fields = sass_fields();
+  if (!report.profile.producer_loop && page.format != OutputFormat::csv) {
+    std::erase_if(fields, [](const Field<SassRow>& field) { return field.name == kProducerField; });
+  }
+  return fields;
 }
 
 std::vector<std::string> shapes_of(const NamedCode& code) {
@@ -153,6 +194,12 @@ const std::vector<Field<SassRow>>& sass_fields() {
        [](const SassRow& r) { return FieldValue{r.count.conditional}; }, ColumnFit{.leaves = 1}},
       {"main_loop_percent", "loop %", "of the main loop's instructions", 1, kEverywhere,
        [](const SassRow& r) { return FieldValue{r.main_loop_percent}; }, ColumnFit{.leaves = 2}},
+      {kProducerField, "producer", "of total, in the producer's loop; null: there is none", 0,
+       kEverywhere,
+       [](const SassRow& r) {
+         return r.has_producer ? FieldValue{r.count.producer_loop} : FieldValue{};
+       },
+       ColumnFit{.leaves = 3}},
   };
   return fields;
 }
@@ -189,8 +236,9 @@ std::string print_sass_report(const SassReport& report, const Page& page, bool o
     json["opcodes"] = json_rows(sass_fields(), opcode_rows(report.profile));
     return json_text(json);
   }
-  const std::string rows = print_rows(
-      sass_fields(), opcodes ? opcode_rows(report.profile) : class_rows(report.profile), page);
+  const std::string rows =
+      print_rows(shown_fields(report, page),
+                 opcodes ? opcode_rows(report.profile) : class_rows(report.profile), page);
   return page.format == OutputFormat::csv ? rows : drawn_headline(report, page) + "\n" + rows;
 }
 

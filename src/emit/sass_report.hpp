@@ -26,6 +26,7 @@ struct SassRow {
   std::string class_name;
   SassCount count;
   double main_loop_percent = 0.0;
+  bool has_producer = false;  ///< SassProfile::producer_loop
 };
 [[nodiscard]] const std::vector<Field<SassRow>>& sass_fields();
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <compare>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -114,6 +115,64 @@ std::optional<std::size_t> main_loop(const SassFunction& function, const Control
   return most == weights.end()
              ? std::nullopt
              : std::optional(static_cast<std::size_t>(std::distance(weights.begin(), most)));
+}
+
+namespace {
+
+bool is_bulk_load(const Instruction& instruction) {
+  const std::string_view opcode = instruction.opcode();
+  return opcode == "UTMALDG" || opcode == "UBLKCP";
+}
+
+/// Whether its only edge back is a branch for the lanes that have another value.
+bool is_uniform_loop(const SassFunction& function, const ControlFlow& flow, const Loop& loop) {
+  return loop.latches.size() == 1 &&
+         function.instructions[flow.blocks[loop.latches.front()].end - 1].mnemonic.starts_with(
+             "BRA.U.ANY");
+}
+
+bool is_within(const Loop& inner, const Loop& outer) {
+  return &inner != &outer &&
+         std::binary_search(outer.blocks.begin(), outer.blocks.end(), inner.header);
+}
+
+}  // namespace
+
+std::size_t count_bulk_loads(const SassFunction& function, const ControlFlow& flow,
+                             const Loop& loop) {
+  std::size_t count = 0;
+  for (const std::size_t block : loop.blocks) {
+    const auto begin = function.instructions.begin();
+    count += static_cast<std::size_t>(
+        std::count_if(begin + static_cast<std::ptrdiff_t>(flow.blocks[block].first),
+                      begin + static_cast<std::ptrdiff_t>(flow.blocks[block].end), is_bulk_load));
+  }
+  return count;
+}
+
+std::optional<std::size_t> producer_loop(const SassFunction& function, const ControlFlow& flow,
+                                         const LoopForest& forest,
+                                         std::optional<std::size_t> main) {
+  std::vector<std::size_t> loads(forest.loops.size(), 0);
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    if (!is_uniform_loop(function, flow, forest.loops[i])) {
+      loads[i] = count_bulk_loads(function, flow, forest.loops[i]);
+    }
+  }
+  const auto has_another_within = [&](std::size_t outer) {
+    for (std::size_t i = 0; i < loads.size(); ++i) {
+      if ((loads[i] > 0 || i == main) && is_within(forest.loops[i], forest.loops[outer])) {
+        return true;
+      }
+    }
+    return false;
+  };
+  std::optional<std::size_t> most;
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    const bool eligible = loads[i] > 0 && i != main && !has_another_within(i);
+    most = eligible && (!most || loads[i] > loads[*most]) ? std::optional(i) : most;
+  }
+  return most;
 }
 
 bool always_executed(const ControlFlow& flow, const Loop& loop, std::size_t block) {

@@ -36,6 +36,18 @@ struct LoopForest {
                                                    const ControlFlow& flow,
                                                    const LoopForest& forest);
 
+/// The loop in which a producer warp brings the steps' data: of the loops with bulk copies to
+/// shared memory that have no other such loop within them, the one with the most, the first of
+/// equals. Nothing without such a loop, and when it is `main`, or around it. A loop that a warp
+/// goes round once for each value of a register that must be uniform counts as straight code.
+[[nodiscard]] std::optional<std::size_t> producer_loop(const SassFunction& function,
+                                                       const ControlFlow& flow,
+                                                       const LoopForest& forest,
+                                                       std::optional<std::size_t> main);
+/// Copies to shared memory that one instruction of the loop starts, those within it included.
+[[nodiscard]] std::size_t count_bulk_loads(const SassFunction& function, const ControlFlow& flow,
+                                           const Loop& loop);
+
 /// Whether an iteration cannot avoid the block.
 [[nodiscard]] bool always_executed(const ControlFlow& flow, const Loop& loop, std::size_t block);
 

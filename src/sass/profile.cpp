@@ -21,12 +21,28 @@ void add_tensor_flop(const Instruction& instruction, std::optional<std::int64_t>
   sum = sum && flop ? std::optional(*sum + *flop) : std::nullopt;
 }
 
+std::uint64_t first_address(const SassFunction& function, const ControlFlow& flow,
+                            const Loop& loop) {
+  return function.instructions[flow.blocks[loop.blocks.front()].first].address;
+}
+
+std::uint64_t last_address(const SassFunction& function, const ControlFlow& flow,
+                           const Loop& loop) {
+  return function.instructions[flow.blocks[loop.blocks.back()].end - 1].address;
+}
+
+ProducerLoop describe_producer(const SassFunction& function, const ControlFlow& flow,
+                               const Loop& loop) {
+  return {first_address(function, flow, loop), last_address(function, flow, loop), loop.depth,
+          static_cast<std::int64_t>(count_bulk_loads(function, flow, loop))};
+}
+
 MainLoop describe_loop(const SassFunction& function, const ControlFlow& flow,
                        const LoopForest& forest, std::size_t index) {
   const Loop& loop = forest.loops[index];
   MainLoop main;
-  main.first_address = function.instructions[flow.blocks[loop.blocks.front()].first].address;
-  main.last_address = function.instructions[flow.blocks[loop.blocks.back()].end - 1].address;
+  main.first_address = first_address(function, flow, loop);
+  main.last_address = last_address(function, flow, loop);
   main.depth = loop.depth;
   main.inner_loops =
       std::count_if(forest.loops.begin(), forest.loops.end(), [&](const Loop& other) {
@@ -58,19 +74,23 @@ std::vector<OpcodeCount> sorted(std::map<std::string_view, OpcodeCount> counts) 
   return list;
 }
 
+/// `producer`: null without its loop.
 void count_instructions(const SassFunction& function, const ControlFlow& flow,
-                        const std::vector<LoopPlace>& places, SassProfile& profile) {
+                        const std::vector<LoopPlace>& places, const Loop* producer,
+                        SassProfile& profile) {
   std::map<std::string_view, OpcodeCount> opcodes;
   for (std::size_t b = 0; b < flow.blocks.size(); ++b) {
+    const bool loads = producer != nullptr &&
+                       std::binary_search(producer->blocks.begin(), producer->blocks.end(), b);
     for (std::size_t i = flow.blocks[b].first; i < flow.blocks[b].end; ++i) {
       const Instruction& instruction = function.instructions[i];
       const OpcodeClass which = class_of(instruction);
-      add(profile.all, places[b]);
-      add(profile.classes.at(static_cast<std::size_t>(which)), places[b]);
+      add(profile.all, places[b], loads);
+      add(profile.classes.at(static_cast<std::size_t>(which)), places[b], loads);
       OpcodeCount& opcode = opcodes[instruction.mnemonic];
       opcode.mnemonic = instruction.mnemonic;
       opcode.which = which;
-      add(opcode.count, places[b]);
+      add(opcode.count, places[b], loads);
     }
   }
   profile.opcodes = sorted(std::move(opcodes));
@@ -78,8 +98,9 @@ void count_instructions(const SassFunction& function, const ControlFlow& flow,
 
 }  // namespace
 
-void add(SassCount& count, LoopPlace place) {
+void add(SassCount& count, LoopPlace place, bool in_producer_loop) {
   ++count.total;
+  count.producer_loop += in_producer_loop ? 1 : 0;
   count.main_loop += place != LoopPlace::outside ? 1 : 0;
   count.conditional += place == LoopPlace::conditional ? 1 : 0;
 }
@@ -88,16 +109,22 @@ SassProfile profile_function(const Listing& listing, const SassFunction& functio
   const ControlFlow flow = control_flow(function);
   const LoopForest forest = find_loops(flow);
   const std::optional<std::size_t> main = main_loop(function, flow, forest);
+  const std::optional<std::size_t> producer = producer_loop(function, flow, forest, main);
   SassProfile profile;
   profile.function = function.name;
   profile.target = listing.target;
   profile.registers = function.registers;
   profile.loops = static_cast<std::int64_t>(forest.loops.size());
   profile.irreducible_edges = static_cast<std::int64_t>(forest.irreducible_edges);
-  count_instructions(function, flow, block_places(flow, main ? &forest.loops[*main] : nullptr),
-                     profile);
+  const auto loop_at = [&](std::optional<std::size_t> index) {
+    return index ? &forest.loops[*index] : nullptr;
+  };
+  count_instructions(function, flow, block_places(flow, loop_at(main)), loop_at(producer), profile);
   if (main) {
     profile.main_loop = describe_loop(function, flow, forest, *main);
+  }
+  if (producer) {
+    profile.producer_loop = describe_producer(function, flow, forest.loops[*producer]);
   }
   return profile;
 }

@@ -14,13 +14,14 @@ namespace fatune {
 
 /// Instructions of one kind, as they stand in the code: none is counted for being executed again.
 struct SassCount {
-  std::int64_t total = 0;        ///< in the function
-  std::int64_t main_loop = 0;    ///< of these, in its main loop, loops within it included
-  std::int64_t conditional = 0;  ///< of those, where an iteration may not come by
+  std::int64_t total = 0;          ///< in the function
+  std::int64_t main_loop = 0;      ///< of these, in its main loop, loops within it included
+  std::int64_t conditional = 0;    ///< of those, where an iteration may not come by
+  std::int64_t producer_loop = 0;  ///< of `total`, in its producer's loop, if it has one
 };
 
 /// Counts one more, which is there.
-void add(SassCount& count, LoopPlace place);
+void add(SassCount& count, LoopPlace place, bool in_producer_loop = false);
 
 struct OpcodeCount {
   std::string mnemonic;
@@ -39,6 +40,14 @@ struct MainLoop {
   std::optional<std::int64_t> tensor_flop;
 };
 
+/// The loop of a warp that loads for others (producer_loop() of loops.hpp).
+struct ProducerLoop {
+  std::uint64_t first_address = 0;
+  std::uint64_t last_address = 0;  ///< of the last instruction
+  int depth = 1;
+  std::int64_t bulk_loads = 0;  ///< copies to shared memory that one instruction starts
+};
+
 /// What one function is made of.
 struct SassProfile {
   std::string function;
@@ -49,7 +58,8 @@ struct SassProfile {
   std::vector<OpcodeCount> opcodes;  ///< most frequent in the main loop first
   std::int64_t loops = 0;
   std::int64_t irreducible_edges = 0;
-  std::optional<MainLoop> main_loop;  ///< absent: it has no loop
+  std::optional<MainLoop> main_loop;          ///< absent: it has no loop
+  std::optional<ProducerLoop> producer_loop;  ///< absent: no warps are there for loading
 
   [[nodiscard]] const SassCount& of(OpcodeClass which) const {
     return classes.at(static_cast<std::size_t>(which));

@@ -30,6 +30,29 @@ TEST_F(Sass, CountsByClassAndByOpcode) {
       HasSubstr("MUFU.EX2,mufu,66,34,2,"));
 }
 
+TEST_F(Sass, TheProducersLoopStandsBesideTheMainOne) {
+  const std::string file = listing("flash_sm90.sm_90a.txt");
+  const ProcessResult result = fatune({"sass", "--cubin", file, "--format", "json"});
+  expect_ok(result);
+  expect_schema(result.out, "sass");
+  const json report = json::parse(result.out);
+  EXPECT_EQ(report["producer_loop"]["bulk_loads"], 2);
+  EXPECT_EQ(row_of(report["classes"], "all")["producer_loop"], 71);
+  EXPECT_EQ(row_of(report["opcodes"], "UTMALDG.5D")["producer_loop"], 2);
+  EXPECT_EQ(row_of(report["opcodes"], "UTMALDG.5D")["main_loop"], 0);
+  EXPECT_THAT(fatune({"sass", "--cubin", file}).out,
+              HasSubstr("producer's loop 0x3a20-0x4240: 71 instructions, 2 of them bulk loads"));
+  EXPECT_THAT(fatune({"sass", "--cubin", listing("flash.sm_80.txt")}).out,
+              Not(HasSubstr("producer")));
+  const json none =
+      fatune_json({"sass", "--cubin", listing("flash.sm_80.txt"), "--format", "json"});
+  EXPECT_TRUE(none["producer_loop"].is_null());
+  EXPECT_TRUE(none["classes"][0]["producer_loop"].is_null());
+  const ProcessResult diff =
+      fatune({"sass", "diff", listing("flash.sm_80.txt"), file, "--format", "json"});
+  expect_schema(diff.out, "sass_diff");
+}
+
 TEST_F(Sass, AFileOfSeveralKernelsNeedsAChoice) {
   const std::string file = listing("small.sm_80.txt");
   expect_error(fatune({"sass", "--cubin", file}), ExitCode::usage,
@@ -149,6 +172,22 @@ TEST_F(LiveSassCounts, TheMainLoopHasTheTensorInstructionsThatTheTilesImply) {
     EXPECT_EQ(found["irreducible_edges"], 0) << config["config"] << arch;
   }
   EXPECT_GT(index, 100U);
+}
+
+/// A group of consumers has 64 rows: products of 64 x BLOCK_N x 16 and 64 x d_head x 16. The
+/// producer brings K and V of a step.
+TEST_F(LiveSassCounts, TheHopperKernelsLoopsAreAStepEach) {
+  for (const json& config :
+       fatune_json({"list", "--space", "hopper_ci", "--format", "json"})["kept"]) {
+    const json code = report(config["config"], "sm_90a");
+    const json& p = config["parameters"];
+    EXPECT_EQ(row_of(code["classes"], "tensor")["main_loop"],
+              p["d_head"].get<int>() / 16 + p["BLOCK_N"].get<int>() / 16)
+        << config["config"];
+    EXPECT_EQ(code["producer_loop"]["bulk_loads"], 2) << config["config"];
+    EXPECT_EQ(row_of(code["classes"], "tensor")["producer_loop"], 0) << config["config"];
+    EXPECT_TRUE(code["unknown_opcodes"].empty()) << config["config"];
+  }
 }
 
 TEST_F(LiveSassCounts, TheUsersLanguageDoesNotMatter) {

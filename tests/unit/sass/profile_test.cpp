@@ -40,7 +40,8 @@ TEST(Profile, TheFlashKernelsMainLoopDoesOneStepOfKeysAndValues) {
 }
 
 TEST(Profile, ClassesAndOpcodesAddUp) {
-  for (const char* name : {"flash.sm_80.txt", "small.sm_80.txt", "wgmma.sm_90a.txt"}) {
+  for (const char* name :
+       {"flash.sm_80.txt", "small.sm_80.txt", "wgmma.sm_90a.txt", "flash_sm90.sm_90a.txt"}) {
     const SassProfile profile = profile_of(name);
     SassCount classes;
     for (const SassCount& count : profile.classes) {
@@ -70,6 +71,59 @@ TEST(Profile, CallsInTheMainLoopAreCounted) {
   EXPECT_EQ(profile.main_loop->calls, 1);
   EXPECT_EQ(profile.main_loop->depth, 1);  // the outer one has more of its own
   EXPECT_EQ(profile.main_loop->inner_loops, 1);
+}
+
+TEST(Profile, TheHopperKernelsConsumerAndProducerAreCountedApart) {
+  const SassProfile profile = profile_of("flash_sm90.sm_90a.txt");
+  ASSERT_TRUE(profile.main_loop);
+  EXPECT_EQ(profile.main_loop->first_address, 0x1720U);
+  EXPECT_EQ(profile.main_loop->depth, 2);  // persistent: steps within tiles
+  // 64 rows, 32 keys, head dimension 64: both products in steps of 16, by four warps.
+  EXPECT_EQ(profile.of(OpcodeClass::tensor).main_loop, 64 / 16 + 32 / 16);
+  EXPECT_EQ(profile.main_loop->tensor_flop, 2 * (2 * 64 * 32 * 64) / 4);
+  ASSERT_TRUE(profile.producer_loop);
+  EXPECT_EQ(profile.producer_loop->first_address, 0x3a20U);
+  EXPECT_EQ(profile.producer_loop->last_address, 0x4240U);
+  EXPECT_EQ(profile.producer_loop->depth, 2);
+  EXPECT_EQ(profile.producer_loop->bulk_loads, 2);  // K and V of a step
+  EXPECT_EQ(profile.all.producer_loop, 71);
+  EXPECT_EQ(profile.of(OpcodeClass::tensor).producer_loop, 0);
+  EXPECT_EQ(profile.of(OpcodeClass::global).producer_loop, 2);
+  EXPECT_THAT(unknown_opcodes(profile), testing::IsEmpty());
+}
+
+/// Around each copy is a loop over values of a register that must be uniform.
+TEST(Profile, ALoopForUniformityIsNoProducersLoop) {
+  const SassProfile profile = profile_of_lines(
+      "A:\nHGMMA.64x128x16.F32 R24, gdesc[UR4]\n@P0 BRA `(.LA)\n"
+      "B:\nUTMALDG.5D [UR16], [UR8]\nC:\nUTMALDG.5D [UR16], [UR8]\n@P0 BRA.U.ANY `(.LC)\n"
+      "D:\nUBLKCP.S.G [UR16], [UR8]\n@P0 BRA.U.ANY `(.LD)\n@P1 BRA `(.LB)\nEXIT");
+  ASSERT_TRUE(profile.producer_loop);
+  EXPECT_EQ(profile.producer_loop->bulk_loads, 3);
+  EXPECT_EQ(profile.all.producer_loop, 6);
+  EXPECT_EQ(profile.producer_loop->depth, 1);
+}
+
+TEST(Profile, OfLoopsThatLoadTheInnermostWithTheMostIsTheProducers) {
+  const SassProfile profile = profile_of_lines(
+      "A:\nHGMMA.64x128x16.F32 R24, gdesc[UR4]\n@P0 BRA `(.LA)\n"
+      "B:\nUTMALDG.5D [UR1], [UR8]\nUTMALDG.5D [UR2], [UR8]\nUTMALDG.5D [UR3], [UR8]\n"
+      "C:\nUTMALDG.5D [UR4], [UR8]\n@P0 BRA `(.LC)\n"
+      "D:\nUTMALDG.5D [UR5], [UR8]\nUTMALDG.5D [UR6], [UR8]\n@P0 BRA `(.LD)\n"
+      "@P1 BRA `(.LB)\nEXIT");
+  ASSERT_TRUE(profile.producer_loop);
+  EXPECT_EQ(profile.producer_loop->bulk_loads, 2);
+  EXPECT_EQ(profile.producer_loop->depth, 2);
+}
+
+TEST(Profile, AMainLoopThatLoadsForItselfHasNoProducer) {
+  const SassProfile profile = profile_of_lines(
+      "B:\nUTMALDG.5D [UR16], [UR8]\nA:\nUTMALDG.5D [UR16], [UR8]\n"
+      "HGMMA.64x128x16.F32 R24, gdesc[UR4]\n@P0 BRA `(.LA)\n@P1 BRA `(.LB)\nEXIT");
+  EXPECT_TRUE(profile.main_loop);
+  EXPECT_FALSE(profile.producer_loop);
+  EXPECT_EQ(profile.all.producer_loop, 0);
+  EXPECT_FALSE(profile_of("flash.sm_80.txt").producer_loop);
 }
 
 /// A persistent kernel: the first step of a tile stands in the loop over tiles.
