@@ -1,0 +1,170 @@
+// The kernel by which a device's rate of dense products is measured, run by the emulator on every
+// check: its sums are the products of its operands, by wgmma and by mma.sync.
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <numeric>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "attention/cpu_reference.hpp"
+#include "compile/compiler.hpp"
+#include "data/file_tree.hpp"
+#include "emulate/decode/decode_program.hpp"
+#include "emulate/launch.hpp"
+#include "measure/matmul_kernel.hpp"
+#include "ptx/parse_ptx.hpp"
+#include "reference/matmul_rate_args.h"
+
+namespace fatune {
+namespace {
+
+struct MatmulTarget {
+  DType dtype;
+  Arch arch;
+};
+
+void PrintTo(const MatmulTarget& target, std::ostream* out) {
+  *out << dtype_name(target.dtype) << ' ' << arch_name(target.arch);
+}
+
+/// What a launch of two blocks has left behind.
+struct MatmulRun {
+  std::vector<std::uint16_t> a, b;
+  std::vector<float> sums;
+};
+
+constexpr int kProducts = 2 * kMatmulGroup;
+
+std::shared_ptr<const SourceBundle> matmul_sources() {
+  const FileTree tree;
+  auto bundle = std::make_shared<SourceBundle>();
+  for (const std::string& name : matmul_source_names()) {
+    SourceFile file{name, tree.read("kernels/" + name)};
+    if (bundle->main.name.empty()) {
+      bundle->main = std::move(file);
+    } else {
+      bundle->headers.push_back(std::move(file));
+    }
+  }
+  return bundle;
+}
+
+Artifact matmul_code(const CompileResult& result) {
+  if (const auto* failed = std::get_if<CompileFailed>(&result)) {
+    throw std::runtime_error(failed->log);
+  }
+  return std::get<Artifact>(result);
+}
+
+class MatmulRate : public testing::TestWithParam<MatmulTarget> {
+ protected:
+  static CompileRequest request() {
+    return matmul_request(matmul_sources(), GetParam().dtype, GetParam().arch);
+  }
+
+  template <typename Element>
+  static std::uint64_t allocate(emulate::GlobalMemory& memory, const char* name, int elements) {
+    emulate::Allocation allocation;
+    allocation.name = name;
+    allocation.bytes.assign(static_cast<std::size_t>(elements) * sizeof(Element), 0xff);
+    return memory.allocate(std::move(allocation), emulate::GlobalMemory::Content::undefined);
+  }
+  template <typename Element>
+  static std::vector<Element> read(const emulate::GlobalMemory& memory, std::uint64_t address) {
+    const std::vector<std::uint8_t>& bytes = memory.at(address).bytes;
+    std::vector<Element> elements(bytes.size() / sizeof(Element));
+    std::memcpy(elements.data(), bytes.data(), bytes.size());
+    return elements;
+  }
+
+  static MatmulRun run() {
+    const Artifact artifact = matmul_code(compile_to_ptx(request()));
+    const PtxModule module = parse_ptx(artifact.ptx, "matmul_rate");
+    const emulate::Program program =
+        emulate::decode_program(module, artifact.lowered_name, "matmul_rate");
+    emulate::GlobalMemory memory;
+    const std::uint64_t a = allocate<std::uint16_t>(memory, "A", kMatmulRows * kMatmulDepth);
+    const std::uint64_t b = allocate<std::uint16_t>(memory, "B", kMatmulColumns * kMatmulDepth);
+    const std::uint64_t sums = allocate<float>(memory, "sums", kMatmulRows * kMatmulColumns);
+    const MatmulRateArgs arguments{kProducts, reinterpret_cast<unsigned short*>(a),
+                                   reinterpret_cast<unsigned short*>(b),
+                                   reinterpret_cast<float*>(sums)};
+    emulate::LaunchSetup setup;
+    setup.grid = {2, 1, 1};
+    setup.block = {kMatmulThreads, 1, 1};
+    setup.parameters = {reinterpret_cast<const std::uint8_t*>(&arguments), sizeof arguments};
+    setup.schedule = {emulate::Timing::random, 3};
+    const emulate::LaunchResult result = emulate::run_kernel(program, memory, setup);
+    EXPECT_TRUE(result.finished);
+    for (const emulate::Finding& finding : result.findings.all()) {
+      ADD_FAILURE() << finding.text;
+    }
+    return {read<std::uint16_t>(memory, a), read<std::uint16_t>(memory, b),
+            read<float>(memory, sums)};
+  }
+};
+
+double product_of(const std::vector<double>& a, const std::vector<double>& b, int row, int column) {
+  const auto first_a = a.begin() + std::ptrdiff_t{row} * kMatmulDepth;
+  const auto first_b = b.begin() + std::ptrdiff_t{column} * kMatmulDepth;
+  return std::inner_product(first_a, first_a + kMatmulDepth, first_b, 0.0);
+}
+
+TEST_P(MatmulRate, ItsSumsAreTheProductsOfItsOperands) {
+  const MatmulRun done = run();
+  const std::vector<double> a = element_values(done.a, GetParam().dtype);
+  const std::vector<double> b = element_values(done.b, GetParam().dtype);
+  double worst = 0.0;
+  for (int row = 0; row < kMatmulRows; ++row) {
+    for (int column = 0; column < kMatmulColumns; ++column) {
+      const double expected = kProducts * product_of(a, b, row, column);
+      const auto at = static_cast<std::size_t>(row * kMatmulColumns + column);
+      const double difference = std::abs(done.sums[at] - expected);
+      worst = std::isnan(difference) ? difference : std::max(worst, difference);
+      ASSERT_LE(difference, 1e-3) << row << ", " << column;
+    }
+  }
+  EXPECT_GT(worst, 0.0) << "rounding of fp32 sums shows";
+}
+
+// Products of zeros, or of the same number, draw less power than those of attention.
+TEST_P(MatmulRate, ItsOperandsAreNormal) {
+  const MatmulRun done = run();
+  for (const auto* operand : {&done.a, &done.b}) {
+    const std::vector<double> values = element_values(*operand, GetParam().dtype);
+    const auto count = static_cast<double>(values.size());
+    EXPECT_NEAR(std::accumulate(values.begin(), values.end(), 0.0) / count, 0.0, 0.05);
+    EXPECT_NEAR(std::inner_product(values.begin(), values.end(), values.begin(), 0.0) / count, 1.0,
+                0.05);
+  }
+  EXPECT_NE(std::vector(done.a.begin(), done.a.begin() + kMatmulDepth),
+            std::vector(done.b.begin(), done.b.begin() + kMatmulDepth));
+}
+
+// Where ptxas serialises asynchronous products, or spills, the rate would not be the device's.
+TEST_P(MatmulRate, ItsMachineCodeKeepsTheTensorCoresBusy) {
+  const Artifact artifact = matmul_code(compile(request()));
+  EXPECT_EQ(artifact.facts.spill_store_bytes, 0);
+  EXPECT_EQ(artifact.facts.local_bytes, 0);
+  for (const AssemblerNote& note : artifact.facts.notes) {
+    EXPECT_FALSE(note.loses_speed) << note.text;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Targets, MatmulRate,
+    testing::Values(MatmulTarget{DType::fp16, {90, 'a'}}, MatmulTarget{DType::bf16, {90, 'a'}},
+                    MatmulTarget{DType::fp16, {80, '\0'}}, MatmulTarget{DType::bf16, {89, '\0'}}),
+    [](const auto& target) {
+      return std::string(dtype_name(target.param.dtype)) + "_" + arch_name(target.param.arch);
+    });
+
+}  // namespace
+}  // namespace fatune
