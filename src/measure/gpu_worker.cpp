@@ -15,6 +15,7 @@
 #include "gpu/nvml.hpp"
 #include "measure/gpu_measurer.hpp"
 #include "measure/gpu_monitor.hpp"
+#include "measure/matmul_rate.hpp"
 #include "measure/worker_loop.hpp"
 #include "measure/worker_process.hpp"
 
@@ -35,6 +36,9 @@ class GpuDevice : public WorkerDevice {
     return limits;
   }
   [[nodiscard]] Measurer& measurer() override { return measurer_; }
+  [[nodiscard]] MatmulRate matmul_rate(const Artifact& kernel) override {
+    return measure_matmul_rate(kernel, limits_, monitor_ ? &*monitor_ : nullptr);
+  }
   [[nodiscard]] DebugResult run_for_debug(const DebugRequest& request) override {
     return fatune::run_for_debug(request, limits_);
   }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "measure/added_seconds.hpp"
 
 namespace fatune {
 namespace {
@@ -40,23 +41,6 @@ std::string with_output(const std::string& what, const std::string& output) {
              ? what
              : fmt::format("{}; it printed: {}", what, output.substr(first, last + 1 - first));
 }
-
-// Adds the time from its making to its end.
-class AddedSeconds {
- public:
-  explicit AddedSeconds(double& total_s) : total_s_(total_s) {}
-  AddedSeconds(const AddedSeconds&) = delete;
-  AddedSeconds& operator=(const AddedSeconds&) = delete;
-  AddedSeconds(AddedSeconds&&) = delete;
-  AddedSeconds& operator=(AddedSeconds&&) = delete;
-  ~AddedSeconds() {
-    total_s_ += std::chrono::duration<double>(Channel::Clock::now() - start_).count();
-  }
-
- private:
-  double& total_s_;
-  Channel::Clock::time_point start_ = Channel::Clock::now();
-};
 
 std::string text_of(const Outcome& outcome) { return std::get<Crashed>(outcome).error; }
 

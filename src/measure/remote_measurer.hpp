@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "core/device_limits.hpp"
+#include "core/matmul_rate.hpp"
 #include "measure/deadlines.hpp"
 #include "measure/debug_messages.hpp"
 #include "measure/measurer.hpp"
@@ -54,6 +55,10 @@ class RemoteMeasurer : public Measurer {
   [[nodiscard]] Counted count(CandidateId id, const CountRequest& request) override;
   void retire(CandidateId id) override;
   [[nodiscard]] bool context_lost() const noexcept override { return false; }
+
+  /// How fast the device multiplies dense matrices (matmul_rate.hpp), at any time between other
+  /// steps. Throws Error(gpu_failure); the worker is then replaced.
+  [[nodiscard]] MatmulRate matmul_rate(const Artifact& kernel);
 
   /// Launches a kernel once, on the request's inputs, and says what it has written. Needs no
   /// begin_problem(); not to be called after it.

@@ -29,6 +29,7 @@ class Worker {
                                                          {"recheck", &Worker::recheck},
                                                          {"count", &Worker::count},
                                                          {"retire", &Worker::retire},
+                                                         {"matmul_rate", &Worker::matmul_rate},
                                                          {"debug", &Worker::debug}};
     const std::string type = type_of(request);
     if (type == "shutdown") {
@@ -92,6 +93,15 @@ class Worker {
   void retire(const Message& request) {
     measurer().retire(read_id(request));
     send(plain_message("done"));
+  }
+
+  // Whoever hears that it failed ends the worker.
+  void matmul_rate(const Message& request) {
+    try {
+      send(multiplied_message(device_->matmul_rate(read_matmul_rate(request))));
+    } catch (const Error& error) {
+      send(error_message("failed", error));
+    }
   }
 
   void debug(const Message& request) {

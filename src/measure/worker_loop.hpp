@@ -4,6 +4,8 @@
 #include <memory>
 
 #include "core/device_limits.hpp"
+#include "core/kernel_code.hpp"
+#include "core/matmul_rate.hpp"
 #include "measure/channel.hpp"
 #include "measure/debug_run.hpp"
 #include "measure/measurer.hpp"
@@ -24,7 +26,8 @@ class WorkerDevice {
   /// With the memory that is free now.
   [[nodiscard]] virtual DeviceLimits limits() const = 0;
   [[nodiscard]] virtual Measurer& measurer() = 0;
-  /// Throws gpu::DriverError.
+  /// Throws gpu::DriverError, as the next.
+  [[nodiscard]] virtual MatmulRate matmul_rate(const Artifact& kernel) = 0;
   [[nodiscard]] virtual DebugResult run_for_debug(const DebugRequest& request) = 0;
 };
 

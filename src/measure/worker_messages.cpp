@@ -48,6 +48,14 @@ std::optional<LaunchGeometry> read_small_geometry(const Message& message) {
              : std::optional(record_member<LaunchGeometry>(message, "small_geometry"));
 }
 
+// Machine code and its kernel's name: all that a worker needs.
+Artifact read_code(const Message& message) {
+  Artifact artifact;
+  artifact.lowered_name = plain_member<std::string>(message, "kernel");
+  artifact.cubin = message.blob;
+  return artifact;
+}
+
 }  // namespace
 
 Message plain_message(const char* type) { return {{{"type", type}}, {}}; }
@@ -107,10 +115,7 @@ Message begin_problem_message(const Problem& problem, const Artifact& kernels) {
 }
 
 ProblemStart read_begin_problem(const Message& message) {
-  ProblemStart start{record_member<Problem>(message, "problem"), {}};
-  start.kernels.lowered_name = plain_member<std::string>(message, "kernel");
-  start.kernels.cubin = message.blob;
-  return start;
+  return {record_member<Problem>(message, "problem"), read_code(message)};
 }
 
 Message admit_message(CandidateId id, const Candidate& candidate) {
@@ -128,11 +133,8 @@ Message admit_message(CandidateId id, const Candidate& candidate) {
 }
 
 Candidate read_candidate(const Message& message) {
-  auto artifact = std::make_shared<Artifact>();
-  artifact->lowered_name = plain_member<std::string>(message, "kernel");
-  artifact->cubin = message.blob;
   return {plain_member<std::string>(message, "label"),
-          std::move(artifact),
+          std::make_shared<Artifact>(read_code(message)),
           record_member<LaunchGeometry>(message, "geometry"),
           record_member<LaunchGeometry>(message, "probe_geometry"),
           plain_member<std::string>(message, "family"),
@@ -158,6 +160,12 @@ CountRequest read_count_request(const Message& message) {
   return {plain_member<int>(message, "runs"),
           plain_member<std::vector<std::string>>(message, "metrics")};
 }
+
+Message matmul_rate_message(const Artifact& kernel) {
+  return {{{"type", "matmul_rate"}, {"kernel", kernel.lowered_name}}, kernel.cubin};
+}
+
+Artifact read_matmul_rate(const Message& message) { return read_code(message); }
 
 Message candidate_message(const char* type, CandidateId id) {
   return {{{"type", type}, {"id", id}}, {}};
@@ -190,6 +198,14 @@ OneSample read_sampled(const Message& message) {
   return {plain_member<double>(message, "us"),
           read_reading(message_member(message, "reading"), message),
           plain_member<bool>(message, "gate"), plain_member<bool>(message, "deterministic")};
+}
+
+Message multiplied_message(const MatmulRate& rate) {
+  return {{{"type", "multiplied"}, {"rate", record_json(rate)}}, {}};
+}
+
+MatmulRate read_multiplied(const Message& message) {
+  return record_member<MatmulRate>(message, "rate");
 }
 
 Message counted_message(const Counted& counted) {

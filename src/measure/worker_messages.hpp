@@ -2,6 +2,7 @@
 
 #include "core/device_limits.hpp"
 #include "core/error.hpp"
+#include "core/matmul_rate.hpp"
 #include "measure/measurer.hpp"
 #include "measure/protocol.hpp"
 
@@ -45,6 +46,9 @@ struct SampleRequest {
 [[nodiscard]] SampleRequest read_sample(const Message& message);
 [[nodiscard]] Message count_message(CandidateId id, const CountRequest& request);
 [[nodiscard]] CountRequest read_count_request(const Message& message);
+/// RemoteMeasurer::matmul_rate(): the kernel as a problem's are, without arguments.
+[[nodiscard]] Message matmul_rate_message(const Artifact& kernel);
+[[nodiscard]] Artifact read_matmul_rate(const Message& message);
 /// "recheck" and "retire".
 [[nodiscard]] Message candidate_message(const char* type, CandidateId id);
 [[nodiscard]] CandidateId read_id(const Message& message);
@@ -61,6 +65,8 @@ struct OneSample {
 [[nodiscard]] Message sampled_message(const OneSample& one);
 [[nodiscard]] OneSample read_sampled(const Message& message);
 /// Counts without failure.
+[[nodiscard]] Message multiplied_message(const MatmulRate& rate);
+[[nodiscard]] MatmulRate read_multiplied(const Message& message);
 [[nodiscard]] Message counted_message(const Counted& counted);
 [[nodiscard]] Counted read_counted(const Message& message);
 /// A candidate that failed; `lost`: and with it the GPU context, so that the worker ends.

@@ -7,6 +7,7 @@
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
+#include "core/matmul_rate.hpp"
 #include "core/outcome.hpp"
 #include "report/report.hpp"
 
@@ -259,6 +260,13 @@ void visit_members(Self& self, Visit&& visit) {
   visit("power_w_max", power_w_max);
   visit("temperature_c_max", temperature_c_max);
   visit("throttle_reasons", throttle_reasons);
+}
+
+template <Is<MatmulRate> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [tflops, sm_mhz] = self;
+  visit("tflops", tflops);
+  visit("sm_mhz", sm_mhz);
 }
 
 template <Is<RuleAudit> Self, typename Visit>

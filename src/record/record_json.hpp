@@ -23,7 +23,8 @@
 namespace fatune {
 
 /// For Outcome, Timing, Verification, ErrorStats, Problem, Config, DeviceLimits, MeasurePolicy,
-/// MeasuringSummary, GpuConditions, RuleAudit, LaunchGeometry, ResourceFacts and Toolchain.
+/// MeasuringSummary, GpuConditions, MatmulRate, RuleAudit, LaunchGeometry, ResourceFacts and
+/// Toolchain.
 template <typename Value>
 [[nodiscard]] nlohmann::json record_json(const Value& value);
 

@@ -103,12 +103,18 @@ bool can_launch(const Launch& launch) {
          launch.block[0] * launch.block[1] * launch.block[2] <= 1024;
 }
 
+double duration_us(const std::string& kernel) {
+  const long long us = kernel == "fatune_matmul_rate"
+                           ? integer_setting("FATUNE_FAKE_MATMUL_US", 2500)
+                           : integer_setting("FATUNE_FAKE_KERNEL_US", 100);
+  return static_cast<double>(us);
+}
+
 void run(const Launch& launch, void** arguments) {
   const std::string& kernel = launch.function->name;
   const long long number = ++state().launches;
   state().profiled_launches += state().profiling ? 1 : 0;
-  state().clock_us =
-      state().clock_us + static_cast<double>(integer_setting("FATUNE_FAKE_KERNEL_US", 100));
+  state().clock_us = state().clock_us + duration_us(kernel);
   std::copy(std::begin(launch.grid), std::end(launch.grid), state().grid);
   if (launch_hook() != nullptr) {
     launch_hook()(kernel.c_str(), arguments);

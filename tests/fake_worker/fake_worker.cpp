@@ -232,6 +232,15 @@ class ScriptedMeasurer : public Measurer {
   void retire(CandidateId id) override { labels_.erase(id); }
   [[nodiscard]] bool context_lost() const noexcept override { return lost_; }
 
+  MatmulRate matmul_rate() {
+    const std::string what = fault("matmul_rate");
+    if (what.starts_with("refuse ")) {
+      throw Error(ExitCode::gpu_failure, what.substr(7));
+    }
+    log_.add("multiplied");
+    return {script_.value("matmul_tflops", 800.0), script_.value("matmul_mhz", 1900.0)};
+  }
+
   DebugResult run_for_debug(const DebugRequest& request) {
     if (auto failure = failure_of(fault("debug", request.label))) {
       return *std::move(failure);
@@ -298,6 +307,7 @@ class ScriptedDevice : public WorkerDevice {
     return limits;
   }
   [[nodiscard]] Measurer& measurer() override { return measurer_; }
+  [[nodiscard]] MatmulRate matmul_rate(const Artifact&) override { return measurer_.matmul_rate(); }
   [[nodiscard]] DebugResult run_for_debug(const DebugRequest& request) override {
     return measurer_.run_for_debug(request);
   }

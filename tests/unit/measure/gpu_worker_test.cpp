@@ -84,6 +84,25 @@ TEST_F(GpuWorkerTest, ACandidateThatCrashesCostsOneWorker) {
   }
 }
 
+TEST_F(GpuWorkerTest, DenseProductsHaveARateAndAClock) {
+  RemoteMeasurer& measurer = open();
+  EXPECT_NEAR(measurer.matmul_rate(HostGpu::matmul_kernel()).tflops, 856.0, 10.0);
+  double sm_mhz = 0.0;
+  for (int i = 0; i < 1000 && sm_mhz == 0.0; ++i) {  // of a thread, some time soon
+    sm_mhz = measurer.matmul_rate(HostGpu::matmul_kernel()).sm_mhz;
+  }
+  EXPECT_EQ(sm_mhz, 1980.0);
+  EXPECT_EQ(measurer.workers_started(), 1);
+}
+
+TEST_F(GpuWorkerTest, DenseProductsThatCrashCostOneWorker) {
+  const gpu::ScopedVariable crash("FATUNE_FAKE_KERNEL_ERROR", "700@name:matmul");
+  RemoteMeasurer& measurer = open();
+  EXPECT_THROW(static_cast<void>(measurer.matmul_rate(HostGpu::matmul_kernel())), Error);
+  EXPECT_FALSE(measurer.admit(1, HostGpu::make_candidate()).failure);
+  EXPECT_EQ(measurer.workers_started(), 2);
+}
+
 #ifdef FATUNE_NVTX_RECORDER
 
 TEST_F(GpuWorkerTest, ProfilersSeeTheDocumentedRanges) {

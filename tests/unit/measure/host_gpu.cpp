@@ -108,6 +108,11 @@ const Artifact& HostGpu::measurement_kernels() {
   return artifact;
 }
 
+const Artifact& HostGpu::matmul_kernel() {
+  static const Artifact artifact = empty_kernels({"fatune_matmul_rate"});
+  return artifact;
+}
+
 Candidate HostGpu::make_candidate(const Problem& problem) {
   static const auto artifact = std::make_shared<const Artifact>(empty_kernels({"candidate"}));
   Candidate candidate{"candidate", artifact, {}, {}};

@@ -51,6 +51,8 @@ class HostGpu {
   [[nodiscard]] static DeviceLimits limits();
   /// The kernels' names without their code, which runs on the host.
   [[nodiscard]] static const Artifact& measurement_kernels();
+  /// The same of matmul_request().
+  static const Artifact& matmul_kernel();
   /// With the arguments for that problem.
   [[nodiscard]] static Candidate make_candidate(const Problem& problem = kHostProblem);
 

@@ -1,8 +1,11 @@
 // The parent's side of the worker's protocol, against a program with scripted faults.
 #include "measure/remote_measurer.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <signal.h>
+
+#include <utility>
 
 #include "core/error.hpp"
 #include "unit/gpu/fake_driver.hpp"
@@ -326,6 +329,37 @@ TEST_F(RemoteMeasurerTest, AProgramThatIsNotThereIsNamed) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("/nonexistent/worker"), HasSubstr("No such file")));
   }
 }
+
+TEST_F(RemoteMeasurerTest, SaysHowFastDenseProductsAre) {
+  script(R"({"matmul_tflops": 812.5, "matmul_mhz": 1755})");
+  const MatmulRate rate = open().matmul_rate({});
+  EXPECT_EQ(rate.tflops, 812.5);
+  EXPECT_EQ(rate.sm_mhz, 1755.0);
+}
+
+/// What goes wrong with dense products, and a candidate is measured all the same.
+class DenseProductsFail : public RemoteMeasurerTest,
+                          public testing::WithParamInterface<std::pair<const char*, const char*>> {
+};
+
+TEST_P(DenseProductsFail, AndCostOneWorker) {
+  script(fmt::format(R"({{"faults": [{{"at": "matmul_rate", "do": "{}"}}]}})", GetParam().first));
+  RemoteMeasurer& measurer = open();
+  try {
+    static_cast<void>(measurer.matmul_rate({}));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("dense products cannot be measured"),
+                                    HasSubstr(GetParam().second)));
+  }
+  EXPECT_EQ(median_us(measurer.measure(candidate("a"))), 100.0);
+  EXPECT_EQ(measurer.workers_started(), 2);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, DenseProductsFail,
+                         testing::Values(std::pair{"refuse no tensor cores", "no tensor cores"},
+                                         std::pair{"exit 3", "3"},
+                                         std::pair{"garbage", "nonsense"}));
 
 }  // namespace
 }  // namespace fatune

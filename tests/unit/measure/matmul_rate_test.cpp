@@ -1,0 +1,58 @@
+#include "measure/matmul_rate.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/device_peaks.hpp"
+#include "gpu/context.hpp"
+#include "gpu/driver.hpp"
+#include "unit/gpu/fake_driver.hpp"
+#include "unit/measure/host_gpu.hpp"
+
+namespace fatune {
+namespace {
+
+class MatmulRateTest : public gpu::FakeDriverTest {
+ protected:
+  static DeviceLimits limits() {
+    DeviceLimits limits;
+    limits.arch = {90, 'a'};
+    limits.sm_count = 132;
+    limits.clock_khz = 1'980'000;
+    return limits;
+  }
+
+  gpu::ScopedVariable duration_{"FATUNE_FAKE_MATMUL_US", "2500"};
+};
+
+// A launch is what the peak does in 2000 us.
+TEST_F(MatmulRateTest, IsTheWorkOfALaunchOverItsTime) {
+  const gpu::Context context(0);
+  const MatmulRate rate = measure_matmul_rate(HostGpu::matmul_kernel(), limits(), nullptr);
+  const double peak_tflops = peak_tensor_flop_per_us(limits()) / 1e6;
+  EXPECT_NEAR(rate.tflops, 0.8 * peak_tflops, 0.01 * peak_tflops);
+  EXPECT_EQ(rate.sm_mhz, 0.0) << "nobody reads it";
+  EXPECT_EQ(gpu::FakeDriver::grid()[0], 132U);
+}
+
+TEST_F(MatmulRateTest, TakesLessThanATenthOfASecond) {
+  const gpu::Context context(0);
+  static_cast<void>(measure_matmul_rate(HostGpu::matmul_kernel(), limits(), nullptr));
+  EXPECT_LE(gpu::FakeDriver::launches() * 5, 2 * 100) << "ms, at 2.5 a launch";
+}
+
+TEST_F(MatmulRateTest, NeedsNoGreatestClock) {
+  const gpu::Context context(0);
+  DeviceLimits unknown = limits();
+  unknown.clock_khz = 0;
+  EXPECT_GT(measure_matmul_rate(HostGpu::matmul_kernel(), unknown, nullptr).tflops, 0.0);
+}
+
+TEST_F(MatmulRateTest, ThrowsWhatTheDriverSays) {
+  const gpu::ScopedVariable crash("FATUNE_FAKE_KERNEL_ERROR", "700@name:matmul");
+  const gpu::Context context(0);
+  EXPECT_THROW(static_cast<void>(measure_matmul_rate(HostGpu::matmul_kernel(), limits(), nullptr)),
+               gpu::DriverError);
+}
+
+}  // namespace
+}  // namespace fatune
