@@ -66,6 +66,7 @@ class Cases {
         space_(std::move(space)),
         run_{as_set(std::move(kernels)), space_.key, {}, std::nullopt, 0},
         target_(choose_targets(options_.target, run_.kernels.tree, family().min_arch).front()) {
+    options_.matmul_rate = false;  // cases are compared with one another
     const Plan plan = make_plan(family(), space_, binding_of(options_.problems));
     for (const CaseVariant& variant : set_.variants) {
       plans_.push_back(problems_of(variant, plan));

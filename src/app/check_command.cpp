@@ -63,6 +63,7 @@ MeasureOptions one_run_each(MeasureOptions options, int seed) {
   options.policy.repeats = 1;
   options.policy.seed += static_cast<std::uint64_t>(seed);
   options.store.off = true;
+  options.matmul_rate = false;
   return options;
 }
 

@@ -53,6 +53,9 @@ DeviceThread::Make make_measuring(const MeasureOptions& options, const PlannedRu
   setup.uuid = gpu.uuid;
   setup.arch = target.limits.arch;
   setup.sources = read_measurement_sources(run.kernels.tree);
+  if (options.matmul_rate) {
+    setup.matmul_sources = read_matmul_sources(run.kernels.tree);
+  }
   for (const ProblemPlan& plan : run.problems) {
     setup.problems.push_back(plan.problem);
   }

@@ -93,6 +93,7 @@ struct MeasureOptions {
   std::optional<std::string> baseline;  ///< configuration that relative_percent refers to
   bool strict = false;
   bool count_rows = false;  ///< verifications say which rows are wrong
+  bool matmul_rate = true;  ///< the rate of dense products is measured beside
   bool emulate = true;      ///< without a GPU: verify by emulation
   int counters = 0;         ///< hardware counters of so many of each problem's ranking; 0: none
   std::vector<std::string> launcher;  ///< command of a tool that the worker runs under; not typed

@@ -2,7 +2,7 @@
 
 namespace fatune {
 
-double peak_tensor_flop_per_clock(Arch arch) {
+std::optional<double> nominal_tensor_flop_per_clock(Arch arch) {
   switch (arch.sm) {
     case 80:
     case 87:
@@ -14,9 +14,17 @@ double peak_tensor_flop_per_clock(Arch arch) {
       return 1024.0;
     case 90:
       return 4096.0;
-    default:
+    case 100:
+    case 103:
       return 8192.0;
+    default:
+      return std::nullopt;
   }
+}
+
+double peak_tensor_flop_per_clock(Arch arch) {
+  constexpr double kGreatest = 8192.0;
+  return nominal_tensor_flop_per_clock(arch).value_or(kGreatest);
 }
 
 double peak_tensor_flop_per_us(const DeviceLimits& limits) {

@@ -10,6 +10,7 @@
 #include "attention/problem.hpp"
 #include "core/outcome.hpp"
 #include "emit/detail_fields.hpp"
+#include "emit/roofline.hpp"
 
 namespace fatune {
 namespace {
@@ -22,6 +23,10 @@ FieldValue rank_or_none(int rank) {
 
 FieldValue time_us(const EntryRow& row) {
   return is_ranked(row.entry->outcome) ? FieldValue{ranked_us(row.entry->outcome)} : FieldValue{};
+}
+
+FieldValue value_or_none(const std::optional<double>& value) {
+  return value ? FieldValue{*value} : FieldValue{};
 }
 
 FieldValue tflops(const EntryRow& row, double flop) {
@@ -178,7 +183,7 @@ Fields throughput_fields() {
        "10^12 FLOP per second by the literature's convention: 4*s^2*d*batch*heads, half when "
        "causal",
        1, kInRanking,
-       [](const EntryRow& r) { return tflops(r, literature_flop(r.problem->problem)); },
+       [](const EntryRow& r) { return value_or_none(literature_tflops(*r.problem, *r.entry)); },
        ColumnFit{.leaves = 11}},
       {"attention_tflops", "attn",
        "10^12 FLOP per second by the attention count: batch*heads*(4*s^2*d + 6*s^2)", 1,
@@ -187,6 +192,18 @@ Fields throughput_fields() {
       {"total_tflops", "total",
        "10^12 FLOP per second by the configuration's own count, softmax and rescaling included", 1,
        kForPrograms, total_tflops},
+      {"percent_of_matmul", "% dense",
+       "literature_tflops in percent of the rate of dense products in the same run; null: not "
+       "known, or the time is of an earlier run",
+       1, kForPrograms,
+       [](const EntryRow& r) { return value_or_none(percent_of_matmul(*r.problem, *r.entry)); }},
+      {"percent_of_peak_at_clock", "% peak",
+       "literature_tflops in percent of the tensor cores' nominal peak at the median SM clock of "
+       "the samples; null: not known, or the time is of an earlier run",
+       1, kForPrograms,
+       [](const EntryRow& r) {
+         return value_or_none(percent_of_peak_at_clock(*r.run, *r.problem, *r.entry));
+       }},
   };
 }
 
@@ -300,6 +317,12 @@ const std::vector<Field<EntryRow>>& problem_fields() {
 
 const std::vector<Field<EntryRow>>& run_fields() {
   static const std::vector<Field<EntryRow>> fields{
+      {"matmul_tflops", "dense",
+       "10^12 FLOP per second of dense products of the problem's type, measured before it", 1,
+       kForPrograms,
+       [](const EntryRow& r) {
+         return r.problem->matmul ? FieldValue{r.problem->matmul->tflops} : FieldValue{};
+       }},
       {"device", "device", "name of the GPU, or of what was estimated for", 0, kForPrograms,
        [](const EntryRow& r) { return FieldValue{r.run->device.name}; }},
   };

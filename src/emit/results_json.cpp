@@ -179,6 +179,10 @@ Json json_problem_report(const RunReport& run, const ProblemReport& problem) {
           {"device_uuid", problem.device_uuid.empty() ? Json(nullptr) : Json(problem.device_uuid)},
           {"measuring", problem.measuring ? json_measuring(*problem.measuring) : Json(nullptr)},
           {"conditions", problem.conditions ? json_conditions(*problem.conditions) : Json(nullptr)},
+          {"matmul_tflops", problem.matmul ? json_value(problem.matmul->tflops) : Json(nullptr)},
+          {"matmul_sm_mhz", problem.matmul && problem.matmul->sm_mhz > 0.0
+                                ? json_value(problem.matmul->sm_mhz)
+                                : Json(nullptr)},
           {"audit", json_audit(problem.audit)},
           {"audited", json_entries(run, problem, problem.audited)},
           {"pruned", problem.pruned},

@@ -12,6 +12,7 @@
 #include "emit/field_table.hpp"
 #include "emit/pruned_text.hpp"
 #include "emit/results_json.hpp"
+#include "emit/roofline.hpp"
 #include "emit/summary_report.hpp"
 
 namespace fatune {
@@ -181,6 +182,10 @@ struct Style {
   [[nodiscard]] std::string heading(const std::string& text) const {
     return markdown ? "## " + text + "\n\n" : coloured(text, Colour::bold, colour) + "\n";
   }
+  /// A line below a table.
+  [[nodiscard]] std::string paragraph(const std::string& line) const {
+    return markdown && !line.empty() ? "\n" + line : line;
+  }
   [[nodiscard]] std::string warning(const std::string& text) const {
     return (markdown ? "**" + text + "**\n" : coloured(text, Colour::yellow, colour) + "\n");
   }
@@ -203,7 +208,7 @@ std::string ranking_text(const RunReport& run, const ProblemReport& problem,
     text +=
         fmt::format("... and {} more (--top 0 shows all)\n", problem.ranking.size() - rows.size());
   }
-  return text;
+  return text + style.paragraph(roofline_text(run, problem));
 }
 
 std::string counters_text(const ProblemReport& problem, const Style& style) {

@@ -7,6 +7,7 @@
 #include "attention/problem.hpp"
 #include "core/device_limits.hpp"
 #include "core/journal_event.hpp"
+#include "core/matmul_rate.hpp"
 #include "core/outcome.hpp"
 #include "core/statistics.hpp"
 #include "engine/run_log.hpp"
@@ -37,6 +38,7 @@ struct Evaluation {
   std::vector<TrialResult> results;  ///< of each admitted trial about which something is known
   std::optional<MeasuringSummary> summary;
   std::optional<GpuConditions> conditions;
+  std::optional<MatmulRate> matmul;
 };
 
 /// Finds out how long compiled configurations take: by measuring, or by estimating. One problem at

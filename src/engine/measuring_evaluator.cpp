@@ -22,6 +22,8 @@ DeviceLimits with_arch(DeviceLimits limits, Arch arch) {
 
 MeasuringEvaluator::MeasuringEvaluator(const MeasuringSetup& setup)
     : kernels_(setup.sources, setup.problems, setup.arch, setup.cache),
+      matmul_rates_({setup.matmul_sources, setup.arch, setup.cache}, setup.problems,
+                    [this](const Artifact& kernel) { return measurer_.matmul_rate(kernel); }),
       lock_(setup.uuid, setup.wait, setup.on_wait),
       measurer_(settings_for(setup), setup.policy),
       limits_(with_arch(measurer_.limits(), setup.arch)),
@@ -35,6 +37,8 @@ void MeasuringEvaluator::begin_problem(const Problem& problem, std::optional<dou
   problem_ = problem;
   budget_s_ = budget_s;
   log_ = &log;
+  // Before anything of the problem is on the GPU, and while the first kernels are compiled.
+  matmul_ = matmul_rates_.of(problem.dtype);
 }
 
 /// Prepares the GPU for the problem when the first trial needs it: what is stored already does not.
@@ -64,6 +68,10 @@ void MeasuringEvaluator::close() {
   }
 }
 
-Evaluation MeasuringEvaluator::finish() { return race_ ? race_->finish() : Evaluation{}; }
+Evaluation MeasuringEvaluator::finish() {
+  Evaluation evaluation = race_ ? race_->finish() : Evaluation{};
+  evaluation.matmul = matmul_;
+  return evaluation;
+}
 
 }  // namespace fatune

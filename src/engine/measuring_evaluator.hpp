@@ -10,6 +10,7 @@
 #include "core/kernel_code.hpp"
 #include "engine/device_lock.hpp"
 #include "engine/evaluator.hpp"
+#include "engine/matmul_rates.hpp"
 #include "engine/race_counters.hpp"
 #include "engine/verifying_kernels.hpp"
 #include "measure/remote_measurer.hpp"
@@ -24,7 +25,9 @@ struct MeasuringSetup {
   std::string uuid;
   Arch arch;                                    ///< that is compiled for
   std::shared_ptr<const SourceBundle> sources;  ///< of the kernels that verify
-  std::vector<Problem> problems;                ///< that will be measured
+  /// Of the kernel that measures the rate of dense products; null: it is not measured.
+  std::shared_ptr<const SourceBundle> matmul_sources;
+  std::vector<Problem> problems;  ///< that will be measured
   MeasurePolicy policy;
   bool count_rows = false;            ///< verifications say which rows are wrong
   CubinCache* cache = nullptr;        ///< may be null; must outlive the evaluator
@@ -61,11 +64,13 @@ class MeasuringEvaluator : public Evaluator {
   ProblemRace& race();
 
   VerifyingKernels kernels_;
+  MatmulRates matmul_rates_;
   DeviceLock lock_;
   RemoteMeasurer measurer_;
   DeviceLimits limits_;
   RaceCounters counters_;
   Problem problem_;
+  std::optional<MatmulRate> matmul_;
   std::optional<double> budget_s_;
   RunLog* log_ = nullptr;
   std::unique_ptr<ProblemRace> race_;  ///< from the problem's first trial on

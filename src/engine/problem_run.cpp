@@ -304,6 +304,7 @@ void ProblemRun::finish(bool complete) {
     report_.measuring->stopped_because = stop_reason_name(StopReason::not_yet);
   }
   report_.conditions = std::move(evaluation.conditions);
+  report_.matmul = evaluation.matmul;
   rank();
   parts_.log.end_problem(report_, complete);
 }

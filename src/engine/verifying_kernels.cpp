@@ -3,6 +3,8 @@
 #include <variant>
 
 #include "core/error.hpp"
+#include "engine/background_compile.hpp"
+#include "engine/kernel_sources.hpp"
 #include "measure/measurement_kernels.hpp"
 
 namespace fatune {
@@ -14,11 +16,7 @@ VerifyingKernels::VerifyingKernels(std::shared_ptr<const SourceBundle> sources,
   for (const Problem& problem : problems) {
     std::shared_future<CompileResult>& result = results_[key_of(problem)];
     if (!result.valid()) {
-      result =
-          std::async(std::launch::async, [request = measurement_request(sources_, problem, arch),
-                                          cache] {
-            return compile(request, cache);
-          }).share();
+      result = compile_in_background(measurement_request(sources_, problem, arch), cache);
     }
   }
 }
@@ -33,16 +31,7 @@ const Artifact& VerifyingKernels::of(const Problem& problem) const {
 }
 
 std::shared_ptr<const SourceBundle> read_measurement_sources(const FileTree& tree) {
-  auto bundle = std::make_shared<SourceBundle>();
-  for (const std::string& name : measurement_source_names()) {
-    SourceFile file{name, tree.read("kernels/" + name)};
-    if (bundle->main.name.empty()) {
-      bundle->main = std::move(file);
-    } else {
-      bundle->headers.push_back(std::move(file));
-    }
-  }
-  return bundle;
+  return read_kernel_sources(tree, measurement_source_names());
 }
 
 }  // namespace fatune

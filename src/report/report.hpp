@@ -9,6 +9,7 @@
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
+#include "core/matmul_rate.hpp"
 #include "core/measure_policy.hpp"
 #include "core/named_value.hpp"
 #include "core/outcome.hpp"
@@ -97,7 +98,9 @@ struct ProblemReport {
   std::string device_uuid;      ///< of the GPU that measured it; empty: none
   std::optional<MeasuringSummary> measuring;
   std::optional<GpuConditions> conditions;  ///< absent: NVML told nothing
-  std::vector<Entry> audited;               ///< pruned ones that were tried; not in the ranking
+  /// How fast its GPU multiplied dense matrices of the problem's type at most a few seconds before.
+  std::optional<MatmulRate> matmul;
+  std::vector<Entry> audited;  ///< pruned ones that were tried; not in the ranking
   std::vector<RuleAudit> audit;
 };
 

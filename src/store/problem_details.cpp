@@ -32,6 +32,7 @@ std::string details_column(const ProblemReport& report) {
   return record_text({{"device_uuid", report.device_uuid},
                       {"measuring", optional_json(report.measuring)},
                       {"conditions", optional_json(report.conditions)},
+                      {"matmul", optional_json(report.matmul)},
                       {"audit", std::move(audit)}});
 }
 
@@ -41,6 +42,7 @@ void read_details(const std::string& text, ProblemReport& report) {
     report.device_uuid = json.at("device_uuid").get<std::string>();
     report.measuring = read_optional<MeasuringSummary>(json.at("measuring"));
     report.conditions = read_optional<GpuConditions>(json.at("conditions"));
+    report.matmul = read_optional<MatmulRate>(json.value("matmul", nlohmann::json()));
     for (const nlohmann::json& rule : json.at("audit")) {
       report.audit.push_back(read_record<RuleAudit>(rule));
     }

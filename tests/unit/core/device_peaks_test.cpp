@@ -25,6 +25,12 @@ TEST(DevicePeaks, AnUnknownArchitectureHasTheGreatest) {
   EXPECT_EQ(peak_tensor_flop_per_clock({130}), peak_tensor_flop_per_clock({100}));
 }
 
+TEST(DevicePeaks, NominalOnesAreOfKnownArchitecturesAlone) {
+  EXPECT_EQ(nominal_tensor_flop_per_clock({90}), 4096.0);
+  EXPECT_EQ(nominal_tensor_flop_per_clock({80}), 2048.0);
+  EXPECT_FALSE(nominal_tensor_flop_per_clock({130}));
+}
+
 TEST(DevicePeaks, NoClockIsNoPeak) { EXPECT_EQ(peak_tensor_flop_per_us(device(90, 132, 0)), 0.0); }
 
 }  // namespace

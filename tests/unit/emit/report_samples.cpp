@@ -104,6 +104,7 @@ RunReport sample_race() {
       "target reached", 3, 16, 87, 2, "(FP16, 1): fast|odd", -1.25, 4.5, {"something odd"}};
   problem.conditions =
       GpuConditions{87, 1200.0, 1905.0, 1980.0, 412.0, 700.0, 61.0, {"sw_power_cap"}};
+  problem.matmul = MatmulRate{800.0, 1755.0};
   problem.ranking[1].same_code_as = problem.ranking[0].short_form;
   problem.audited = {compiled(make_entry(21, measured(80.0))),
                      compiled(make_entry(22, measured(125.0)))};

@@ -93,6 +93,7 @@ TEST_F(Migration, ItsProblemsAndOutcomesStay) {
   EXPECT_EQ(report.device_uuid, "GPU-1");
   EXPECT_FALSE(report.measuring);
   EXPECT_FALSE(report.conditions);
+  EXPECT_FALSE(report.matmul);
   EXPECT_TRUE(report.audit.empty());
   ASSERT_EQ(report.ranking.size(), 1U);
   EXPECT_EQ(record_json(report.ranking[0].outcome), record_json(entry_.outcome));

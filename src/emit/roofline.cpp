@@ -1,0 +1,78 @@
+#include "emit/roofline.hpp"
+
+#include <fmt/format.h>
+
+#include "attention/flop.hpp"
+#include "core/device_peaks.hpp"
+#include "core/outcome.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr double kFlopPerUsToTflops = 1e-6;
+
+std::optional<double> measured_tflops(const ProblemReport& problem, const Entry& entry) {
+  const bool here = std::holds_alternative<Measured>(entry.outcome) && !entry.reused;
+  return here ? literature_tflops(problem, entry) : std::nullopt;
+}
+
+std::optional<double> percent_of(const std::optional<double>& part,
+                                 const std::optional<double>& whole) {
+  return part && whole && *whole > 0.0 ? std::optional(100.0 * *part / *whole) : std::nullopt;
+}
+
+std::optional<double> matmul_tflops(const ProblemReport& problem) {
+  return problem.matmul ? std::optional(problem.matmul->tflops) : std::nullopt;
+}
+
+std::optional<double> peak_tflops_at_clock(const RunReport& run, const ProblemReport& problem) {
+  const auto flop_per_clock = nominal_tensor_flop_per_clock(run.device.arch);
+  if (!flop_per_clock || !problem.conditions) {
+    return std::nullopt;
+  }
+  const double clocks_per_us = problem.conditions->sm_mhz_median;
+  return *flop_per_clock * run.device.sm_count * clocks_per_us * kFlopPerUsToTflops;
+}
+
+std::string clock_text(const MatmulRate& rate) {
+  return rate.sm_mhz > 0.0 ? fmt::format(" at {:.0f} MHz", rate.sm_mhz) : std::string();
+}
+
+}  // namespace
+
+std::optional<double> literature_tflops(const ProblemReport& problem, const Entry& entry) {
+  const double us = is_ranked(entry.outcome) ? ranked_us(entry.outcome) : 0.0;
+  return us > 0.0 ? std::optional(literature_flop(problem.problem) / us * kFlopPerUsToTflops)
+                  : std::nullopt;
+}
+
+std::optional<double> percent_of_matmul(const ProblemReport& problem, const Entry& entry) {
+  return percent_of(measured_tflops(problem, entry), matmul_tflops(problem));
+}
+
+std::optional<double> percent_of_peak_at_clock(const RunReport& run, const ProblemReport& problem,
+                                               const Entry& entry) {
+  return percent_of(measured_tflops(problem, entry), peak_tflops_at_clock(run, problem));
+}
+
+std::string roofline_text(const RunReport& run, const ProblemReport& problem) {
+  if (problem.ranking.empty()) {
+    return {};
+  }
+  const Entry& winner = problem.ranking.front();
+  std::string text;
+  if (const auto percent = percent_of_matmul(problem, winner)) {
+    text +=
+        fmt::format(", {:.0f} % of the {:.0f} TFLOP/s that dense products reached in this run{}",
+                    *percent, problem.matmul->tflops, clock_text(*problem.matmul));
+  }
+  if (const auto percent = percent_of_peak_at_clock(run, problem, winner)) {
+    text += fmt::format(", {:.0f} % of the peak at {:.0f} MHz", *percent,
+                        problem.conditions->sm_mhz_median);
+  }
+  return text.empty()
+             ? text
+             : fmt::format("winner: {:.0f} TFLOP/s{}\n", *literature_tflops(problem, winner), text);
+}
+
+}  // namespace fatune

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attention/problem.hpp"
+#include "compile/compiler.hpp"
+#include "compile/cubin_cache.hpp"
+#include "core/arch.hpp"
+#include "core/kernel_code.hpp"
+#include "core/matmul_rate.hpp"
+#include "data/file_tree.hpp"
+
+namespace fatune {
+
+/// What rates of dense products are measured with; without sources none are.
+struct MatmulSetup {
+  std::shared_ptr<const SourceBundle> sources;
+  Arch arch;
+  CubinCache* cache = nullptr;  ///< may be null; must outlive the rates
+};
+
+/// How fast a GPU multiplies dense matrices, by element type: measured when a problem begins, and
+/// again for a later one, for a GPU that gets warm gets slower. What goes wrong costs the rates and
+/// nothing else.
+class MatmulRates {
+ public:
+  using Measure = std::function<MatmulRate(const Artifact&)>;
+  using Clock = std::chrono::steady_clock;
+
+  /// Begins to compile for the types of these problems. `measure` may throw an Error. A rate stands
+  /// for problems that begin within `lasts` after it was measured.
+  MatmulRates(const MatmulSetup& setup, const std::vector<Problem>& problems, Measure measure,
+              Clock::duration lasts = std::chrono::seconds(10));
+
+  /// Nothing: there is none, and a warning has said why.
+  [[nodiscard]] std::optional<MatmulRate> of(DType dtype);
+
+ private:
+  struct Known {
+    MatmulRate rate;
+    Clock::time_point at;
+  };
+
+  [[nodiscard]] MatmulRate measured(DType dtype) const;
+
+  Measure measure_;
+  Clock::duration lasts_;
+  std::map<DType, std::shared_future<CompileResult>> kernels_;
+  std::map<DType, Known> known_;
+};
+
+/// The kernel's sources, read from `kernels/`.
+[[nodiscard]] std::shared_ptr<const SourceBundle> read_matmul_sources(const FileTree& tree);
+
+}  // namespace fatune
