@@ -1,12 +1,9 @@
 // The kernel by which a device's rate of dense products is measured, run by the emulator on every
 // check: its sums are the products of its operands, by wgmma and by mma.sync.
-#include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <memory>
 #include <numeric>
 #include <ostream>
-#include <stdexcept>
 #include <string>
 #include <variant>
 #include <vector>
@@ -15,12 +12,13 @@
 
 #include "attention/cpu_reference.hpp"
 #include "compile/compiler.hpp"
-#include "data/file_tree.hpp"
 #include "emulate/decode/decode_program.hpp"
 #include "emulate/launch.hpp"
 #include "measure/matmul_kernel.hpp"
 #include "ptx/parse_ptx.hpp"
 #include "reference/matmul_rate_args.h"
+#include "unit/kernels/matmul_sums.hpp"
+#include "unit/measure/kernel_sources.hpp"
 
 namespace fatune {
 namespace {
@@ -42,31 +40,10 @@ struct MatmulRun {
 
 constexpr int kProducts = 2 * kMatmulGroup;
 
-std::shared_ptr<const SourceBundle> matmul_sources() {
-  const FileTree tree;
-  auto bundle = std::make_shared<SourceBundle>();
-  for (const std::string& name : matmul_source_names()) {
-    SourceFile file{name, tree.read("kernels/" + name)};
-    if (bundle->main.name.empty()) {
-      bundle->main = std::move(file);
-    } else {
-      bundle->headers.push_back(std::move(file));
-    }
-  }
-  return bundle;
-}
-
-Artifact matmul_code(const CompileResult& result) {
-  if (const auto* failed = std::get_if<CompileFailed>(&result)) {
-    throw std::runtime_error(failed->log);
-  }
-  return std::get<Artifact>(result);
-}
-
 class MatmulRate : public testing::TestWithParam<MatmulTarget> {
  protected:
   static CompileRequest request() {
-    return matmul_request(matmul_sources(), GetParam().dtype, GetParam().arch);
+    return matmul_request(read_sources(matmul_source_names()), GetParam().dtype, GetParam().arch);
   }
 
   template <typename Element>
@@ -85,7 +62,7 @@ class MatmulRate : public testing::TestWithParam<MatmulTarget> {
   }
 
   static MatmulRun run() {
-    const Artifact artifact = matmul_code(compile_to_ptx(request()));
+    const auto artifact = std::get<Artifact>(compile_to_ptx(request()));
     const PtxModule module = parse_ptx(artifact.ptx, "matmul_rate");
     const emulate::Program program =
         emulate::decode_program(module, artifact.lowered_name, "matmul_rate");
@@ -111,27 +88,11 @@ class MatmulRate : public testing::TestWithParam<MatmulTarget> {
   }
 };
 
-double product_of(const std::vector<double>& a, const std::vector<double>& b, int row, int column) {
-  const auto first_a = a.begin() + std::ptrdiff_t{row} * kMatmulDepth;
-  const auto first_b = b.begin() + std::ptrdiff_t{column} * kMatmulDepth;
-  return std::inner_product(first_a, first_a + kMatmulDepth, first_b, 0.0);
-}
-
 TEST_P(MatmulRate, ItsSumsAreTheProductsOfItsOperands) {
   const MatmulRun done = run();
-  const std::vector<double> a = element_values(done.a, GetParam().dtype);
-  const std::vector<double> b = element_values(done.b, GetParam().dtype);
-  double worst = 0.0;
-  for (int row = 0; row < kMatmulRows; ++row) {
-    for (int column = 0; column < kMatmulColumns; ++column) {
-      const double expected = kProducts * product_of(a, b, row, column);
-      const auto at = static_cast<std::size_t>(row * kMatmulColumns + column);
-      const double difference = std::abs(done.sums[at] - expected);
-      worst = std::isnan(difference) ? difference : std::max(worst, difference);
-      ASSERT_LE(difference, 1e-3) << row << ", " << column;
-    }
-  }
-  EXPECT_GT(worst, 0.0) << "rounding of fp32 sums shows";
+  const DType dtype = GetParam().dtype;
+  expect_matmul_sums(done.sums, kProducts, element_values(done.a, dtype),
+                     element_values(done.b, dtype));
 }
 
 // Products of zeros, or of the same number, draw less power than those of attention.
@@ -150,7 +111,7 @@ TEST_P(MatmulRate, ItsOperandsAreNormal) {
 
 // Where ptxas serialises asynchronous products, or spills, the rate would not be the device's.
 TEST_P(MatmulRate, ItsMachineCodeKeepsTheTensorCoresBusy) {
-  const Artifact artifact = matmul_code(compile(request()));
+  const Artifact artifact = compile_or_throw(request());
   EXPECT_EQ(artifact.facts.spill_store_bytes, 0);
   EXPECT_EQ(artifact.facts.local_bytes, 0);
   for (const AssemblerNote& note : artifact.facts.notes) {

@@ -19,14 +19,17 @@ SourceFile read_kernel_file(const std::string& name) {
   return {name, {std::istreambuf_iterator<char>(file), {}}};
 }
 
-std::shared_ptr<const SourceBundle> read_measurement_sources() {
-  const std::vector<std::string> names = measurement_source_names();
+std::shared_ptr<const SourceBundle> read_sources(const std::vector<std::string>& names) {
   auto bundle = std::make_shared<SourceBundle>();
   bundle->main = read_kernel_file(names.front());
   for (std::size_t i = 1; i < names.size(); ++i) {
     bundle->headers.push_back(read_kernel_file(names[i]));
   }
   return bundle;
+}
+
+std::shared_ptr<const SourceBundle> read_measurement_sources() {
+  return read_sources(measurement_source_names());
 }
 
 Artifact compile_or_throw(const CompileRequest& request) {

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "core/kernel_code.hpp"
 
@@ -11,8 +12,11 @@ namespace fatune {
 /// Throws std::runtime_error when there is none.
 [[nodiscard]] SourceFile read_kernel_file(const std::string& name);
 
-/// The measurement kernels' files from the source tree (FATUNE_KERNELS_DIR), as the program would
-/// bring them.
+/// Files of the source tree's kernels/ (FATUNE_KERNELS_DIR), the translation unit first, as the
+/// program would bring them.
+[[nodiscard]] std::shared_ptr<const SourceBundle> read_sources(
+    const std::vector<std::string>& names);
+/// Those of the measurement kernels.
 [[nodiscard]] std::shared_ptr<const SourceBundle> read_measurement_sources();
 
 /// Throws std::runtime_error with the compiler's log when it does not compile.
