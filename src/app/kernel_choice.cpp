@@ -225,21 +225,22 @@ KernelSet choose_families(const KernelOptions& options) {
   return {std::move(tree), std::move(families)};
 }
 
-KernelChoice choose_kernels_of(const RunReport& run, KernelOptions options) {
+KernelSet choose_families_of(const RunReport& run, KernelOptions options) {
   const Names names = split_names(run.family);
   if (!names_families(options)) {
-    options.family = names.front();
-    if (names.size() > 1) {
-      throw Error(ExitCode::usage, "the run is of several families", "--run",
-                  fmt::format("choose one with --family: {}", fmt::join(names, ", ")));
-    }
+    options.family = run.family;
   }
-  KernelChoice choice = choose_kernels(options);
-  if (std::find(names.begin(), names.end(), choice.family.name) == names.end()) {
+  KernelSet kernels = choose_families(options);
+  const auto is_of_run = [&](const Family& family) {
+    return std::find(names.begin(), names.end(), family.name) != names.end();
+  };
+  const std::vector<Family>& all = kernels.families.all();
+  if (std::none_of(all.begin(), all.end(), is_of_run)) {
     throw Error(ExitCode::usage, fmt::format("the run is of family '{}'", run.family), "--run",
                 "name it with --family, and its folder with --kernel-dir");
   }
-  return choice;
+  kernels.families.keep_if(is_of_run);
+  return kernels;
 }
 
 Space choose_space(const KernelChoice& kernels, const KernelOptions& options) {

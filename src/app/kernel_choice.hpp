@@ -43,9 +43,9 @@ inline constexpr const char* kEveryFamily = "auto";
 /// those that the folders add or, without that, replace; else all that are built in.
 [[nodiscard]] KernelSet choose_families(const KernelOptions& options);
 
-/// The kernels of a stored run: its family, unless the options name it. Error(usage) when they name
-/// another one, or none of several.
-[[nodiscard]] KernelChoice choose_kernels_of(const RunReport& run, KernelOptions options);
+/// The kernels of a stored run: its families, or those of them that the options name. Error(usage)
+/// when they name others only.
+[[nodiscard]] KernelSet choose_families_of(const RunReport& run, KernelOptions options);
 
 /// The space that options and environment name.
 [[nodiscard]] Space choose_space(const KernelChoice& kernels, const KernelOptions& options);

@@ -37,11 +37,12 @@ void set_failure(const Outcome& outcome, ProfiledConfig& row) {
 }  // namespace
 
 ProfiledConfig ProblemProfile::row_of(const ProfileCase& one) const {
+  const Family& family = families_.of(one.config);
   ProfiledConfig row;
   row.problem = problem_.problem;
-  row.config = short_form(family_, one.config);
-  row.kernel_name = kernel_name(family_, one.config);
-  row.total_flop = find_quantity(family_, one.config, problem_.problem, limits_, "total_flop");
+  row.config = short_form(family, one.config);
+  row.kernel_name = kernel_name(family, one.config);
+  row.total_flop = find_quantity(family, one.config, problem_.problem, limits_, "total_flop");
   row.sweep_us = one.sweep_us;
   return row;
 }
@@ -50,14 +51,15 @@ void ProblemProfile::compile(CubinCache* cache) {
   std::vector<std::size_t> rows;
   std::vector<CompileRequest> requests;
   for (const ProfileCase& one : problem_.cases) {
+    const Family& family = families_.of(one.config);
     rows_.push_back(row_of(one));
-    if (auto obstacle = find_obstacle(family_, one.config, problem_.problem, limits_)) {
+    if (auto obstacle = find_obstacle(family, one.config, problem_.problem, limits_)) {
       set_failure(*obstacle, rows_.back());
       continue;
     }
     rows.push_back(rows_.size() - 1);
     requests.push_back(
-        compile_request(family_, one.config, problem_.problem, limits_.arch, limits_));
+        compile_request(family, one.config, problem_.problem, limits_.arch, limits_));
   }
   const auto results = compile_all(std::move(requests), settings_, cache);
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -77,21 +79,22 @@ bool ProblemProfile::add_case(std::size_t row, const std::shared_ptr<const Compi
     return false;
   }
   const Config& config = problem_.cases[row].config;
+  const Family& family = families_.of(config);
   const Problem& problem = problem_.problem;
   const ResourceFacts& facts = std::get<Artifact>(*result).facts;
   CountCase one;
   one.candidate = {
       rows_[row].config, std::shared_ptr<const Artifact>(result, &std::get<Artifact>(*result)),
-      launch_geometry(family_, config, problem, limits_, &facts),
-      launch_geometry(family_, config, probe_problem(problem), limits_, &facts), family_.name};
-  Entry entry = make_entry(family_, config);
+      launch_geometry(family, config, problem, limits_, &facts),
+      launch_geometry(family, config, probe_problem(problem), limits_, &facts), family.name};
+  Entry entry = make_entry(family, config);
   if (auto obstacle =
           add_artifact(*one.candidate.artifact, one.candidate.geometry, limits_, entry)) {
     set_failure(*obstacle, rows_[row]);
     return false;
   }
-  one.is_kernel = [this, &config](const std::string& name) {
-    return is_kernel_of(family_, config, name);
+  one.is_kernel = [&family, &config](const std::string& name) {
+    return is_kernel_of(family, config, name);
   };
   cases_.push_back(std::move(one));
   return true;

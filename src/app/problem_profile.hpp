@@ -15,9 +15,9 @@ namespace fatune {
 /// outlive it.
 class ProblemProfile {
  public:
-  ProblemProfile(const CompileSettings& settings, const Family& family, const DeviceLimits& limits,
-                 const ProfileProblem& problem)
-      : settings_(settings), family_(family), limits_(limits), problem_(problem) {}
+  ProblemProfile(const CompileSettings& settings, const FamilySet& families,
+                 const DeviceLimits& limits, const ProfileProblem& problem)
+      : settings_(settings), families_(families), limits_(limits), problem_(problem) {}
 
   /// Compiles what the device can run; the other rows then have their outcome. `cache` may be null.
   void compile(CubinCache* cache);
@@ -34,7 +34,7 @@ class ProblemProfile {
   [[nodiscard]] bool add_case(std::size_t row, const std::shared_ptr<const CompileResult>& result);
 
   const CompileSettings& settings_;
-  const Family& family_;
+  const FamilySet& families_;
   const DeviceLimits& limits_;
   const ProfileProblem& problem_;
   std::vector<ProfiledConfig> rows_;

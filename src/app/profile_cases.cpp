@@ -18,11 +18,12 @@ bool is_listed(const Problem& problem, const std::vector<ProfileProblem>& listed
                      [&](const ProfileProblem& one) { return one.problem == problem; });
 }
 
-std::vector<ProfileCase> first_of(const ProblemReport& report, const std::string& family, int top) {
+std::vector<ProfileCase> first_of(const ProblemReport& report, const FamilySet& families, int top) {
   std::vector<ProfileCase> cases;
   for (const Entry& entry : report.ranking) {
     const bool more = top == 0 || cases.size() < static_cast<std::size_t>(top);
-    if (more && entry.config.family == family && std::holds_alternative<Measured>(entry.outcome)) {
+    if (more && families.find(entry.config.family) != nullptr &&
+        std::holds_alternative<Measured>(entry.outcome)) {
       cases.push_back({entry.config, ranked_us(entry.outcome)});
     }
   }
@@ -31,9 +32,9 @@ std::vector<ProfileCase> first_of(const ProblemReport& report, const std::string
 
 ProfilePlan plan_of_run(const ProfileOptions& options) {
   const RunReport run = stored_report(options.db_file, options.run);
-  ProfilePlan plan{choose_kernels_of(run, options.kernels), {}, {}};
+  ProfilePlan plan{choose_families_of(run, options.kernels), {}, {}};
   for (const ProblemReport& report : run.problems) {
-    std::vector<ProfileCase> cases = first_of(report, plan.kernels.family.name, options.top);
+    std::vector<ProfileCase> cases = first_of(report, plan.kernels.families, options.top);
     if (!cases.empty() && is_asked_for(report.problem, options.problems) &&
         !is_listed(report.problem, plan.problems)) {
       plan.problems.push_back({report.problem, std::move(cases)});
@@ -43,12 +44,13 @@ ProfilePlan plan_of_run(const ProfileOptions& options) {
 }
 
 ProfilePlan plan_of_options(const ProfileOptions& options) {
-  ProfilePlan plan{choose_kernels(options.kernels, options.configs), {}, {}};
-  const Family& family = plan.kernels.family;
-  const Plan configs = options.configs.empty()
-                           ? make_plan(family, choose_space(plan.kernels, options.kernels),
-                                       binding_of(options.problems))
-                           : Plan{parse_configs(family, options.configs, options.problems), {}};
+  KernelChoice kernels = choose_kernels(options.kernels, options.configs);
+  ProfilePlan plan{as_set(kernels), {}, {}};
+  const Family& family = kernels.family;
+  const Plan configs =
+      options.configs.empty()
+          ? make_plan(family, choose_space(kernels, options.kernels), binding_of(options.problems))
+          : Plan{parse_configs(family, options.configs, options.problems), {}};
   for (const ProblemPlan& problem : plan_problems({{&family, configs}}, options.problems)) {
     ProfileProblem& added = plan.problems.emplace_back(ProfileProblem{problem.problem, {}});
     for (const Config& config : problem.configs) {
@@ -64,8 +66,8 @@ bool has_case(const ProfileProblem& problem, const Config& config) {
 }
 
 void add_baseline(const std::string& text, ProfilePlan& plan) {
-  const Family& family = plan.kernels.family;
-  plan.baseline = parse_configs(family, {text}).front();
+  plan.baseline = parse_configs(plan.kernels.families, {text}).front();
+  const Family& family = plan.kernels.families.of(*plan.baseline);
   for (ProfileProblem& problem : plan.problems) {
     if (!has_case(problem, *plan.baseline) &&
         !check_valid(family, *plan.baseline, &problem.problem)) {

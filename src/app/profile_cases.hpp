@@ -24,7 +24,7 @@ struct ProfileProblem {
 
 /// What a command profiles.
 struct ProfilePlan {
-  KernelChoice kernels;
+  KernelSet kernels;
   std::vector<ProfileProblem> problems;
   std::optional<Config> baseline;
 };

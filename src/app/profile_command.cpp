@@ -28,10 +28,10 @@ std::string source_of(const ProfileOptions& options) {
   return options.configs.empty() && options.kernels.space ? "space " + *options.kernels.space : "";
 }
 
-Target gpu_target(const ProfileOptions& options, const KernelChoice& kernels) {
+Target gpu_target(const ProfileOptions& options, const KernelSet& kernels) {
   TargetOptions target = options.target;
   target.require_gpu = true;
-  return choose_targets(target, kernels.tree, kernels.family.min_arch).front();
+  return choose_targets(target, kernels.tree, kernels.families.greatest_arch()).front();
 }
 
 /// Where reports are made: the folder asked for, else one that is removed again.
@@ -73,10 +73,15 @@ bool has_duration(const ProfileReport& report, const Problem& problem, const std
   });
 }
 
+/// Precondition: there is one.
+std::string baseline_text(const ProfilePlan& plan) {
+  return short_form(plan.kernels.families.of(*plan.baseline), *plan.baseline);
+}
+
 void note_missing_baseline(const ProfileOptions& options, const ProfilePlan& plan,
                            const ProfileReport& report) {
   for (const ProfileProblem& problem : plan.problems) {
-    const std::string baseline = short_form(plan.kernels.family, *plan.baseline);
+    const std::string baseline = baseline_text(plan);
     if (!has_duration(report, problem.problem, baseline)) {
       print_note(options.output,
                  fmt::format("{}: the baseline has no duration; percentages refer to the fastest",
@@ -88,12 +93,10 @@ void note_missing_baseline(const ProfileOptions& options, const ProfilePlan& pla
 void complete_report(const ProfileOptions& options, const ProfilePlan& plan, const Target& target,
                      const std::optional<Ncu>& ncu, ProfileReport& report) {
   report.device = target.limits.name;
-  report.family = plan.kernels.family.name;
+  report.family = plan.kernels.families.names();
   report.read_by = ncu ? "ncu " + ncu->version : "cupti";
   report.source = source_of(options);
-  compare_durations(
-      plan.baseline ? std::optional(short_form(plan.kernels.family, *plan.baseline)) : std::nullopt,
-      report);
+  compare_durations(plan.baseline ? std::optional(baseline_text(plan)) : std::nullopt, report);
 }
 
 ExitCode count(const ProfileOptions& options, const ProfilePlan& plan) {

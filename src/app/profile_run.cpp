@@ -66,7 +66,7 @@ class ProblemWalk {
   std::vector<ProfiledConfig> walk(const std::vector<CounterField>& fields, Count count) {
     std::vector<ProfiledConfig> rows;
     for (const ProfileProblem& problem : plan_.problems) {
-      ProblemProfile profile(options_.compile, plan_.kernels.family, limits_, problem);
+      ProblemProfile profile(options_.compile, plan_.kernels.families, limits_, problem);
       profile.compile(cache_.get());
       setup_.problems = {problem.problem};
       std::vector<CountedCase> counted;

@@ -1,5 +1,6 @@
 #include "app/profile_scripts.hpp"
 
+#include <map>
 #include <string>
 
 #include <fmt/format.h>
@@ -39,6 +40,17 @@ std::string problem_words(const ProfileOptions& options, const Family& family,
   return words;
 }
 
+/// The problem's configurations by family, as options of a command.
+std::map<std::string, std::string> config_options(const ProfilePlan& plan,
+                                                  const ProfileProblem& problem) {
+  std::map<std::string, std::string> options;
+  for (const ProfileCase& one : problem.cases) {
+    options[one.config.family] +=
+        " \\\n  --config " + quoted(short_form(plan.kernels.families.of(one.config), one.config));
+  }
+  return options;
+}
+
 std::string script(const std::string& purpose, const std::string& commands) {
   return fmt::format(R"(#!/usr/bin/env bash
 # {}
@@ -72,28 +84,31 @@ std::string run_all(const std::vector<fs::path>& scripts) {
 
 std::vector<fs::path> write_profile_scripts(const ProfileOptions& options, const ProfilePlan& plan,
                                             const fs::path& folder) {
-  const Family& family = plan.kernels.family;
+  const FamilySet& families = plan.kernels.families;
   std::vector<fs::path> scripts;
   for (const ProfileProblem& problem : plan.problems) {
     const std::string stem = profile_stem(problem.problem);
-    const std::string words = problem_words(options, family, problem.problem);
-    std::string configs;
     for (std::size_t i = 0; i < problem.cases.size(); ++i) {
+      const Family& family = families.of(problem.cases[i].config);
       const std::string config =
           " \\\n  --config " + quoted(short_form(family, problem.cases[i].config));
-      configs += config;
       scripts.push_back(write_script(
           folder / fmt::format("ncu_{}_{}.sh", stem, i + 1),
           script("Profiles one configuration with Nsight Compute, all sections.",
                  fmt::format("\"$fatune\" profile {}{} \\\n  --metrics full --runs {} --out "
                              "\"$out\"/ncu_{}_{}\n",
-                             words, config, options.runs, stem, i + 1))));
+                             problem_words(options, family, problem.problem), config, options.runs,
+                             stem, i + 1))));
     }
-    scripts.push_back(write_script(
-        folder / fmt::format("nsys_{}.sh", stem),
-        script("Records a timeline of one problem's configurations with Nsight Systems.",
-               fmt::format("\"$fatune\" profile --nsys {}{} \\\n  --runs {} --out \"$out\"\n",
-                           words, configs, options.runs))));
+    for (const auto& [name, configs] : config_options(plan, problem)) {
+      const std::string which = families.several() ? name + "_" : std::string();
+      const std::string words = problem_words(options, *families.find(name), problem.problem);
+      scripts.push_back(write_script(
+          folder / fmt::format("nsys_{}{}.sh", which, stem),
+          script("Records a timeline of one problem's configurations with Nsight Systems.",
+                 fmt::format("\"$fatune\" profile --nsys {}{} \\\n  --runs {} --out \"$out\"\n",
+                             words, configs, options.runs))));
+    }
   }
   scripts.push_back(write_script(folder / "all.sh", run_all(scripts)));
   return scripts;

@@ -91,7 +91,7 @@ SassCode load_code(const SassOptions& options, const CodeSource& source) {
   return load_case(options, sass_case(options, source));
 }
 
-std::vector<std::optional<SassCode>> compile_code(const Family& family,
+std::vector<std::optional<SassCode>> compile_code(const FamilySet& families,
                                                   const std::vector<Config>& configs,
                                                   const std::vector<Problem>& problems,
                                                   const DeviceLimits& limits,
@@ -99,7 +99,8 @@ std::vector<std::optional<SassCode>> compile_code(const Family& family,
   const std::string tool = nvdisasm();
   std::vector<CompileRequest> requests;
   for (std::size_t i = 0; i < configs.size(); ++i) {
-    requests.push_back(compile_request(family, configs[i], problems.at(i), limits.arch, limits));
+    requests.push_back(
+        compile_request(families.of(configs[i]), configs[i], problems.at(i), limits.arch, limits));
   }
   const auto results = compile_all(std::move(requests), settings, open_cache(settings).get());
   const ScratchFolder scratch;
@@ -107,8 +108,8 @@ std::vector<std::optional<SassCode>> compile_code(const Family& family,
   for_each_index(configs.size(), job_count(settings), [&](std::size_t i) {
     const auto* artifact = std::get_if<Artifact>(results[i].get());
     if (artifact != nullptr && !InterruptWatch::interrupted()) {
-      codes[i] =
-          disassemble_artifact(tool, scratch.path(), *artifact, short_form(family, configs[i]));
+      codes[i] = disassemble_artifact(tool, scratch.path(), *artifact,
+                                      short_form(families.of(configs[i]), configs[i]));
     }
   });
   return codes;

@@ -32,7 +32,8 @@ struct SassCode {
 
 /// What compiles, of these configurations, in their order; the others are absent.
 [[nodiscard]] std::vector<std::optional<SassCode>> compile_code(
-    const Family& family, const std::vector<Config>& configs, const std::vector<Problem>& problems,
-    const DeviceLimits& limits, const CompileSettings& settings);
+    const FamilySet& families, const std::vector<Config>& configs,
+    const std::vector<Problem>& problems, const DeviceLimits& limits,
+    const CompileSettings& settings);
 
 }  // namespace fatune

@@ -30,25 +30,26 @@ struct CaseCounts {
   WorkCounts counts;
 };
 
-std::vector<Case> cases_of_space(const SassWhyOptions& options, const KernelChoice& kernels,
+std::vector<Case> cases_of_space(const SassWhyOptions& options, const KernelSet& kernels,
                                  SassWhyReport& report) {
-  const Space space = choose_space(kernels, options.kernels);
+  const Family& family = kernels.families.all().front();
+  const Space space = choose_space({kernels.tree, family}, options.kernels);
   report.space = space.key;
   const std::int64_t seq_len = first_seq_len(options.problems);
   std::vector<Case> cases;
-  for (const Config& config : make_plan(kernels.family, space, binding_of(options.problems)).kept) {
-    cases.push_back(
-        {config, problem_for(kernels.family, config, options.problems, seq_len), {}, {}});
+  for (const Config& config : make_plan(family, space, binding_of(options.problems)).kept) {
+    cases.push_back({config, problem_for(family, config, options.problems, seq_len), {}, {}});
   }
   return cases;
 }
 
-/// Every measured configuration of a run that is the family's, once for each of its problems.
-std::vector<Case> cases_of_run(const RunReport& run, const std::string& family) {
+/// Every measured configuration of a run that is of these families, once for each of its problems.
+std::vector<Case> cases_of_run(const RunReport& run, const FamilySet& families) {
   std::vector<Case> cases;
   for (const ProblemReport& problem : run.problems) {
     for (const Entry& entry : problem.ranking) {
-      if (entry.config.family == family && std::holds_alternative<Measured>(entry.outcome)) {
+      if (families.find(entry.config.family) != nullptr &&
+          std::holds_alternative<Measured>(entry.outcome)) {
         cases.push_back(
             {entry.config, problem.problem, ranked_us(entry.outcome), entry.artifact_key});
       }
@@ -57,7 +58,7 @@ std::vector<Case> cases_of_run(const RunReport& run, const std::string& family) 
   return cases;
 }
 
-std::vector<CaseCounts> count_all(const KernelChoice& kernels, const std::vector<Case>& cases,
+std::vector<CaseCounts> count_all(const FamilySet& families, const std::vector<Case>& cases,
                                   const DeviceLimits& limits, const CompileSettings& settings,
                                   SassWhyReport& report) {
   std::vector<Config> configs;
@@ -66,7 +67,7 @@ std::vector<CaseCounts> count_all(const KernelChoice& kernels, const std::vector
     configs.push_back(one.config);
     problems.push_back(one.problem);
   }
-  const auto codes = compile_code(kernels.family, configs, problems, limits, settings);
+  const auto codes = compile_code(families, configs, problems, limits, settings);
   std::vector<CaseCounts> counted;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     const auto counts = codes[i]
@@ -85,12 +86,14 @@ std::vector<CaseCounts> count_all(const KernelChoice& kernels, const std::vector
 }
 
 /// Each configuration once, whatever the problems it was measured on.
-std::vector<WorkSample> distinct_samples(const Family& family, const std::vector<CaseCounts>& all) {
+std::vector<WorkSample> distinct_samples(const FamilySet& families,
+                                         const std::vector<CaseCounts>& all) {
   std::map<Config, WorkSample> samples;
   for (const CaseCounts& one : all) {
     samples.try_emplace(
         one.what.config,
-        WorkSample{one.what.config, named_values(family, one.what.config), one.counts});
+        WorkSample{one.what.config, named_values(families.of(one.what.config), one.what.config),
+                   one.counts});
   }
   std::vector<WorkSample> list;
   for (auto& [config, sample] : samples) {
@@ -99,11 +102,15 @@ std::vector<WorkSample> distinct_samples(const Family& family, const std::vector
   return list;
 }
 
-std::vector<WhyProblem> correlate(const std::vector<CaseCounts>& all, double confidence) {
+/// Families are kept apart: instructions of one do other work than those of another.
+std::vector<WhyProblem> correlate(const std::vector<CaseCounts>& all, bool several_families,
+                                  double confidence) {
   std::map<std::string, std::pair<std::vector<WorkCounts>, std::vector<double>>> problems;
   for (const CaseCounts& one : all) {
     if (one.what.time_us) {
-      auto& [counts, times_us] = problems[describe(one.what.problem)];
+      auto& [counts, times_us] =
+          problems[describe(one.what.problem) +
+                   (several_families ? ", " + one.what.config.family : std::string())];
       counts.push_back(one.counts);
       times_us.push_back(*one.what.time_us);
     }
@@ -123,10 +130,11 @@ ExitCode sass_why(const SassWhyOptions& options) {
   if (options.with_run) {
     run = stored_report(options.db_file, options.run);
   }
-  const KernelChoice kernels =
-      run ? choose_kernels_of(*run, options.kernels) : choose_kernels(options.kernels);
+  const KernelSet kernels =
+      run ? choose_families_of(*run, options.kernels) : as_set(choose_kernels(options.kernels));
+  const FamilySet& families = kernels.families;
   SassWhyReport report;
-  report.family = kernels.family.name;
+  report.family = families.names();
   report.run = options.run;
   std::vector<Case> cases;
   DeviceLimits limits;
@@ -135,21 +143,22 @@ ExitCode sass_why(const SassWhyOptions& options) {
     report.device = run->device.name;
     report.confidence = run->policy.confidence;
     limits = run->device;
-    cases = cases_of_run(*run, kernels.family.name);
+    cases = cases_of_run(*run, families);
   } else {
-    limits = offline_target(options.arch, kernels.tree, kernels.family.min_arch).limits;
+    limits = offline_target(options.arch, kernels.tree, families.least_arch()).limits;
     cases = cases_of_space(options, kernels, report);
   }
   report.target = arch_name(limits.arch);
   const InterruptWatch watch;
   const std::vector<CaseCounts> counted =
-      count_all(kernels, cases, limits, options.compile, report);
-  const std::vector<WorkSample> samples = distinct_samples(kernels.family, counted);
+      count_all(families, cases, limits, options.compile, report);
+  const std::vector<WorkSample> samples = distinct_samples(families, counted);
   for (const WorkSample& sample : samples) {
-    report.samples.push_back({short_form(kernels.family, sample.config), sample.counts});
+    report.samples.push_back(
+        {short_form(families.of(sample.config), sample.config), sample.counts});
   }
   report.effects = parameter_effects(samples);
-  report.problems = correlate(counted, report.confidence);
+  report.problems = correlate(counted, families.several(), report.confidence);
   print_report(
       print_sass_why(report, page_of(options.output), static_cast<std::size_t>(options.output.top)),
       options.output);

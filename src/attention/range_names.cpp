@@ -16,8 +16,9 @@ std::string bench_range_name(const std::string& family, const Problem& problem) 
   return range_name("bench", family, problem);
 }
 
-std::string attention_range_name(const std::string& family, const Problem& problem) {
-  return range_name("attention", family, problem);
+std::string attention_range_name(const std::string& family, const Problem& problem,
+                                 const std::string& config) {
+  return fmt::format("{} {}", range_name("attention", family, problem), config);
 }
 
 }  // namespace fatune

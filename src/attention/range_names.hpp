@@ -9,7 +9,9 @@ namespace fatune {
 
 /// Around all measuring of a family's kernels on a problem: "bench_flash_sm80_B16_H16_N4096_D128".
 [[nodiscard]] std::string bench_range_name(const std::string& family, const Problem& problem);
-/// Around each launch: "attention_flash_sm80_B16_H16_N4096_D128".
-[[nodiscard]] std::string attention_range_name(const std::string& family, const Problem& problem);
+/// Around each launch, with the configuration's short form:
+/// "attention_flash_sm90_B16_H16_N4096_D128 (ws, FP16, ...): lazy+...".
+[[nodiscard]] std::string attention_range_name(const std::string& family, const Problem& problem,
+                                               const std::string& config);
 
 }  // namespace fatune

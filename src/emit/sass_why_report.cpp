@@ -1,5 +1,7 @@
 #include "emit/sass_why_report.hpp"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "emit/coverage_text.hpp"
@@ -9,6 +11,8 @@ namespace fatune {
 namespace {
 
 using Sample = SassWhyReport::Sample;
+
+constexpr const char* kEffectFamily = "family";
 
 /// One count of one configuration: CSV's row.
 struct CountRow {
@@ -100,9 +104,14 @@ std::string print_effects(const SassWhyReport& report, const Page& page, std::si
   if (top > 0 && top < all) {
     effects.resize(top);
   }
+  std::vector<Field<ParameterEffect>> fields = effect_fields();
+  if (std::all_of(effects.begin(), effects.end(),
+                  [&](const ParameterEffect& effect) { return effect.family == report.family; })) {
+    std::erase_if(fields, [](const auto& field) { return field.name == kEffectFamily; });
+  }
   std::string text =
       "\nWhat a parameter moves: instructions of a warp in the main loop for 10^6 tensor FLOP\n\n" +
-      print_rows(effect_fields(), effects, page);
+      print_rows(fields, effects, page);
   return effects.size() == all
              ? text
              : text + fmt::format("... and {} more (--top 0 shows all)\n", all - effects.size());
@@ -125,6 +134,8 @@ std::string print_problems(const SassWhyReport& report, const Page& page) {
 const std::vector<Field<ParameterEffect>>& effect_fields() {
   using E = ParameterEffect;
   static const std::vector<Field<E>> fields{
+      {kEffectFamily, "family", "whose parameter it is", 0, kEverywhere,
+       [](const ParameterEffect& e) { return FieldValue{e.family}; }},
       {"parameter", "parameter", "the one that differs", 0, kEverywhere,
        [](const E& e) { return FieldValue{e.parameter}; }, ColumnFit{.least = 16}},
       {"from", "from", "its smaller value", 0, kEverywhere,

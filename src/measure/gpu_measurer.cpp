@@ -26,6 +26,10 @@
 namespace fatune {
 namespace {
 
+std::string range_of(const Candidate& candidate, const Problem& problem) {
+  return attention_range_name(candidate.family, problem, candidate.label);
+}
+
 template <typename Item>
 void append(const std::vector<Item>& more, std::vector<Item>& items) {
   items.insert(items.end(), more.begin(), more.end());
@@ -77,11 +81,10 @@ class GpuMeasurer::ProblemState {
     }
     SampledKernel sampled;
     sampled.id = id;
-    sampled.make_launch =
-        [this, &loaded = *kernel, geometry = candidate.geometry,
-         range = attention_range_name(candidate.family, problem_)](const Stage& stage) {
-          return launch(loaded, geometry, stage, range);
-        };
+    sampled.make_launch = [this, &loaded = *kernel, geometry = candidate.geometry,
+                           range = range_of(candidate, problem_)](const Stage& stage) {
+      return launch(loaded, geometry, stage, range);
+    };
     auto [verdict, first_us] = verify(*kernel, sampled, candidate);
     if (verdict.finding) {
       return {{}, 0.0, WrongResult{std::move(verdict.verification), *verdict.finding}};
@@ -151,7 +154,7 @@ class GpuMeasurer::ProblemState {
     }
     const RepeatedLaunches::Stages stages{&verifier_.probe(kValueKinds[0], where),
                                           &verifier_.probe(kValueKinds[1], where)};
-    const std::string range = attention_range_name(candidate.family, stages[0]->problem());
+    const std::string range = range_of(candidate, stages[0]->problem());
     RepeatedLaunches::Result result = repeated_.run(
         stages, [&](const Stage& stage) { return launch(kernel, geometry, stage, range); });
     sampled.deterministic = sampled.deterministic && result.deterministic;
@@ -171,8 +174,8 @@ class GpuMeasurer::ProblemState {
         continue;
       }
       const Stage& stage = verifier_.probe(kind, Verifier::Where::probe);
-      launches.push_back(launch(kernel, candidate.probe_geometry, stage,
-                                attention_range_name(candidate.family, stage.problem())));
+      launches.push_back(
+          launch(kernel, candidate.probe_geometry, stage, range_of(candidate, stage.problem())));
       stage.poison_output(launches.back().buffers());
       launches.back().queue(stream_);
       stages.push_back(&stage);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <string>
 #include <tuple>
 
 namespace fatune {
@@ -10,13 +11,16 @@ namespace {
 
 constexpr double kFlopPerUnit = 1e6;
 
-/// A parameter, and its values in the first and the second of two configurations.
-using Flip = std::tuple<std::size_t, ParamValue, ParamValue>;
+/// A family's parameter, and its values in the first and the second of two configurations.
+using Flip = std::tuple<std::string, std::size_t, ParamValue, ParamValue>;
 /// The samples that differ in this alone, the one with the smaller value first.
 using Pairs = std::vector<std::pair<const WorkSample*, const WorkSample*>>;
 
-/// The only parameter in which two configurations differ.
+/// The only parameter in which two configurations of a family differ.
 std::optional<std::size_t> only_difference(const Config& a, const Config& b) {
+  if (a.family != b.family) {
+    return std::nullopt;
+  }
   std::optional<std::size_t> difference;
   for (std::size_t i = 0; i < a.values.size(); ++i) {
     if (a.values[i] != b.values.at(i)) {
@@ -35,8 +39,9 @@ std::map<Flip, Pairs> find_pairs(const std::vector<WorkSample>& samples) {
     for (const WorkSample& b : samples) {
       const auto parameter = only_difference(a.config, b.config);
       if (parameter && a.config.values[*parameter] < b.config.values[*parameter]) {
-        pairs[{*parameter, a.config.values[*parameter], b.config.values[*parameter]}].emplace_back(
-            &a, &b);
+        const Flip flip{a.config.family, *parameter, a.config.values[*parameter],
+                        b.config.values[*parameter]};
+        pairs[flip].emplace_back(&a, &b);
       }
     }
   }
@@ -45,8 +50,11 @@ std::map<Flip, Pairs> find_pairs(const std::vector<WorkSample>& samples) {
 
 ParameterEffect effect_of(std::size_t parameter, const Pairs& pairs, std::size_t which) {
   const auto& [first, second] = pairs.front();
-  ParameterEffect effect{first->parameters.at(parameter).name, first->parameters.at(parameter).text,
-                         second->parameters.at(parameter).text, static_cast<OpcodeClass>(which),
+  ParameterEffect effect{first->config.family,
+                         first->parameters.at(parameter).name,
+                         first->parameters.at(parameter).text,
+                         second->parameters.at(parameter).text,
+                         static_cast<OpcodeClass>(which),
                          static_cast<std::int64_t>(pairs.size())};
   const auto count = static_cast<double>(pairs.size());
   for (const auto& [a, b] : pairs) {
@@ -96,7 +104,7 @@ std::vector<ParameterEffect> parameter_effects(const std::vector<WorkSample>& sa
   for (const auto& [flip, pairs] : find_pairs(samples)) {
     for (std::size_t which = 0; which < kOpcodeClasses; ++which) {
       if (ever_changes(pairs, which)) {
-        effects.push_back(effect_of(std::get<0>(flip), pairs, which));
+        effects.push_back(effect_of(std::get<1>(flip), pairs, which));
       }
     }
   }

@@ -31,6 +31,7 @@ struct WorkSample {
 
 /// What changing one parameter, and nothing else, does to one class.
 struct ParameterEffect {
+  std::string family;  ///< whose parameter it is
   std::string parameter;
   std::string from;  ///< the smaller value
   std::string to;
@@ -40,7 +41,8 @@ struct ParameterEffect {
   double mean_difference = 0.0;  ///< with `to`, less with `from`
 };
 
-/// The greatest mean difference first; classes that never change are left out.
+/// The greatest mean difference first; classes that never change are left out. Samples may be of
+/// several families, each compared with its own.
 [[nodiscard]] std::vector<ParameterEffect> parameter_effects(
     const std::vector<WorkSample>& samples);
 

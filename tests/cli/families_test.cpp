@@ -181,8 +181,26 @@ TEST_F(Families, AreKeptApartInTheStore) {
   for (const json& entry : again["problems"][0]["ranking"]) {
     EXPECT_TRUE(entry["reused"]) << entry["config"];
   }
-  expect_error(fatune({"sass", "why", "--run", "last"}), ExitCode::usage,
-               {"several families", "choose one with --family: flash_sm80, flash_sm90"});
+}
+
+// `sass why` of such a run is in sass_test.cpp: it needs a disassembler.
+TEST_F(Families, OfARunAreProfiledTogether) {
+  expect_ok(fatune(sweep_of({})));
+  const auto scripts = [&](const std::vector<std::string>& more) {
+    return fatune(with({"profile", "--run", "last", "--top", "0", "--script", path("s")}, more))
+        .out;
+  };
+  const std::string both = scripts({});
+  EXPECT_THAT(both, AllOf(HasSubstr("nsys_flash_sm80_b1_s256_h1_d128_FP16.sh"),
+                          HasSubstr("nsys_flash_sm90_b1_s256_h1_d128_FP16.sh"),
+                          HasSubstr("FP16_10.sh"), Not(HasSubstr("FP16_11.sh"))));
+  EXPECT_THAT(read("s/ncu_b1_s256_h1_d128_FP16_1.sh"), HasSubstr("--family 'flash_sm90'"));
+  EXPECT_THAT(read("s/ncu_b1_s256_h1_d128_FP16_10.sh"), HasSubstr("--family 'flash_sm80'"));
+  EXPECT_THAT(scripts({"--family", "flash_sm90"}),
+              AllOf(HasSubstr("FP16_2.sh"), Not(HasSubstr("FP16_3.sh"))));
+  expect_error(fatune({"profile", "--run", "last", "--kernel-dir", kToyFolder, "--family",
+                       "toy_attention", "--script", path("s")}),
+               ExitCode::usage, {"--run: the run is of family 'flash_sm80+flash_sm90'"});
 }
 
 TEST_F(Families, ThatNobodyCouldTellApartAreRefused) {

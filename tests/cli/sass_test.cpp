@@ -190,6 +190,29 @@ TEST_F(LiveSassCounts, TheHopperKernelsLoopsAreAStepEach) {
   }
 }
 
+TEST_F(LiveSassCounts, FamiliesOfARunAreComparedEachWithItsOwn) {
+  use_fake_worker({{"noise_percent", 0.2}, {"us", {{"(ws", 95.0}, {"(FP16", 100.0}}}});
+  expect_ok(fatune({"sweep", "--seq", "256", "--dhead", "128", "--dtype", "fp16", "--batch", "1",
+                    "--heads", "1", "--space", "64,32+hopper_ci", "-q"}));
+  const ProcessResult result = fatune({"sass", "why", "--run", "last", "--format", "json"});
+  expect_ok(result);
+  expect_schema(result.out, "sass_why");
+  const json why = json::parse(result.out);
+  EXPECT_EQ(why["family"], "flash_sm80+flash_sm90");
+  EXPECT_EQ(why["configs"].size(), 10U);
+  ASSERT_EQ(why["problems"].size(), 2U);
+  EXPECT_EQ(why["problems"][0]["problem"], "b1 s256 h1 d128 FP16, flash_sm80");
+  for (const json& effect : why["effects"]) {
+    EXPECT_EQ(effect["family"], "flash_sm80");  // the two of flash_sm90 differ in too much
+  }
+  EXPECT_THAT(fatune({"sass", "why", "--run", "last"}).out,
+              testing::ContainsRegex("family +parameter +from"));
+  EXPECT_EQ(fatune_json({"sass", "why", "--run", "last", "--family", "flash_sm90", "--format",
+                         "json"})["configs"]
+                .size(),
+            2U);
+}
+
 TEST_F(LiveSassCounts, TheUsersLanguageDoesNotMatter) {
   const json expected = report(kConfig, "sm_80");
   process_.environment["LC_ALL"] = "de_DE.UTF-8";

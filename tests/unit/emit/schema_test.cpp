@@ -284,7 +284,7 @@ TEST(OutputSchemas, WhyWithARun) {
   report.device = "Fake H200";
   report.run = 3;
   report.samples.push_back({"(A): x", {}});
-  report.effects.push_back({"B_r", "64", "128", OpcodeClass::fp32, 2, 10.0, -3.0});
+  report.effects.push_back({"toy", "B_r", "64", "128", OpcodeClass::fp32, 2, 10.0, -3.0});
   report.problems.push_back({"b1", {{"all", 6, {0.5, -0.2, 0.9}}}});
   const std::string text = print_sass_why(report, OutputFormat::json, 0);
   expect_valid(text, "sass_why");

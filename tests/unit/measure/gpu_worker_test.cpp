@@ -116,8 +116,10 @@ TEST_F(GpuWorkerTest, ProfilersSeeTheDocumentedRanges) {
   ASSERT_FALSE(measurer.admit(1, candidate).failure);
   EXPECT_THAT(measurer.sample(1, 1).samples_us, SizeIs(1));
   measurer.begin_problem({1, 64, 4, 64, DType::fp16, false}, HostGpu::measurement_kernels());
-  const auto probe = std::vector<std::string>{"push attention_toy_B1_H4_N64_D64", "pop"};
-  const auto run = std::vector<std::string>{"push attention_toy_B2_H4_N64_D64", "pop"};
+  const auto probe =
+      std::vector<std::string>{"push attention_toy_B1_H4_N64_D64 " + candidate.label, "pop"};
+  const auto run =
+      std::vector<std::string>{"push attention_toy_B2_H4_N64_D64 " + candidate.label, "pop"};
   std::vector<std::string> expected{"start bench_toy_B2_H4_N64_D64"};
   for (const auto& range : {probe, probe, probe, probe, run, run}) {
     expected.insert(expected.end(), range.begin(), range.end());

@@ -43,6 +43,19 @@ TEST(ParameterEffects, OnlyPairsThatDifferInOneParameterCount) {
   EXPECT_DOUBLE_EQ(effects[1].mean_difference, 7);
 }
 
+TEST(ParameterEffects, FamiliesAreComparedEachWithItsOwn) {
+  WorkSample other = sample(2, 1, 99);
+  other.config = {"g", {2}};
+  WorkSample twin = sample(1, 1, 90);
+  twin.config = {"g", {1}};
+  const auto effects = parameter_effects({sample(1, 1, 10), other, sample(2, 1, 14), twin});
+  ASSERT_EQ(effects.size(), 2U);
+  EXPECT_EQ(effects[0].family, "g");
+  EXPECT_DOUBLE_EQ(effects[0].mean_difference, 9);
+  EXPECT_EQ(effects[1].family, "f");
+  EXPECT_DOUBLE_EQ(effects[1].mean_difference, 4);
+}
+
 TEST(ParameterEffects, WhatNeverChangesIsLeftOut) {
   EXPECT_THAT(parameter_effects({sample(1, 1, 5), sample(2, 1, 5)}), testing::IsEmpty());
   EXPECT_THAT(parameter_effects({}), testing::IsEmpty());
