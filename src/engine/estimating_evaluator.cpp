@@ -79,7 +79,9 @@ Outcome EstimatingEvaluator::outcome_of(const Open& trial, bool counted) const {
   std::optional<CountedWork> work;
   if (counted) {
     const auto& [shorter, longer] = *verdict.work;
-    work = scale_work(shorter, longer ? &*longer : nullptr, problem_, trial.geometry);
+    work = scale_work(shorter, longer ? &*longer : nullptr, problem_,
+                      spread_launch(families_.of(trial.entry.config), trial.entry.config, problem_,
+                                    limits_, trial.geometry));
   }
   Estimated estimated = estimate_entry(families_.of(trial.entry.config), trial.entry,
                                        trial.geometry, problem_, limits_, work);

@@ -1,10 +1,13 @@
 #include "engine/work_estimate.hpp"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "attention/flop.hpp"
 #include "attention/tensor_shape.hpp"
 #include "attention/visible_keys.hpp"
+#include "core/error.hpp"
 #include "core/outcome.hpp"
 #include "plan/planner.hpp"
 #include "rank/estimate.hpp"
@@ -26,6 +29,8 @@ class WorkCount {
     work.threads_per_block = entry.threads_per_block;
     work.blocks_per_sm = entry.blocks_per_sm;
     work.tensor_flop = quantity_or(entry.config, "tensor_flop", literature_flop(problem_));
+    work.warpgroup_flop =
+        std::min(work.tensor_flop, quantity_or(entry.config, "warpgroup_flop", 0.0));
     work.exponentials = quantity_or(entry.config, "exponentials", heads * visible_pairs(problem_));
     work.smem_traffic_bytes = quantity_or(entry.config, "smem_traffic_bytes", 0.0);
     for (const TensorRole role : kTensorRoles) {
@@ -52,12 +57,37 @@ class WorkCount {
   const DeviceLimits& limits_;
 };
 
+using Grid = std::array<std::int64_t, 3>;
+
+/// Nothing when the family's expressions do not allow for a device of so many SMs.
+std::optional<Grid> grid_on(const Family& family, const Config& config, const Problem& problem,
+                            DeviceLimits limits, int sm_count) {
+  limits.sm_count = sm_count;
+  try {
+    return launch_geometry(family, config, problem, limits).grid;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
+
+LaunchGeometry spread_launch(const Family& family, const Config& config, const Problem& problem,
+                             const DeviceLimits& limits, const LaunchGeometry& launch) {
+  constexpr int kManySms = 1 << 22;
+  const auto grid = grid_on(family, config, problem, limits, kManySms);
+  LaunchGeometry spread = launch;
+  if (grid && grid == grid_on(family, config, problem, limits, 2 * kManySms)) {
+    spread.grid = *grid;
+  }
+  return spread;
+}
 
 Estimated estimate_entry(const Family& family, const Entry& entry, const LaunchGeometry& geometry,
                          const Problem& problem, const DeviceLimits& limits,
                          const std::optional<CountedWork>& counted) {
-  KernelWork work = WorkCount(family, problem, limits).of(entry, geometry);
+  const LaunchGeometry spread = spread_launch(family, entry.config, problem, limits, geometry);
+  KernelWork work = WorkCount(family, problem, limits).of(entry, spread);
   work.counted = counted;
   return estimate(work, limits);
 }

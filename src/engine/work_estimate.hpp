@@ -12,6 +12,12 @@
 
 namespace fatune {
 
+/// The launch on a device that has room for all blocks at once: of a persistent kernel, whose
+/// blocks share tiles out, a block for each tile. The same where the grid has no such bound.
+[[nodiscard]] LaunchGeometry spread_launch(const Family& family, const Config& config,
+                                           const Problem& problem, const DeviceLimits& limits,
+                                           const LaunchGeometry& launch);
+
 /// A time for an entry that nothing has run, from what was counted or, without that, from the
 /// family's quantities, and from what is known of its machine code (docs/estimate.md).
 /// Precondition: a block fits an SM.

@@ -25,18 +25,19 @@ constexpr double kSectorBytes = 32.0;
 constexpr double kWarpsIssued = 4.0;  // one by each scheduler
 
 /// Tensor rates: the peak (core/device_peaks.hpp). For sm_90 and newer, mma.sync: it reaches about
-/// 5/8 of the 4096 that only wgmma gets. Arithmetic and exponentials: CUDA
-/// programming guide, "Arithmetic Instructions". Spills go through L1 and, on stores, L2: half of
-/// shared memory's; so do other accesses to global memory.
+/// 5/8 of the 4096 that only wgmma gets; wgmma what a GPU of 700 W holds of these
+/// (docs/estimate.md). Arithmetic and exponentials: CUDA programming guide, "Arithmetic
+/// Instructions". Spills go through L1 and, on stores, L2: half of shared memory's; so do other
+/// accesses to global memory.
 SmRates rates_of(Arch arch) {
-  const double warpgroup_flop = peak_tensor_flop_per_clock({90});
+  constexpr double kWarpgroupFlop = 3150.0;
   constexpr double kIntegerOperations = 64.0;
   constexpr double kExponentials = 16.0;
   constexpr double kSmemBytes = 128.0;
   constexpr double kL1Bytes = 64.0;
   const auto with_tensor = [&](double tensor_flop) {
     return SmRates{tensor_flop,
-                   warpgroup_flop,
+                   kWarpgroupFlop,
                    arch.sm == 80 ? 64.0 : 128.0,
                    kIntegerOperations,
                    kExponentials,
@@ -59,7 +60,8 @@ bool usable(const CountedWork& work) {
 }
 
 void check(const KernelWork& work, const DeviceLimits& limits) {
-  const bool work_usable = usable(work.tensor_flop) && usable(work.exponentials) &&
+  const bool work_usable = usable(work.tensor_flop) && usable(work.warpgroup_flop) &&
+                           work.warpgroup_flop <= work.tensor_flop && usable(work.exponentials) &&
                            usable(work.smem_traffic_bytes) && usable(work.device_memory_bytes) &&
                            usable(work.spill_bytes) && work.blocks > 0 &&
                            work.threads_per_block > 0 && work.blocks_per_sm > 0 &&
@@ -102,7 +104,8 @@ class Times {
     return amount / (rate * sm_clocks_per_us_);
   }
   [[nodiscard]] std::vector<EstimateTerm> declared() const {
-    return {{"tensor", at_rate(work_.tensor_flop, rates_.tensor_flop)},
+    return {{"tensor", at_rate(work_.tensor_flop - work_.warpgroup_flop, rates_.tensor_flop) +
+                           at_rate(work_.warpgroup_flop, rates_.warpgroup_flop)},
             {"exponent", at_rate(work_.exponentials, rates_.exponentials)},
             {"shared_memory", at_rate(work_.smem_traffic_bytes, rates_.smem_bytes)}};
   }

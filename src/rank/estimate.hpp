@@ -13,11 +13,12 @@ namespace fatune {
 /// counted, and by the artifact's facts.
 struct KernelWork {
   double tensor_flop = 0.0;          ///< by tensor cores, masked-out work included
+  double warpgroup_flop = 0.0;       ///< of these, by wgmma; the others by mma.sync
   double exponentials = 0.0;         ///< ex2 instructions, per thread-level operation
   double smem_traffic_bytes = 0.0;   ///< bank conflicts included: replayed bytes count again
   double device_memory_bytes = 0.0;  ///< least traffic: Q, K, V read once, O written once
   double spill_bytes = 0.0;          ///< loads and stores of spilled registers by all threads
-  std::int64_t blocks = 0;           ///< of the grid
+  std::int64_t blocks = 0;           ///< that work is shared out in; of persistent ones, the tiles
   int threads_per_block = 0;
   int blocks_per_sm = 0;  ///< resident at a time; 0: cannot launch
   /// What emulation counted; it stands in place of the first three.

@@ -43,6 +43,24 @@ std::vector<std::string> lines_of(const std::string& text) {
   return lines;
 }
 
+/// Persistent kernels: a few blocks that share thousands of tiles out.
+TEST_F(NoGpu, NoEstimateOfAHopperKernelReachesTheNominalPeak) {
+  for (const bool emulate : {true, false}) {
+    std::vector<std::string> sweep{"sweep",   "--space", "hopper_ci", "--dhead", "128",
+                                   "--dtype", "fp16",    "--seq",     "4096",    "--arch",
+                                   "sm_90a",  "--no-db", "--format",  "json"};
+    if (!emulate) {
+      sweep.emplace_back("--no-emulate");
+    }
+    const json ranking = fatune_json(sweep)["problems"][0]["ranking"];
+    EXPECT_EQ(ranking.size(), 2U) << emulate;
+    for (const json& entry : ranking) {
+      EXPECT_LT(entry["literature_tflops"], 990.0) << entry["config"] << emulate;
+      EXPECT_GT(entry["literature_tflops"], 300.0) << entry["config"] << emulate;
+    }
+  }
+}
+
 TEST_F(NoGpu, SweepRanksByEstimateAndSaysSoFirstAndLast) {
   const ProcessResult result = fatune(kSmallSweep);
   expect_ok(result);

@@ -85,13 +85,26 @@ TEST(Estimate, NothingIsFasterThanItsInstructionsAreIssued) {
   EXPECT_DOUBLE_EQ(result.estimate_us, 450.0);
 }
 
-TEST(Estimate, WarpgroupsHaveTensorCoresOfTheirOwnRate) {
-  DeviceLimits hopper = device();
-  hopper.arch = Arch{90, 'a'};
+DeviceLimits hopper() {
+  DeviceLimits limits = device();
+  limits.arch = Arch{90, 'a'};
+  return limits;
+}
+
+TEST(Estimate, WarpgroupsHaveTheRateThatAGpuHolds) {
   KernelWork work = tensor_work();
   work.counted.emplace();
-  work.counted->warpgroup_flop = 4096.0 * 100 * 1000 * 70;
-  EXPECT_DOUBLE_EQ(estimate(work, hopper).estimate_us, 70.0);
+  work.counted->warpgroup_flop = 3150.0 * 100 * 1000 * 70;
+  EXPECT_DOUBLE_EQ(estimate(work, hopper()).estimate_us, 70.0);
+}
+
+TEST(Estimate, WhatAFamilyDeclaresIsDoneByTheInstructionThatItNames) {
+  KernelWork work = tensor_work();
+  work.tensor_flop = (2560.0 * 20 + 3150.0 * 70) * 100 * 1000;
+  work.warpgroup_flop = 3150.0 * 100 * 1000 * 70;
+  EXPECT_DOUBLE_EQ(estimate(work, hopper()).estimate_us, 90.0);
+  work.warpgroup_flop = 2 * work.tensor_flop;
+  EXPECT_THROW((void)estimate(work, hopper()), std::invalid_argument);
 }
 
 TEST(Estimate, CountsThatMakeNoSenseAreABug) {
