@@ -1,5 +1,6 @@
 """What `fatune` writes and prints, for scripts: winners of best_configs.json, compiled kernels."""
 import json
+import math
 import pathlib
 import subprocess
 
@@ -25,10 +26,23 @@ def problem_options(problem):
     return options
 
 
+def usual_details(problem):
+    """What a problem of these sizes has unless something else is said."""
+    return {"seq_len_kv": problem["seq_len"], "kv_heads": problem["heads"], "d_head_v": problem["d_head"],
+            "window": 0, "softmax_scale": problem["d_head"] ** -0.5, "lse": False, "layout": "bshd"}
+
+
 def problem_label(problem):
     label = "b{batch} s{seq_len} h{heads} d{d_head} {dtype}".format(**problem) + " causal" * problem["causal"]
-    usual = ("batch", "seq_len", "heads", "d_head", "dtype", "causal")
-    return label + "".join(f" {name}={value}" for name, value in problem.items() if name not in usual)
+    named = ("batch", "seq_len", "heads", "d_head", "dtype", "causal")
+    usual = usual_details(problem)
+    return label + "".join(f" {name}={value}" for name, value in problem.items()
+                           if name not in named and not is_about(value, usual.get(name)))
+
+
+def is_about(value, usual):
+    """Equal, but for the last digit of a float that was written in single precision."""
+    return math.isclose(value, usual, rel_tol=1e-6) if isinstance(value, float) and usual else value == usual
 
 
 def winners_of(file, device):

@@ -33,6 +33,13 @@ class Options(unittest.TestCase):
         self.assertEqual(fatune_program.problem_label(problem | {"lse": True}),
                          "b2 s512 h4 d64 FP16 causal kv_heads=2 lse=True softmax_scale=0.5")
 
+    def test_a_label_leaves_out_what_is_usual(self):
+        usual = {**PROBLEM, "seq_len_kv": 512, "kv_heads": 4, "d_head_v": 64, "window": 0,
+                 "softmax_scale": 0.1250000001, "lse": False, "layout": "bshd"}
+        self.assertEqual(fatune_program.problem_label(usual), "b2 s512 h4 d64 FP16")
+        self.assertEqual(fatune_program.problem_label({**usual, "seq_len_kv": 100, "layout": "bhsd"}),
+                         "b2 s512 h4 d64 FP16 seq_len_kv=100 layout=bhsd")
+
     def test_members_are_those_of_fatunes_problems(self):
         schema = json.loads((ROOT / "configs/schema/compile.schema.json").read_text(encoding="utf-8"))
         self.assertEqual(set(fatune_program.OPTIONS), set(schema["properties"]["problem"]["properties"]))
