@@ -150,27 +150,42 @@ std::size_t count_bulk_loads(const SassFunction& function, const ControlFlow& fl
   return count;
 }
 
+namespace {
+
+/// Bulk loads of each loop; none of one that is straight code but for a uniform register.
+std::vector<std::size_t> loads_by_loop(const SassFunction& function, const ControlFlow& flow,
+                                       const LoopForest& forest) {
+  std::vector<std::size_t> loads;
+  for (const Loop& loop : forest.loops) {
+    loads.push_back(is_uniform_loop(function, flow, loop) ? 0
+                                                          : count_bulk_loads(function, flow, loop));
+  }
+  return loads;
+}
+
+/// Whether a loop of these, or the main one, is within the loop.
+bool is_around_another(const LoopForest& forest, std::size_t outer,
+                       const std::vector<std::size_t>& loads, std::optional<std::size_t> main) {
+  for (std::size_t i = 0; i < loads.size(); ++i) {
+    if ((loads[i] > 0 || i == main) && is_within(forest.loops[i], forest.loops[outer])) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 std::optional<std::size_t> producer_loop(const SassFunction& function, const ControlFlow& flow,
                                          const LoopForest& forest,
                                          std::optional<std::size_t> main) {
-  std::vector<std::size_t> loads(forest.loops.size(), 0);
-  for (std::size_t i = 0; i < loads.size(); ++i) {
-    if (!is_uniform_loop(function, flow, forest.loops[i])) {
-      loads[i] = count_bulk_loads(function, flow, forest.loops[i]);
-    }
-  }
-  const auto has_another_within = [&](std::size_t outer) {
-    for (std::size_t i = 0; i < loads.size(); ++i) {
-      if ((loads[i] > 0 || i == main) && is_within(forest.loops[i], forest.loops[outer])) {
-        return true;
-      }
-    }
-    return false;
-  };
+  const std::vector<std::size_t> loads = loads_by_loop(function, flow, forest);
   std::optional<std::size_t> most;
   for (std::size_t i = 0; i < loads.size(); ++i) {
-    const bool eligible = loads[i] > 0 && i != main && !has_another_within(i);
-    most = eligible && (!most || loads[i] > loads[*most]) ? std::optional(i) : most;
+    const bool more = loads[i] > (most ? loads[*most] : 0);
+    if (more && i != main && !is_around_another(forest, i, loads, main)) {
+      most = i;
+    }
   }
   return most;
 }
