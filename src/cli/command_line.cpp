@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "app/streams.hpp"
+#include "app/console/streams.hpp"
 #include "app/version.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/suggestion.hpp"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "app/presets.hpp"
+#include "app/choice/presets.hpp"
 #include "cli/numbers.hpp"
 #include "cli/path_option.hpp"
 #include "cli/suggestion.hpp"

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "app/terminal_width.hpp"
+#include "app/console/terminal_width.hpp"
 
 namespace fatune {
 namespace {

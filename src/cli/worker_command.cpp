@@ -1,4 +1,4 @@
-#include "app/worker_command.hpp"
+#include "app/commands/worker_command.hpp"
 #include "cli/subcommands.hpp"
 
 namespace fatune {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "app/kernel_choice.hpp"
+#include "app/choice/kernel_choice.hpp"
 
 namespace fatune {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/target.hpp"
+#include "app/choice/target.hpp"
 #include "compile/compiler.hpp"
 #include "engine/problem_plan.hpp"
 #include "unit/engine/toy_kernels.hpp"

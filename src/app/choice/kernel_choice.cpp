@@ -1,0 +1,301 @@
+#include "app/choice/kernel_choice.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/error.hpp"
+#include "plan/config_text.hpp"
+#include "plan/planner.hpp"
+#include "plan/short_form.hpp"
+
+namespace fatune {
+namespace {
+
+using Names = std::vector<std::string>;
+
+constexpr const char* kDefaultFamily = "flash_sm80";
+
+FileTree tree_of(const KernelOptions& options) {
+  FileTree tree;
+  for (const auto& dir : options.kernel_dirs) {
+    tree.overlay_kernels(dir);
+  }
+  return tree;
+}
+
+Names families_added(const FileTree& tree) {
+  const Names all = family_names(tree);
+  const Names built_in = family_names(FileTree());
+  Names added;
+  std::set_difference(all.begin(), all.end(), built_in.begin(), built_in.end(),
+                      std::back_inserter(added));
+  return added;
+}
+
+Names families_replaced(const FileTree& tree) {
+  Names names = family_names(tree);
+  std::erase_if(names, [&](const std::string& name) {
+    return !tree.is_users("kernels/" + name + "/family.json");
+  });
+  return names;
+}
+
+/// Those that the user's folders are about: added, else replaced; without any, all. The default
+/// comes first.
+Names families_meant(const FileTree& tree) {
+  Names names = families_added(tree);
+  names = names.empty() ? families_replaced(tree) : names;
+  names = names.empty() ? family_names(tree) : names;
+  std::stable_partition(names.begin(), names.end(),
+                        [](const std::string& name) { return name == kDefaultFamily; });
+  return names;
+}
+
+Names split_names(const std::string& text) {
+  Names names;
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t end = std::min(text.find(kJoin, at), text.size());
+    names.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return names;
+}
+
+Names distinct(const Names& all) {
+  Names names;
+  for (const std::string& name : all) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
+FamilySet load_families(const FileTree& tree, const KernelOptions& options, const Names& names) {
+  std::vector<Family> families;
+  for (const std::string& name : names) {
+    families.push_back(load_family(tree, name, IncludePaths(options.include_dirs)));
+  }
+  return FamilySet(std::move(families));
+}
+
+/// As choose_space() prefers them; absent: each family's default.
+std::optional<std::string> spaces_asked_for(const KernelOptions& options) {
+  const bool by_variable = options.kernels_variable && !options.kernels_variable->empty();
+  return options.space || !by_variable ? options.space : options.kernels_variable;
+}
+
+/// The first of the families that has the space asked for; the first of all when none is asked
+/// for, or none has it.
+std::string family_with_space(const FileTree& tree, const KernelOptions& options,
+                              const Names& names) {
+  const std::optional<std::string> space = spaces_asked_for(options);
+  for (const std::string& name : names) {
+    if (!space ||
+        has_space(tree, load_family(tree, name, IncludePaths(options.include_dirs)), *space)) {
+      return name;
+    }
+  }
+  return names.front();
+}
+
+std::string choose_family_name(const FileTree& tree, const KernelOptions& options) {
+  if (names_families(options)) {
+    return options.family;
+  }
+  const Names added = families_added(tree);
+  if (added.size() > 1) {
+    throw Error(ExitCode::usage, "several kernel families to choose from", "--kernel-dir",
+                fmt::format("choose one with --family: {}", fmt::join(added, ", ")));
+  }
+  const Names meant = families_meant(tree);
+  if (meant.size() == 1) {
+    return meant.front();
+  }
+  return family_with_space(tree, options, meant);
+}
+
+std::string family_reading(const FileTree& tree, const KernelOptions& options,
+                           const std::string& config) {
+  const Names names = families_meant(tree);
+  return names.size() == 1 ? names.front()
+                           : parse_config(load_families(tree, options, names), config).family;
+}
+
+void check_buildable(const Family& family, const Config& config) {
+  if (const auto invalid = check_valid(family, config)) {
+    throw Error(ExitCode::usage,
+                fmt::format("{} cannot build '{}'", family.name, short_form(family, config)),
+                "--config", fmt::format("{}: {}", invalid->rule, invalid->reason));
+  }
+}
+
+std::vector<Config> distinct_configs(const std::vector<std::string>& texts,
+                                     const std::function<Config(const std::string&)>& read) {
+  std::vector<Config> configs;
+  for (const std::string& text : texts) {
+    Config config = read(text);
+    if (std::find(configs.begin(), configs.end(), config) == configs.end()) {
+      configs.push_back(std::move(config));
+    }
+  }
+  return configs;
+}
+
+[[noreturn]] void fail_unknown_space(const KernelSet& kernels, const std::string& key) {
+  if (is_space_file(key)) {  // the families are in the message of who reads it
+    static_cast<void>(load_space(kernels.tree, kernels.families.all().front(), key));
+  }
+  std::vector<std::string> known;
+  for (const Family& family : kernels.families.all()) {
+    Names keys;
+    for (const SpaceInfo& info : list_spaces(kernels.tree, family)) {
+      keys.push_back(info.key);
+    }
+    known.push_back(fmt::format("{} of {}", fmt::join(keys, ", "), family.name));
+  }
+  throw Error(
+      ExitCode::usage, fmt::format("no family has a space '{}'", key), {},
+      fmt::format("spaces: {}; or the path of a file ending in .json", fmt::join(known, "; ")));
+}
+
+[[noreturn]] void fail_without_space(const Family& family, const std::string& asked) {
+  throw Error(ExitCode::usage, fmt::format("'{}' holds no space of {}", asked, family.name),
+              "--space", fmt::format("join one of each family with '{}'", kJoin));
+}
+
+/// Which of the spaces asked for are whose.
+class SpaceShares {
+ public:
+  SpaceShares(const KernelSet& kernels, Names keys)
+      : kernels_(kernels), keys_(std::move(keys)), taken_(keys_.size(), false) {}
+
+  [[nodiscard]] std::optional<Space> share_of(const Family& family) {
+    for (std::size_t i = 0; i < keys_.size(); ++i) {
+      if (has_space(kernels_.tree, family, keys_[i])) {
+        taken_[i] = true;
+        return load_space(kernels_.tree, family, keys_[i]);
+      }
+    }
+    return std::nullopt;
+  }
+  void check_all_taken() const {
+    const auto left = std::find(taken_.begin(), taken_.end(), false);
+    if (left != taken_.end()) {
+      fail_unknown_space(kernels_, keys_[static_cast<std::size_t>(left - taken_.begin())]);
+    }
+  }
+
+ private:
+  const KernelSet& kernels_;
+  Names keys_;
+  std::vector<bool> taken_;
+};
+
+}  // namespace
+
+KernelSet as_set(KernelChoice kernels) {
+  std::vector<Family> families;
+  families.push_back(std::move(kernels.family));
+  return {std::move(kernels.tree), FamilySet(std::move(families))};
+}
+
+bool names_families(const KernelOptions& options) {
+  return !options.family.empty() && options.family != kEveryFamily;
+}
+
+KernelChoice choose_kernels(const KernelOptions& options, const std::vector<std::string>& configs) {
+  FileTree tree = tree_of(options);
+  const std::string name = names_families(options) || configs.empty()
+                               ? choose_family_name(tree, options)
+                               : family_reading(tree, options, configs.front());
+  Family family = load_family(tree, name, IncludePaths(options.include_dirs));
+  return {std::move(tree), std::move(family)};
+}
+
+KernelSet choose_families(const KernelOptions& options) {
+  FileTree tree = tree_of(options);
+  const Names names =
+      names_families(options) ? distinct(split_names(options.family)) : families_meant(tree);
+  FamilySet families = load_families(tree, options, names);
+  return {std::move(tree), std::move(families)};
+}
+
+KernelSet choose_families_of(const RunReport& run, KernelOptions options) {
+  const Names names = split_names(run.family);
+  if (!names_families(options)) {
+    options.family = run.family;
+  }
+  KernelSet kernels = choose_families(options);
+  const auto is_of_run = [&](const Family& family) {
+    return std::find(names.begin(), names.end(), family.name) != names.end();
+  };
+  const std::vector<Family>& all = kernels.families.all();
+  if (std::none_of(all.begin(), all.end(), is_of_run)) {
+    throw Error(ExitCode::usage, fmt::format("the run is of family '{}'", run.family), "--run",
+                "name it with --family, and its folder with --kernel-dir");
+  }
+  kernels.families.keep_if(is_of_run);
+  return kernels;
+}
+
+Space choose_space(const KernelChoice& kernels, const KernelOptions& options) {
+  const std::string key = choose_space(kernels.family, options.space, options.kernels_variable);
+  return load_space(kernels.tree, kernels.family, key);
+}
+
+FamilySpaces choose_spaces(KernelSet& kernels, const KernelOptions& options) {
+  FamilySet& families = kernels.families;
+  const std::optional<std::string> asked = spaces_asked_for(options);
+  FamilySpaces spaces;
+  if (!asked || !families.several()) {
+    for (const Family& family : families.all()) {
+      const std::string key = asked.value_or(family.default_space);
+      spaces.emplace(family.name, load_space(kernels.tree, family, key));
+    }
+    return spaces;
+  }
+  SpaceShares shares(kernels,
+                     is_space_file(*asked) ? Names{*asked} : distinct(split_names(*asked)));
+  for (const Family& family : families.all()) {
+    if (auto space = shares.share_of(family)) {
+      spaces.emplace(family.name, *std::move(space));
+    } else if (names_families(options)) {
+      fail_without_space(family, *asked);
+    }
+  }
+  shares.check_all_taken();
+  families.keep_if([&](const Family& family) { return spaces.contains(family.name); });
+  return spaces;
+}
+
+std::string space_keys(const FamilySet& families, const FamilySpaces& spaces) {
+  Names keys;
+  for (const Family& family : families.all()) {
+    keys.push_back(spaces.at(family.name).key);
+  }
+  return fmt::format("{}", fmt::join(distinct(keys), std::string(1, kJoin)));
+}
+
+std::vector<Config> parse_configs(const FamilySet& families,
+                                  const std::vector<std::string>& texts) {
+  return distinct_configs(texts, [&](const std::string& text) {
+    Config config = parse_config(families, text);
+    check_buildable(families.of(config), config);
+    return config;
+  });
+}
+
+std::vector<Config> parse_configs(const Family& family, const std::vector<std::string>& texts) {
+  return distinct_configs(texts, [&](const std::string& text) {
+    Config config = parse_config(family, text);
+    check_buildable(family, config);
+    return config;
+  });
+}
+
+}  // namespace fatune

@@ -1,0 +1,45 @@
+#include "app/choice/presets.hpp"
+
+#include "app/choice/json_details.hpp"
+#include "data/file_tree.hpp"
+
+namespace fatune {
+namespace {
+
+/// JSON that is printed has null where the file has nothing.
+std::string text_in(const JsonNode& node, const char* key) {
+  const auto found = node.find(key);
+  return found && !found->raw().is_null() ? found->text() : std::string();
+}
+
+ProblemPreset read_one(const JsonNode& node) {
+  return {.name = node.at("name").text(),
+          .heads = node.at("heads").integer(),
+          .d_head = node.at("d_head").integer(),
+          .dtype = parse_dtype(node.at("dtype").text()),
+          .causal = node.at("causal").boolean(),
+          .details = read_details(node),
+          .note = text_in(node, "note"),
+          .source = node.at("source").text()};
+}
+
+}  // namespace
+
+std::vector<ProblemPreset> load_presets() {
+  const JsonFile file = load_json(FileTree(), "configs/presets.json", "presets");
+  std::vector<ProblemPreset> presets;
+  for (const JsonNode& node : file.root().at("presets").elements()) {
+    presets.push_back(read_one(node));
+  }
+  return presets;
+}
+
+void apply_preset(const ProblemPreset& preset, ProblemOptions& problems) {
+  problems.heads = preset.heads;
+  problems.d_heads = {preset.d_head};
+  problems.dtypes = {preset.dtype};
+  problems.causal = preset.causal;
+  problems.details = preset.details;
+}
+
+}  // namespace fatune

@@ -1,0 +1,141 @@
+#include "app/choice/target.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "app/version.hpp"
+#include "compile/compiler.hpp"
+#include "core/error.hpp"
+#include "data/device_file.hpp"
+#include "gpu/devices.hpp"
+#include "gpu/driver.hpp"
+#include "gpu/driver_release.hpp"
+#include "gpu/nvrtc.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr Arch kDefaultArch{90, '\0'};
+
+/// GPUs, or why there are none.
+struct Search {
+  std::vector<gpu::Device> devices;
+  std::string problem;
+  std::string remedy;
+};
+
+/// `most`: of those that are usable.
+Search search_usable(std::size_t most) {
+  const gpu::DriverStatus& driver = gpu::probe_driver();
+  if (!driver.usable()) {
+    return {{}, driver.problem, driver.remedy};
+  }
+  Search search{gpu::list_devices(), "the driver shows no GPU", {}};
+  if (!search.devices.empty()) {
+    search.problem = search.devices.front().unusable_because;
+    search.remedy = search.devices.front().remedy;
+  }
+  std::erase_if(search.devices, [](const gpu::Device& device) { return !device.usable(); });
+  search.devices.resize(std::min(search.devices.size(), most));
+  return search;
+}
+
+gpu::Device usable_device(int ordinal) {
+  gpu::Device device = gpu::describe_device(ordinal);
+  if (!device.usable()) {
+    throw Error(ExitCode::no_gpu,
+                fmt::format("GPU {} ({}) cannot be used: {}", ordinal, device.limits.name,
+                            device.unusable_because),
+                {}, device.remedy);
+  }
+  return device;
+}
+
+Search search(const TargetOptions& options) {
+  if (options.no_gpu) {
+    return {{}, "no GPU was asked for (--device none)", "leave out --device none"};
+  }
+  if (options.devices.empty()) {
+    return search_usable(options.all_devices ? std::numeric_limits<std::size_t>::max() : 1);
+  }
+  Search search;
+  for (const int ordinal : options.devices) {
+    search.devices.push_back(usable_device(ordinal));
+  }
+  return search;
+}
+
+void check_arch(Arch code, const gpu::Device& device) {
+  check_arch_supported(code);
+  if (!runs_on(code, device.limits.arch)) {
+    throw Error(ExitCode::usage,
+                fmt::format("code for {} does not run on {} ({})", arch_name(code),
+                            device.limits.name, arch_name(device.limits.arch)),
+                "--arch", "leave it out, or estimate without the GPU: --device none");
+  }
+}
+
+bool same_model(const DeviceLimits& a, const DeviceLimits& b) {
+  return a.name == b.name && a.sm_count == b.sm_count &&
+         a.total_memory_bytes == b.total_memory_bytes;
+}
+
+std::vector<Target> by_model(const std::vector<gpu::Device>& devices, std::optional<Arch> arch) {
+  std::vector<Target> targets;
+  for (const gpu::Device& device : devices) {
+    const Arch code = arch.value_or(device.limits.arch);
+    check_arch(code, device);
+    auto target = std::find_if(targets.begin(), targets.end(), [&](const Target& known) {
+      return same_model(known.limits, device.limits);
+    });
+    if (target == targets.end()) {
+      target = targets.insert(targets.end(), Target{device.limits, {}, {}});
+      target->limits.arch = code;
+    }
+    target->gpus.push_back({device.ordinal, device.limits.uuid});
+  }
+  return targets;
+}
+
+}  // namespace
+
+bool runs_on(Arch code, Arch gpu) {
+  if (code.suffix != '\0') {
+    return code == gpu;
+  }
+  return code.sm / 10 == gpu.sm / 10 && code.sm <= gpu.sm;
+}
+
+Target offline_target(std::optional<Arch> arch, const FileTree& tree, Arch least) {
+  const Arch wanted = arch.value_or(provides(kDefaultArch, least) ? kDefaultArch : least);
+  check_arch_supported(wanted);
+  return {load_device_limits(tree, wanted), {}, {}};
+}
+
+std::vector<Target> choose_targets(const TargetOptions& options, const FileTree& tree, Arch least) {
+  const Search found = search(options);
+  if (!found.devices.empty()) {
+    return by_model(found.devices, options.arch);
+  }
+  if (options.require_gpu) {
+    throw Error(ExitCode::no_gpu, "a GPU is required: " + found.problem, {}, found.remedy);
+  }
+  Target target = offline_target(options.arch, tree, least);
+  target.why_not_measured = found.problem;
+  return {target};
+}
+
+Toolchain toolchain_in_use(const Target& target) {
+  Toolchain toolchain{std::string(version()), gpu::nvrtc_version_text(), {}, {}};
+  if (target.measured()) {
+    toolchain.driver_version = gpu::probe_driver().version_text();
+    toolchain.driver_release = gpu::driver_release();
+  }
+  return toolchain;
+}
+
+}  // namespace fatune

@@ -1,0 +1,228 @@
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/choice/case_set.hpp"
+#include "app/choice/kernel_choice.hpp"
+#include "app/choice/plan_problems.hpp"
+#include "app/commands.hpp"
+#include "app/console/console.hpp"
+#include "app/run/measuring.hpp"
+#include "core/error.hpp"
+#include "core/outcome.hpp"
+#include "emit/cases_report.hpp"
+#include "engine/interrupt.hpp"
+#include "plan/parameter.hpp"
+#include "plan/planner.hpp"
+#include "rank/case_comparison.hpp"
+
+namespace fatune {
+namespace {
+
+/// What the options leave open is as the set says; each run gets its part of the budget.
+MeasureOptions measure_options(const CasesOptions& options, const CaseSet& set) {
+  MeasureOptions all = options;
+  complete_by(set, all.problems);
+  if (!names_families(all.kernels)) {
+    all.kernels.family = set.family;
+  }
+  all.kernels.space = all.kernels.space.value_or(set.space);
+  all.policy.budget_s /= static_cast<double>(set.variants.size() + 1);
+  return all;
+}
+
+/// Before anything is measured: what is shown is a parameter, or a quantity that follows.
+void check_shown(const CaseSet& set, const Family& family) {
+  for (const std::string& name : set.shown) {
+    const bool follows = std::any_of(family.derived.begin(), family.derived.end(),
+                                     [&](const Derived& derived) { return derived.name == name; });
+    if (!follows && !find_parameter(family, name)) {
+      throw Error(ExitCode::bad_file,
+                  fmt::format("{} has no parameter and no quantity '{}'", family.name, name),
+                  set.file + ": /shown");
+    }
+  }
+}
+
+/// Precondition: check_shown() has let the name pass.
+NamedValue shown_value(const Family& family, const Entry& entry, const Problem& problem,
+                       const DeviceLimits& limits, const std::string& name) {
+  if (const auto parameter = find_parameter(family, name)) {
+    return {name, value_text(family.parameters[*parameter], entry.config.values.at(*parameter))};
+  }
+  return {name,
+          fmt::format("{}", find_quantity(family, entry.config, problem, limits, name).value())};
+}
+
+/// The cases of a set: each variant is tuned by itself, and on a GPU the best ones are then timed
+/// side by side.
+class Cases {
+ public:
+  Cases(const CaseSet& set, MeasureOptions options, KernelChoice kernels, Space space)
+      : set_(set),
+        options_(std::move(options)),
+        space_(std::move(space)),
+        run_{as_set(std::move(kernels)), space_.key, {}, std::nullopt, 0},
+        target_(choose_targets(options_.target, run_.kernels.tree, family().min_arch).front()) {
+    options_.matmul_rate = false;  // cases are compared with one another
+    const Plan plan = make_plan(family(), space_, binding_of(options_.problems));
+    for (const CaseVariant& variant : set_.variants) {
+      plans_.push_back(problems_of(variant, plan));
+    }
+    check_shown(set_, family());
+  }
+
+  [[nodiscard]] const Target& target() const { return target_; }
+
+  [[nodiscard]] CasesReport measure_all(CubinCache* cache) {
+    CasesReport report;
+    report.name = set_.name;
+    report.summary = set_.summary;
+    report.family = family().name;
+    report.space = space_.key;
+    report.measured = target_.measured();
+    for (std::size_t i = 0; i < plans_.size() && report.complete; ++i) {
+      const RunEnd end = measure_plan(plans_[i], options_, cache, report);
+      add_results(set_.variants[i].name, end.report, report.results);
+    }
+    order(report.results);
+    if (report.complete && report.measured && plans_.size() > 1) {
+      time_side_by_side(cache, report);
+    }
+    for (CaseResult& result : report.results) {
+      add_shown(result);
+    }
+    compare_cases(report.results);
+    return report;
+  }
+
+ private:
+  [[nodiscard]] const Family& family() const { return run_.kernels.families.all().front(); }
+
+  [[nodiscard]] std::vector<ProblemPlan> problems_of(const CaseVariant& variant,
+                                                     const Plan& plan) const {
+    const std::vector<FamilyPlan> plans{
+        {&family(), Plan{configs_of(variant, family(), plan.kept), {}, plan.waiting}}};
+    std::vector<ProblemPlan> problems = plan_problems(plans, options_.problems);
+    prune_problems(plans, target_.limits, problems);
+    if (problems.empty()) {
+      throw Error(ExitCode::nothing_ranked,
+                  fmt::format("space {} keeps no configuration of {}", space_.key, variant.name),
+                  {}, "'fatune list --pruned' with the same options says why");
+    }
+    return problems;
+  }
+
+  [[nodiscard]] RunEnd measure_plan(const std::vector<ProblemPlan>& problems,
+                                    const MeasureOptions& options, CubinCache* cache,
+                                    CasesReport& report) {
+    run_.problems = problems;
+    RunEnd end = measure(options, run_, target_, {}, cache);
+    report.device = end.report.device;
+    report.toolchain = end.report.toolchain;
+    report.complete = end.complete;
+    return end;
+  }
+
+  static void add_results(const std::string& variant, const RunReport& run,
+                          std::vector<CaseResult>& results) {
+    for (const ProblemReport& problem : run.problems) {
+      CaseResult& result = results.emplace_back();
+      result.variant = variant;
+      result.problem = problem.problem;
+      result.candidates = count_candidates(problem);
+      if (!problem.ranking.empty()) {
+        result.best = problem.ranking.front();
+      } else if (!problem.failures.empty()) {
+        result.detail = outcome_summary(problem.failures.front().outcome);
+      }
+    }
+  }
+
+  /// By problem, in the order of the first variant's; then by variant.
+  static void order(std::vector<CaseResult>& results) {
+    const std::vector<CaseResult> all = results;
+    const auto place = [&](const CaseResult& result) {
+      return std::find_if(all.begin(), all.end(),
+                          [&](const CaseResult& other) { return other.problem == result.problem; });
+    };
+    std::stable_sort(results.begin(), results.end(),
+                     [&](const CaseResult& a, const CaseResult& b) { return place(a) < place(b); });
+  }
+
+  /// Times of different runs do not compare well: a GPU is warmer in the second.
+  void time_side_by_side(CubinCache* cache, CasesReport& report) {
+    std::vector<ProblemPlan> finals;
+    for (const CaseResult& result : report.results) {
+      if (finals.empty() || finals.back().problem != result.problem) {
+        finals.emplace_back().problem = result.problem;
+      }
+      if (result.best) {
+        finals.back().configs.push_back(result.best->config);
+      }
+    }
+    MeasureOptions options = options_;
+    options.policy.strategy = Strategy::exhaustive;
+    const RunEnd end = measure_plan(finals, options, cache, report);
+    for (CaseResult& result : report.results) {
+      take_final_time(end.report, result);
+    }
+  }
+
+  static void take_final_time(const RunReport& finals, CaseResult& result) {
+    for (const ProblemReport& problem : finals.problems) {
+      for (const Entry& entry : problem.ranking) {
+        if (problem.problem == result.problem && result.best &&
+            entry.config == result.best->config) {
+          result.best = entry;
+        }
+      }
+    }
+  }
+
+  void add_shown(CaseResult& result) const {
+    for (const std::string& name : set_.shown) {
+      if (result.best) {
+        result.shown.push_back(
+            shown_value(family(), *result.best, result.problem, target_.limits, name));
+      }
+    }
+  }
+
+  const CaseSet& set_;
+  MeasureOptions options_;
+  Space space_;
+  PlannedRun run_;
+  Target target_;
+  std::vector<std::vector<ProblemPlan>> plans_;  ///< of the variants
+};
+
+ExitCode exit_code_of(const CasesReport& report) {
+  const bool all_have_a_time =
+      std::all_of(report.results.begin(), report.results.end(),
+                  [](const CaseResult& result) { return result.best.has_value(); });
+  return !report.complete  ? ExitCode::interrupted
+         : all_have_a_time ? ExitCode::ok
+                           : ExitCode::nothing_ranked;
+}
+
+}  // namespace
+
+ExitCode cases(const CasesOptions& options) {
+  configure_logging(options.output.verbosity);
+  const CaseSet set = load_case_set(FileTree(), options.cases);
+  MeasureOptions measured = measure_options(options, set);
+  KernelChoice kernels = choose_kernels(measured.kernels);
+  Space space = choose_space(kernels, measured.kernels);
+  Cases all(set, std::move(measured), std::move(kernels), std::move(space));
+  const InterruptWatch watch;
+  const auto cache = open_cache(options.compile);
+  announce_estimate(all.target(), options.output);
+  const CasesReport report = all.measure_all(cache.get());
+  print_report(print_cases(report, page_of(options.output)), options.output);
+  return exit_code_of(report);
+}
+
+}  // namespace fatune

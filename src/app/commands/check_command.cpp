@@ -1,0 +1,224 @@
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/choice/kernel_choice.hpp"
+#include "app/choice/plan_problems.hpp"
+#include "app/commands.hpp"
+#include "app/console/console.hpp"
+#include "app/emulation/emulated_check.hpp"
+#include "app/run/measuring.hpp"
+#include "app/run/sanitizer_check.hpp"
+#include "attention/error_rule.hpp"
+#include "emit/check_report.hpp"
+#include "emit/check_rows.hpp"
+#include "engine/interrupt.hpp"
+#include "plan/planner.hpp"
+
+namespace fatune {
+namespace {
+
+/// The documents' sanity check (batch, sequence length, heads).
+struct DocumentedSize {
+  std::int64_t batch;
+  std::int64_t seq_len;
+  std::int64_t heads;
+};
+constexpr DocumentedSize kFull{16, 2048, 16};
+constexpr DocumentedSize kSmall{1, 512, 1};
+
+/// One, unless several heads of keys are asked for.
+std::int64_t fewest_heads(const ProblemOptions& problems) {
+  const auto kv_heads = problems.details.find(&find_detail("kv_heads"));
+  return kv_heads == problems.details.end() ? kSmall.heads
+                                            : std::get<std::int64_t>(kv_heads->second);
+}
+
+ProblemOptions problems_of(const CheckOptions& options) {
+  // A sanitizer makes kernels a hundred times as slow.
+  const bool small = options.small || !options.sanitizers.empty();
+  const DocumentedSize& size = small ? kSmall : kFull;
+  ProblemOptions problems = options.problems;
+  if (problems.seq_lens.empty()) {
+    problems.seq_lens = {size.seq_len};
+    problems.batch = problems.batch.value_or(size.batch);
+    problems.heads = problems.heads.value_or(small ? fewest_heads(problems) : size.heads);
+  }
+  return problems;
+}
+
+Plan plan_of(const KernelChoice& kernels, const CheckOptions& options) {
+  return options.configs.empty()
+             ? make_plan(kernels.family, choose_space(kernels, options.kernels),
+                         binding_of(options.problems))
+             : Plan{parse_configs(kernels.family, options.configs, options.problems), {}};
+}
+
+/// One sample of each: the run that is verified.
+MeasureOptions one_run_each(MeasureOptions options, int seed) {
+  options.policy.strategy = Strategy::exhaustive;
+  options.policy.warmup = 0;
+  options.policy.repeats = 1;
+  options.policy.seed += static_cast<std::uint64_t>(seed);
+  options.store.off = true;
+  options.matmul_rate = false;
+  return options;
+}
+
+/// Nothing of a sample's preparations, which take long under a tool and prove nothing there.
+MeasureOptions under_tool(MeasureOptions options) {
+  options.policy.flush_l2 = false;
+  options.policy.device_gate = false;
+  options.count_rows = false;
+  return options;
+}
+
+class Findings {
+ public:
+  void add(const RunReport& report) {
+    for (const ProblemReport& problem : report.problems) {
+      for (const auto* entries : {&problem.ranking, &problem.failures}) {
+        for (const Entry& entry : *entries) {
+          add(problem.problem, report.policy.seed, entry);
+        }
+      }
+    }
+  }
+  [[nodiscard]] std::vector<CheckedInput>& rows() { return rows_; }
+
+ private:
+  void add(const Problem& problem, std::uint64_t seed, const Entry& entry) {
+    const std::string outcome = std::string(outcome_name(entry.outcome));
+    const Verification* verification = verification_of(entry.outcome);
+    const bool measured = std::holds_alternative<Measured>(entry.outcome);
+    const std::size_t first = rows_.size();
+    if (verification != nullptr) {
+      for (const ErrorStats& stats : verification->inputs) {
+        const auto fault = find_fault(stats);
+        rows_.push_back({problem, entry.short_form, seed, fault ? outcome : "right", stats,
+                         fault.value_or(""), rows_of(verification->rows, stats)});
+      }
+    }
+    // What no single input shows: a crash, inputs that were written over, a later run.
+    if (!measured && !has_fault(first)) {
+      rows_.push_back(
+          {problem, entry.short_form, seed, outcome, std::nullopt, outcome_summary(entry.outcome)});
+    } else if (first == rows_.size()) {
+      rows_.push_back(
+          {problem, entry.short_form, seed, "not_verified", std::nullopt, "no input was compared"});
+    }
+  }
+
+  /// Among the rows from `first` on.
+  [[nodiscard]] bool has_fault(std::size_t first) const {
+    return std::any_of(rows_.begin() + static_cast<std::ptrdiff_t>(first), rows_.end(),
+                       [](const CheckedInput& row) { return !is_right(row); });
+  }
+
+  std::vector<CheckedInput> rows_;
+};
+
+/// Everything that is checked, in order, until the user interrupts it.
+class ConfigCheck {
+ public:
+  ConfigCheck(const CheckOptions& options, PlannedRun& run, const Target& target, CubinCache* cache)
+      : options_(options), run_(run), target_(target), cache_(cache) {}
+
+  /// False when it was interrupted.
+  bool compare_outputs(int seed) {
+    const RunEnd end = measure(one_run_each(options_, seed), run_, target_, {}, cache_);
+    findings_.add(end.report);
+    return end.complete;
+  }
+
+  bool run_under(const std::string& program, SanitizerTool tool, int seed) {
+    return check_under_sanitizer({program, tool, under_tool(one_run_each(options_, seed))}, run_,
+                                 target_, cache_, findings_.rows());
+  }
+
+  /// The same without a GPU, with all seeds.
+  bool emulate() { return check_by_emulation(options_, run_, target_, cache_, findings_.rows()); }
+
+  [[nodiscard]] const std::vector<CheckedInput>& rows() { return findings_.rows(); }
+
+ private:
+  const CheckOptions& options_;
+  PlannedRun& run_;
+  const Target& target_;
+  CubinCache* cache_;
+  Findings findings_;
+};
+
+bool carry_out(ConfigCheck& check, const CheckOptions& options, const std::string& program) {
+  bool complete = true;
+  for (int seed = 0; seed < options.seeds && complete; ++seed) {
+    complete = check.compare_outputs(seed);
+    for (const SanitizerTool tool : options.sanitizers) {
+      complete = complete && check.run_under(program, tool, seed);
+    }
+  }
+  return complete;
+}
+
+/// With --diff a CSV has the rows: the checks have no room for them.
+std::string print(const std::vector<CheckedInput>& rows, const CheckOptions& options,
+                  const Coverage& coverage) {
+  const OutputFormat format = options.output.format;
+  return options.count_rows && format == OutputFormat::csv
+             ? print_rows_csv(rows)
+             : print_checked_inputs(rows, page_of(options.output), coverage);
+}
+
+/// Each configuration with each seed: its outputs, and on a GPU again under each tool.
+std::size_t count_checks(const PlannedRun& run, const CheckOptions& options, bool on_gpu) {
+  const std::size_t runs = on_gpu ? 1 + options.sanitizers.size() : 1;
+  return count_configs(run) * static_cast<std::size_t>(options.seeds) * runs;
+}
+
+ExitCode exit_code_of(const std::vector<CheckedInput>& rows, bool complete) {
+  if (!complete) {
+    return ExitCode::interrupted;
+  }
+  return std::all_of(rows.begin(), rows.end(), is_right) ? ExitCode::ok : ExitCode::failed_outcomes;
+}
+
+/// Without a GPU it emulates, which stands for comparing outputs alone.
+std::vector<Target> targets_of(const CheckOptions& options, const KernelChoice& kernels) {
+  TargetOptions target = options.target;
+  target.require_gpu = target.require_gpu || !options.emulate || !options.sanitizers.empty();
+  return choose_targets(target, kernels.tree, kernels.family.min_arch);
+}
+
+void announce_emulation(const Target& target, const OutputOptions& output) {
+  print_note(output, fmt::format("NOT RUN ON A GPU: {}; emulating on the CPU, for {}, small "
+                                 "problems that stand for those asked for",
+                                 target.why_not_measured, target.limits.name));
+}
+
+}  // namespace
+
+ExitCode check(const CheckOptions& options) {
+  configure_logging(options.output.verbosity);
+  const std::string program = options.sanitizers.empty() ? "" : sanitizer_program();
+  KernelChoice kernels = choose_kernels(options.kernels, options.configs);
+  const Plan plan = plan_of(kernels, options);
+  std::vector<ProblemPlan> problems =
+      plan_problems({{&kernels.family, plan}}, problems_of(options));
+  const Target target = targets_of(options, kernels).front();
+  PlannedRun run{as_set(std::move(kernels)), {}, std::move(problems), std::nullopt};
+  const InterruptWatch watch;
+  const auto cache = open_cache(options.compile);
+  ConfigCheck check(options, run, target, cache.get());
+  if (!target.measured()) {
+    announce_emulation(target, options.output);
+  }
+  const bool complete = target.measured() ? carry_out(check, options, program) : check.emulate();
+  const std::size_t planned = count_checks(run, options, target.measured());
+  print_report(print(check.rows(), options, {check.rows().size(), planned, complete}),
+               options.output);
+  return exit_code_of(check.rows(), complete);
+}
+
+}  // namespace fatune

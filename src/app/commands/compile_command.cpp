@@ -1,0 +1,191 @@
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <optional>
+
+#include "app/artifacts/compile_batch.hpp"
+#include "app/artifacts/kernel_file_name.hpp"
+#include "app/choice/kernel_choice.hpp"
+#include "app/choice/plan_problems.hpp"
+#include "app/choice/target.hpp"
+#include "app/commands.hpp"
+#include "app/console/console.hpp"
+#include "app/console/progress.hpp"
+#include "app/run/session.hpp"
+#include "compile/compile_pool.hpp"
+#include "core/error.hpp"
+#include "emit/compile_report.hpp"
+#include "emit/output_file.hpp"
+#include "engine/entries.hpp"
+#include "engine/interrupt.hpp"
+#include "plan/planner.hpp"
+
+namespace fatune {
+namespace {
+
+/// Everything one `compile` works with.
+struct Job {
+  const CompileOptions& options;
+  const Family& family;
+  DeviceLimits limits;
+  std::int64_t seq_len;
+};
+
+std::int64_t only_seq_len(const ProblemOptions& problems) {
+  if (problems.seq_lens.size() > 1) {
+    throw Error(ExitCode::usage, "compile takes one sequence length", "--seq",
+                "its remainder by the tiles is compiled in; start once per length");
+  }
+  return first_seq_len(problems);
+}
+
+/// What is listed before compilation, and for what can be compiled, what is needed to do so.
+struct Prepared {
+  Problem problem;
+  CompiledConfig row;
+  Entry entry;
+  LaunchGeometry geometry;
+  std::optional<CompileRequest> request;
+};
+
+Prepared prepare(const Job& job, const Config& config) {
+  const Problem problem = problem_for(job.family, config, job.options.problems, job.seq_len);
+  Prepared prepared;
+  prepared.problem = problem;
+  prepared.entry = make_entry(job.family, config);
+  prepared.row.short_form = prepared.entry.short_form;
+  if (const auto obstacle = find_obstacle(job.family, config, problem, job.limits)) {
+    prepared.row.status = outcome_name(*obstacle);
+    prepared.row.detail = outcome_summary(*obstacle);
+    return prepared;
+  }
+  prepared.geometry = launch_geometry(job.family, config, problem, job.limits);
+  prepared.request = compile_request(job.family, config, problem, job.limits.arch, job.limits);
+  return prepared;
+}
+
+void write_artifact(const Job& job, const CompileRequest& request, const Artifact& artifact,
+                    CompiledConfig& row) {
+  const std::optional<std::filesystem::path>& out_dir = job.options.out_dir;
+  if (!out_dir) {
+    return;
+  }
+  const std::string stem = kernel_file_stem(job.family, request);
+  row.cubin_file = (*out_dir / (stem + ".cubin")).string();
+  write_output_file(row.cubin_file, {artifact.cubin.data(), artifact.cubin.size()});
+  if (job.options.ptx) {
+    row.ptx_file = (*out_dir / (stem + ".ptx")).string();
+    write_output_file(row.ptx_file, artifact.ptx);
+  }
+}
+
+void set_outcome(const Outcome& outcome, CompiledConfig& row) {
+  row.status = outcome_name(outcome);
+  row.detail = outcome_summary(outcome);
+}
+
+void add_failure(const CompileFailed& failed, CompiledConfig& row) {
+  set_outcome(failed, row);
+  row.log = failed.log;
+}
+
+void add_compiled(const Job& job, const Artifact& artifact, Prepared& prepared) {
+  CompiledConfig& row = prepared.row;
+  prepared.geometry = launch_geometry(job.family, prepared.entry.config, prepared.problem,
+                                      job.limits, &artifact.facts);
+  const auto unlaunchable = add_artifact(artifact, prepared.geometry, job.limits, prepared.entry);
+  const auto serialized = find_serialization(artifact.facts);
+  row.status = "compiled";
+  if (unlaunchable) {
+    set_outcome(*unlaunchable, row);
+  } else if (serialized) {
+    set_outcome(*serialized, row);
+  }
+  row.facts = artifact.facts;
+  row.log = artifact.log;
+  row.dynamic_smem_bytes = prepared.entry.dynamic_smem_bytes;
+  row.threads_per_block = prepared.entry.threads_per_block;
+  row.blocks_per_sm = prepared.entry.blocks_per_sm;
+  row.compile_ms = artifact.compile_ms;
+  row.from_cache = artifact.from_cache;
+  row.artifact_key = artifact.key;
+  row.symbol = artifact.lowered_name;
+  row.problem = prepared.problem;
+  row.geometry = prepared.geometry;
+  write_artifact(job, prepared.request.value(), artifact, row);
+}
+
+void compile_all(const Job& job, std::vector<Prepared>& prepared) {
+  std::vector<CompileRequest> requests;
+  std::vector<std::size_t> owners;
+  for (std::size_t i = 0; i < prepared.size(); ++i) {
+    if (const std::optional<CompileRequest>& request = prepared[i].request) {
+      requests.push_back(*request);
+      owners.push_back(i);
+    }
+  }
+  const auto cache = open_cache(job.options.compile);
+  CompilePool pool(
+      std::move(requests),
+      [&](const CompileRequest& request) { return compile(request, cache.get(), job.options.ptx); },
+      {job_count(job.options.compile), 0});
+  Progress progress(job.options.output, owners.size());
+  while (const std::optional<Compiled> compiled = next_compiled(pool)) {
+    Prepared& owner = prepared[owners.at(compiled->index)];
+    progress.begin_problem(owner.problem);
+    if (const auto* artifact = std::get_if<Artifact>(compiled->result.get())) {
+      add_compiled(job, *artifact, owner);
+    } else {
+      add_failure(std::get<CompileFailed>(*compiled->result), owner.row);
+    }
+    progress.step();
+  }
+  progress.finish();
+}
+
+ExitCode exit_code_of(const CompileReport& report, bool strict) {
+  if (!report.coverage.complete) {
+    return ExitCode::interrupted;
+  }
+  const auto any = [&](const char* status) {
+    return std::any_of(report.configs.begin(), report.configs.end(),
+                       [&](const CompiledConfig& config) { return config.status == status; });
+  };
+  if (strict && any("compile_failed")) {
+    return ExitCode::failed_outcomes;
+  }
+  return any("compiled") || any("serialized") ? ExitCode::ok : ExitCode::nothing_ranked;
+}
+
+}  // namespace
+
+ExitCode compile_offline(const CompileOptions& options) {
+  configure_logging(options.output.verbosity);
+  const auto start = std::chrono::steady_clock::now();
+  const KernelChoice kernels = choose_kernels(options.kernels, options.configs);
+  const Target target = offline_target(options.arch, kernels.tree, kernels.family.min_arch);
+  const Job job{options, kernels.family, target.limits, only_seq_len(options.problems)};
+  CompileReport report;
+  std::vector<Prepared> prepared;
+  for (const Config& config :
+       choose_configs(kernels, options.kernels, options.configs, options.problems, report.space)) {
+    prepared.push_back(prepare(job, config));
+    report.problem = problem_for(kernels.family, config, options.problems, job.seq_len);
+  }
+  const InterruptWatch watch;
+  compile_all(job, prepared);
+  for (Prepared& one : prepared) {
+    if (!one.row.status.empty()) {
+      report.configs.push_back(std::move(one.row));
+    }
+  }
+  report.coverage = {report.configs.size(), prepared.size(), !InterruptWatch::interrupted()};
+  report.family = kernels.family.name;
+  report.device = target.limits;
+  report.toolchain = toolchain_in_use(target);
+  report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  print_report(print_compile_report(report, page_of(options.output)), options.output);
+  return exit_code_of(report, options.strict);
+}
+
+}  // namespace fatune

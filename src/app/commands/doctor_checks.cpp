@@ -1,0 +1,199 @@
+#include "app/commands/doctor_checks.hpp"
+
+#include <filesystem>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "app/choice/kernel_choice.hpp"
+#include "app/profile/counter_access.hpp"
+#include "app/run/session.hpp"
+#include "compile/compiler.hpp"
+#include "core/error.hpp"
+#include "gpu/devices.hpp"
+#include "gpu/driver.hpp"
+#include "gpu/nvml.hpp"
+#include "gpu/nvrtc.hpp"
+#include "plan/space.hpp"
+#include "store/open_store.hpp"
+#include "store/run_reader.hpp"
+
+namespace fatune {
+namespace {
+
+CompileRequest trial_request() {
+  auto sources = std::make_shared<SourceBundle>();
+  sources->main = {"doctor.cu", "extern \"C\" __global__ void doctor(int* p) { *p = 1; }\n"};
+  CompileRequest request;
+  request.label = "doctor";
+  request.sources = std::move(sources);
+  request.entry_point = "doctor";
+  request.arch = Arch{80, '\0'};
+  return request;
+}
+
+std::string sm_list(const std::vector<int>& sms) { return fmt::format("{}", fmt::join(sms, ", ")); }
+
+Check check_family(const std::string& name) {
+  KernelOptions options;
+  options.family = name;
+  const KernelChoice kernels = choose_kernels(options);
+  std::size_t spaces = 0;
+  for (const SpaceInfo& space : list_spaces(kernels.tree, kernels.family)) {
+    static_cast<void>(load_space(kernels.tree, kernels.family, space.key));
+    ++spaces;
+  }
+  return {"kernel family " + name,
+          Health::fine,
+          fmt::format("{} parameters, {} spaces", kernels.family.parameters.size(), spaces),
+          {}};
+}
+
+std::string cache_contents(const CubinCache& cache) {
+  const CacheContents contents = cache.contents();
+  return fmt::format("{}: {} entries, {:.1f} of {} MiB", cache.settings().folder.string(),
+                     contents.entries, static_cast<double>(contents.bytes) / (1 << 20),
+                     cache.settings().cap_bytes >> 20);
+}
+
+}  // namespace
+
+std::vector<Check> check_driver(const DoctorOptions&) {
+  const gpu::DriverStatus& driver = gpu::probe_driver();
+  if (!driver.usable()) {
+    return {{"CUDA driver", Health::limited, driver.problem + "; sweep and run can only estimate",
+             driver.remedy}};
+  }
+  return {{"CUDA driver",
+           Health::fine,
+           fmt::format("{}, CUDA {}", driver.library, driver.version_text()),
+           {}}};
+}
+
+std::vector<Check> check_gpus(const DoctorOptions&) {
+  if (!gpu::probe_driver().usable()) {
+    return {};
+  }
+  std::vector<Check> checks;
+  for (const gpu::Device& device : gpu::list_devices()) {
+    const std::string subject = fmt::format("GPU {} {}", device.ordinal, device.limits.name);
+    checks.push_back(device.usable()
+                         ? Check{subject, Health::fine, arch_name(device.limits.arch), {}}
+                         : Check{subject, Health::limited, device.unusable_because, device.remedy});
+  }
+  return checks;
+}
+
+std::vector<Check> check_nvrtc(const DoctorOptions&) {
+  const std::string version = gpu::nvrtc_version_text();
+  const CompileResult result = compile(trial_request());
+  if (const auto* failed = std::get_if<CompileFailed>(&result)) {
+    return {{"NVRTC", Health::broken,
+             fmt::format("version {} does not compile: {}", version, outcome_summary(*failed)),
+             "run scripts/setup; it brings an NVRTC with its builtins library"}};
+  }
+  return {
+      {"NVRTC",
+       Health::fine,
+       fmt::format("version {} compiles, for sm {}", version, sm_list(gpu::nvrtc_supported_sms())),
+       {}}};
+}
+
+std::vector<Check> check_kernels(const DoctorOptions&) {
+  std::vector<Check> checks;
+  for (const std::string& name : family_names(FileTree())) {
+    try {
+      checks.push_back(check_family(name));
+    } catch (const Error& error) {
+      checks.push_back({"kernel family " + name, Health::broken, error.what(),
+                        "the program's own files are damaged: build it again"});
+    }
+  }
+  return checks;
+}
+
+std::vector<Check> check_cache(const DoctorOptions& options) {
+  const auto cache = open_cache(options.compile);
+  if (cache == nullptr) {
+    return {{"cubin cache", Health::limited, "switched off (--no-cache)", {}}};
+  }
+  const std::string why = cache->why_unwritable();
+  if (!why.empty()) {
+    return {{"cubin cache", Health::limited,
+             fmt::format("{} cannot be written ({}): every run compiles everything",
+                         cache->settings().folder.string(), why),
+             "choose another folder with --cache-dir or XDG_CACHE_HOME"}};
+  }
+  return {{"cubin cache", Health::fine, cache_contents(*cache), {}}};
+}
+
+std::vector<Check> check_store(const DoctorOptions&) {
+  const auto path = default_store_path();
+  if (!path) {
+    return {{"database of measurements", Health::limited,
+             "no place for it is known: neither XDG_DATA_HOME nor HOME is set",
+             "name a file with --db, or say --no-db"}};
+  }
+  std::error_code ignored;
+  if (!std::filesystem::exists(*path, ignored)) {
+    return {{"database of measurements",
+             Health::fine,
+             fmt::format("none yet; the first measurement makes {}", path->string()),
+             {}}};
+  }
+  try {
+    Database database = open_store(*path, Database::Mode::existing);
+    const std::size_t runs = list_runs(database).runs.size();
+    return {{"database of measurements",
+             Health::fine,
+             fmt::format("{}: {} runs", path->string(), runs),
+             {}}};
+  } catch (const Error& error) {
+    return {{"database of measurements", Health::limited,
+             fmt::format("{}; sweep and run measure, and store nothing", error.what()),
+             "choose another file with --db, or move this one away"}};
+  }
+}
+
+std::vector<Check> check_readings(const DoctorOptions&) {
+  if (!gpu::probe_driver().usable()) {
+    return {};
+  }
+  std::vector<Check> checks;
+  for (const gpu::Device& device : gpu::list_devices()) {
+    if (!device.usable()) {
+      continue;
+    }
+    const std::string subject = fmt::format("clocks of GPU {}", device.ordinal);
+    const gpu::Nvml nvml(device.limits.uuid);
+    const auto reading = nvml.available() ? nvml.read() : std::nullopt;
+    checks.push_back(reading ? Check{subject,
+                                     Health::fine,
+                                     fmt::format("{:.0f} MHz, {:.0f} W, {:.0f} C", reading->sm_mhz,
+                                                 reading->power_w, reading->temperature_c),
+                                     {}}
+                             : Check{subject, Health::limited,
+                                     fmt::format("NVML tells nothing: {}", nvml.problem()),
+                                     "measuring works; results do not say what the clocks were"});
+  }
+  return checks;
+}
+
+std::vector<Check> check_counters(const DoctorOptions&) {
+  const CounterAccess access = counter_access();
+  if (access == CounterAccess::unknown) {
+    return {{"performance counters", Health::limited, "no NVIDIA kernel module is loaded",
+             "only profiling needs them"}};
+  }
+  if (access == CounterAccess::admins_only) {
+    return {{"performance counters", Health::limited, "only an administrator may read them",
+             "for ncu, load the module with NVreg_RestrictProfilingToAdminUsers=0; timing does "
+             "not need them"}};
+  }
+  return {{"performance counters", Health::fine, "this user may read them", {}}};
+}
+
+}  // namespace fatune

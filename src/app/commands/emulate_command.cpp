@@ -1,0 +1,125 @@
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "app/choice/kernel_choice.hpp"
+#include "app/choice/plan_problems.hpp"
+#include "app/choice/target.hpp"
+#include "app/commands.hpp"
+#include "app/console/console.hpp"
+#include "app/console/progress.hpp"
+#include "app/emulation/emulate_config.hpp"
+#include "app/for_each_index.hpp"
+#include "app/run/session.hpp"
+#include "compile/compiler.hpp"
+#include "emit/emulate_report.hpp"
+#include "engine/interrupt.hpp"
+
+namespace fatune {
+namespace {
+
+using emulate::Timing;
+
+/// Early and late are one schedule each, whatever their number.
+std::vector<NamedSchedule> schedules_of(const EmulateOptions& options) {
+  std::vector<NamedSchedule> schedules;
+  if (options.timing == EmulatedTiming::early) {
+    return {{"early", {Timing::early, options.seed}}};
+  }
+  if (options.timing != EmulatedTiming::random) {
+    schedules.push_back({"late", {Timing::late, options.seed}});
+  }
+  const auto wanted = static_cast<std::size_t>(options.schedules);
+  while (options.timing != EmulatedTiming::late && schedules.size() < wanted) {
+    schedules.push_back(random_schedule(options.seed + schedules.size()));
+  }
+  return schedules;
+}
+
+EmulateReport describe(const EmulateOptions& options, const KernelChoice& kernels,
+                       const Target& target, const std::vector<NamedSchedule>& schedules) {
+  EmulateReport report;
+  report.family = kernels.family.name;
+  report.arch = target.limits.arch;
+  report.toolchain = toolchain_name();
+  report.seed = static_cast<std::int64_t>(options.seed);
+  report.checks = options.checks;
+  for (const NamedSchedule& schedule : schedules) {
+    report.schedules.push_back(schedule.name);
+  }
+  for (const InputKind kind : kInputKinds) {
+    report.inputs.emplace_back(input_kind_name(kind));
+  }
+  return report;
+}
+
+EmulationSettings settings_of(const EmulateOptions& options,
+                              const std::vector<NamedSchedule>& schedules) {
+  EmulationSettings settings;
+  settings.schedules = schedules;
+  settings.checks = options.checks;
+  settings.profile = options.profile;
+  settings.stopped = InterruptWatch::interrupted;
+  return settings;
+}
+
+/// Not one that an interrupt has kept from being run, or from its end.
+bool is_finished(const EmulatedConfig& row) {
+  return !row.outcome.empty() && row.outcome != "stopped";
+}
+
+ExitCode exit_code_of(const std::vector<EmulatedConfig>& rows, bool strict) {
+  const auto any = [&](const char* outcome) {
+    return std::any_of(rows.begin(), rows.end(),
+                       [&](const EmulatedConfig& row) { return row.outcome == outcome; });
+  };
+  const bool all_right = std::all_of(
+      rows.begin(), rows.end(), [](const EmulatedConfig& row) { return row.outcome == "right"; });
+  if (any("wrong_result") || any("flagged") || (strict && !all_right)) {
+    return ExitCode::failed_outcomes;
+  }
+  return any("right") ? ExitCode::ok : ExitCode::nothing_ranked;
+}
+
+}  // namespace
+
+ExitCode emulate_kernels(const EmulateOptions& options) {
+  configure_logging(options.output.verbosity);
+  const KernelChoice kernels = choose_kernels(options.kernels, options.configs);
+  const Target target = offline_target(options.arch.value_or(kernels.family.min_arch), kernels.tree,
+                                       kernels.family.min_arch);
+  const std::vector<NamedSchedule> schedules = schedules_of(options);
+  EmulateReport report = describe(options, kernels, target, schedules);
+  const std::vector<Config> configs =
+      choose_configs(kernels, options.kernels, options.configs, options.problems, report.space);
+  const auto cache = open_cache(options.compile);
+  const InterruptWatch watch;
+  EmulatedInputs inputs(options.seed);
+  const EmulationJob job{kernels.family, target.limits, settings_of(options, schedules), inputs,
+                         cache.get()};
+  Progress progress(options.output, configs.size());
+  std::vector<EmulatedConfig> rows(configs.size());
+  for_each_index(configs.size(), job_count(options.compile), [&](std::size_t i) {
+    if (!InterruptWatch::interrupted()) {
+      const Problem problem = problem_for(kernels.family, configs[i], options.problems,
+                                          options.problems.seq_lens.front());
+      progress.begin_problem(problem);
+      rows[i] = emulate_config(job, configs[i], problem);
+      progress.step();
+    }
+  });
+  progress.finish();
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(report.configs), is_finished);
+  report.coverage = {report.configs.size(), configs.size(), !InterruptWatch::interrupted()};
+  for (const EmulatedConfig& row : report.configs) {
+    if (!row.printed.empty()) {
+      print_note(options.output, fmt::format("{} prints:\n{}", row.config, row.printed));
+    }
+  }
+  print_report(print_emulate_report(report, page_of(options.output)), options.output);
+  return report.coverage.complete ? exit_code_of(report.configs, options.strict)
+                                  : ExitCode::interrupted;
+}
+
+}  // namespace fatune

@@ -1,0 +1,15 @@
+#include "app/commands.hpp"
+#include "app/console/console.hpp"
+#include "app/run/stored_reports.hpp"
+#include "emit/history_report.hpp"
+
+namespace fatune {
+
+ExitCode history(const HistoryOptions& options) {
+  configure_logging(options.output.verbosity);
+  const std::vector<RunSummary> runs = stored_runs(options.db_file);
+  print_report(print_history(runs, page_of(options.output)), options.output);
+  return ExitCode::ok;
+}
+
+}  // namespace fatune

@@ -1,0 +1,119 @@
+#include <algorithm>
+
+#include "app/choice/kernel_choice.hpp"
+#include "app/choice/plan_problems.hpp"
+#include "app/choice/presets.hpp"
+#include "app/choice/target.hpp"
+#include "app/commands.hpp"
+#include "app/console/console.hpp"
+#include "core/error.hpp"
+#include "emit/plan_report.hpp"
+#include "emit/preset_report.hpp"
+#include "engine/entries.hpp"
+#include "plan/planner.hpp"
+#include "plan/short_form.hpp"
+
+namespace fatune {
+namespace {
+
+ListedConfig listed(const Family& family, const Config& config) {
+  Entry entry = make_entry(family, config);
+  return {std::move(entry.short_form), std::move(entry.kernel_name), std::move(entry.parameters)};
+}
+
+RuleCount& count_of(const std::string& rule, std::vector<RuleCount>& counts) {
+  const auto found = std::find_if(counts.begin(), counts.end(),
+                                  [&](const RuleCount& count) { return count.rule == rule; });
+  return found != counts.end() ? *found : counts.emplace_back(RuleCount{rule, {}, 0});
+}
+
+/// The space's rules in their order, also those that drop nothing.
+std::vector<RuleCount> all_rules(const Space& space, bool problem_known) {
+  std::vector<RuleCount> counts;
+  for (const SpacePart& part : space.parts) {
+    for (const SpaceRule& rule : part.rules) {
+      count_of(rule.id, counts).waits = !problem_known && !rule.needs().within({});
+    }
+  }
+  return counts;
+}
+
+std::optional<std::int64_t> only_listed_seq_len(const ProblemOptions& problems) {
+  if (problems.seq_lens.size() > 1) {
+    throw Error(ExitCode::usage, "list takes one sequence length", "--seq",
+                "its rules may drop others of another length; start once per length");
+  }
+  return problems.seq_lens.empty() ? std::nullopt : std::optional(problems.seq_lens.front());
+}
+
+/// Drops what rules drop on problems of that length.
+void prune_plan(const KernelChoice& kernels, const ListOptions& options, std::int64_t seq_len,
+                Plan& plan) {
+  const Family& family = kernels.family;
+  const DeviceLimits limits = offline_target(options.arch, kernels.tree, family.min_arch).limits;
+  std::erase_if(plan.kept, [&](const Config& config) {
+    auto pruned = prune_on(family, plan, config,
+                           problem_for(family, config, options.problems, seq_len), limits);
+    if (pruned) {
+      plan.dropped.push_back({config, *pruned});
+    }
+    return pruned.has_value();
+  });
+  std::sort(plan.dropped.begin(), plan.dropped.end(),
+            [](const DroppedConfig& a, const DroppedConfig& b) { return a.config < b.config; });
+}
+
+void add_dropped(const Family& family, const DroppedConfig& dropped, PlanReport& report) {
+  std::string text = short_form(family, dropped.config);
+  if (const auto* pruned = std::get_if<Pruned>(&dropped.outcome)) {
+    RuleCount& count = count_of(pruned->rule, report.rules);
+    ++count.dropped;
+    if (count.dropped == 1) {
+      count.reason = pruned->reason;
+    }
+    report.pruned.push_back({std::move(text), pruned->rule, pruned->reason});
+  } else if (const auto* invalid = std::get_if<Invalid>(&dropped.outcome)) {
+    report.invalid.push_back({std::move(text), invalid->rule, invalid->reason});
+  }
+}
+
+PlanReport make_report(const Family& family, const Space& space, const Plan& plan,
+                       std::optional<std::int64_t> seq_len) {
+  PlanReport report;
+  report.seq_len = seq_len;
+  report.space = space.key;
+  report.family = family.name;
+  report.rules = all_rules(space, seq_len.has_value());
+  report.unknown_values = unknown_values(plan);
+  for (const Config& config : plan.kept) {
+    report.kept.push_back(listed(family, config));
+  }
+  for (const DroppedConfig& dropped : plan.dropped) {
+    add_dropped(family, dropped, report);
+  }
+  return report;
+}
+
+}  // namespace
+
+ExitCode list(const ListOptions& options) {
+  configure_logging(options.output.verbosity);
+  const KernelChoice kernels = choose_kernels(options.kernels);
+  const Space space = choose_space(kernels, options.kernels);
+  const std::optional<std::int64_t> seq_len = only_listed_seq_len(options.problems);
+  Plan plan = make_plan(kernels.family, space, binding_of(options.problems));
+  if (seq_len) {
+    prune_plan(kernels, options, *seq_len, plan);
+  }
+  print_report(print_plan_report(make_report(kernels.family, space, plan, seq_len),
+                                 page_of(options.output), options.with_dropped),
+               options.output);
+  return ExitCode::ok;
+}
+
+ExitCode list_presets(const ListOptions& options) {
+  print_report(print_presets(load_presets(), page_of(options.output)), options.output);
+  return ExitCode::ok;
+}
+
+}  // namespace fatune

@@ -1,0 +1,73 @@
+#include "app/commands.hpp"
+#include "app/console/console.hpp"
+#include "app/sass/sass_code.hpp"
+#include "app/scratch_folder.hpp"
+#include "core/error.hpp"
+#include "emit/output_file.hpp"
+#include "emit/sass_report.hpp"
+#include "process/find_tool.hpp"
+#include "process/run_program.hpp"
+#include "sass/listing_text.hpp"
+#include "sass/normal_form.hpp"
+
+namespace fatune {
+namespace {
+
+SassReport report_of(const SassCode& code) {
+  return {code.source, code.facts, profile_function(code.listing, code.kernel())};
+}
+
+std::string diff_text(const SassOptions& options, const SassCode& a, const SassCode& b) {
+  if (options.listing) {
+    return print_listing_diff({a.source, normal_form(a.kernel())},
+                              {b.source, normal_form(b.kernel())});
+  }
+  return print_sass_diff(report_of(a), report_of(b), page_of(options.output), options.opcodes);
+}
+
+/// By Graphviz.
+std::string drawn(const std::string& graph) {
+  const auto dot = find_dot();
+  if (!dot) {
+    throw Error(ExitCode::bad_file, "dot, which draws the graph, is not installed", "--format svg",
+                "'apt-get install graphviz', or its path in FATUNE_DOT; or take --format dot");
+  }
+  const ScratchFolder scratch;
+  const std::filesystem::path file = scratch.path() / "graph.dot";
+  write_output_file(file, graph);
+  return run_program(dot->string(), {"-Tsvg", file.string()}).out;
+}
+
+}  // namespace
+
+ExitCode sass(const SassOptions& options) {
+  configure_logging(options.output.verbosity);
+  const SassCode code = load_code(options, options.sources.at(0));
+  print_report(print_sass_report(report_of(code), page_of(options.output), options.opcodes),
+               options.output);
+  return ExitCode::ok;
+}
+
+ExitCode sass_diff(const SassOptions& options) {
+  configure_logging(options.output.verbosity);
+  const SassCode a = load_code(options, options.sources.at(0));
+  const SassCode b = load_code(options, options.sources.at(1));
+  const std::string text = diff_text(options, a, b);
+  options.listing ? print_result(text) : print_report(text, options.output);
+  return ExitCode::ok;
+}
+
+ExitCode sass_graph(const SassOptions& options) {
+  configure_logging(options.output.verbosity);
+  const std::string graph = graph_text(load_code(options, options.sources.at(0)).kernel());
+  print_result(options.svg ? drawn(graph) : graph);
+  return ExitCode::ok;
+}
+
+ExitCode sass_clean(const SassOptions& options) {
+  configure_logging(options.output.verbosity);
+  print_result(clean_text(load_code(options, options.sources.at(0)).kernel()));
+  return ExitCode::ok;
+}
+
+}  // namespace fatune

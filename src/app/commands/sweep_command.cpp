@@ -1,0 +1,129 @@
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "app/choice/baseline.hpp"
+#include "app/choice/kernel_choice.hpp"
+#include "app/choice/plan_problems.hpp"
+#include "app/choice/target.hpp"
+#include "app/commands.hpp"
+#include "app/console/console.hpp"
+#include "app/run/session.hpp"
+#include "core/error.hpp"
+#include "plan/planner.hpp"
+
+namespace fatune {
+namespace {
+
+std::size_t count_pruned(const Plan& plan) {
+  return static_cast<std::size_t>(
+      std::count_if(plan.dropped.begin(), plan.dropped.end(), [](const DroppedConfig& dropped) {
+        return std::holds_alternative<Pruned>(dropped.outcome);
+      }));
+}
+
+/// Drops the families that none of the devices can run, unless that would be all.
+void keep_runnable(const SweepOptions& options, KernelSet& kernels) {
+  const std::vector<Target> targets =
+      choose_targets(options.target, kernels.tree, kernels.families.least_arch());
+  const auto runs = [&](const Family& family) {
+    return std::any_of(targets.begin(), targets.end(), [&](const Target& target) {
+      return provides(target.limits.arch, family.min_arch);
+    });
+  };
+  const std::vector<Family>& all = kernels.families.all();
+  if (std::none_of(all.begin(), all.end(), runs)) {
+    return;
+  }
+  for (const Family& family : all) {
+    if (!runs(family) && options.kernels.family == kEveryFamily) {
+      print_note(options.output, fmt::format("{} is left out: it needs {}", family.name,
+                                             arch_name(family.min_arch)));
+    }
+  }
+  kernels.families.keep_if(runs);
+}
+
+/// What keeps the space's configurations out: its rules, the family, or both.
+[[noreturn]] void fail_empty(const Family& family, const Space& space, const Plan& plan) {
+  const std::size_t pruned = count_pruned(plan);
+  const std::size_t invalid = plan.dropped.size() - pruned;
+  const std::vector<std::string> unknown = unknown_values(plan);
+  const std::string what =
+      invalid == 0 ? fmt::format("the rules keep no configuration of space {}", space.key)
+      : pruned == 0
+          ? fmt::format("{} can build no configuration of space {}", family.name, space.key)
+          : fmt::format(
+                "no configuration of space {} is left: its rules drop {}, {} cannot "
+                "build the other {}",
+                space.key, pruned, family.name, invalid);
+  throw Error(ExitCode::nothing_ranked, what, {},
+              unknown.empty() ? "'fatune list --pruned' with the same options says why"
+                              : fmt::format("{}", fmt::join(unknown, "; ")));
+}
+
+/// What is to be tried of each family. Families of which nothing is left are dropped.
+std::vector<FamilyPlan> plan_families(const SweepOptions& options, const FamilySpaces& spaces,
+                                      FamilySet& families) {
+  std::map<std::string, Plan> plans;
+  for (const Family& family : families.all()) {
+    plans[family.name] = make_plan(family, spaces.at(family.name), binding_of(options.problems));
+  }
+  const auto is_left = [&](const Family& family) { return !plans[family.name].kept.empty(); };
+  if (std::none_of(families.all().begin(), families.all().end(), is_left)) {
+    const Family& first = families.all().front();
+    fail_empty(first, spaces.at(first.name), plans[first.name]);
+  }
+  families.keep_if(is_left);
+  std::vector<FamilyPlan> list;
+  for (const Family& family : families.all()) {
+    list.push_back({&family, std::move(plans[family.name])});
+  }
+  return list;
+}
+
+bool is_of_all(const ProblemPlan& problem, const std::vector<FamilyPlan>& plans) {
+  return std::all_of(plans.begin(), plans.end(), [&](const FamilyPlan& of) {
+    return std::any_of(problem.configs.begin(), problem.configs.end(),
+                       [&](const Config& config) { return config.family == of.family->name; });
+  });
+}
+
+/// Leaves the problems on which all families meet, if there are some.
+void keep_common(const std::vector<FamilyPlan>& plans, std::vector<ProblemPlan>& problems) {
+  const auto common = [&](const ProblemPlan& problem) { return is_of_all(problem, plans); };
+  if (std::any_of(problems.begin(), problems.end(), common)) {
+    std::erase_if(problems, [&](const ProblemPlan& problem) { return !common(problem); });
+  }
+}
+
+}  // namespace
+
+ExitCode sweep(const SweepOptions& options) {
+  configure_logging(options.output.verbosity);
+  KernelSet kernels = choose_families(options.kernels);
+  const FamilySpaces spaces = choose_spaces(kernels, options.kernels);
+  if (kernels.families.several() && !names_families(options.kernels)) {
+    keep_runnable(options, kernels);
+  }
+  const std::vector<FamilyPlan> plans = plan_families(options, spaces, kernels.families);
+  std::vector<ProblemPlan> problems = plan_problems(plans, options.problems);
+  if (options.problems.d_heads.empty()) {
+    keep_common(plans, problems);
+  }
+  std::optional<Config> baseline = planned_baseline(kernels.families, problems, options.baseline);
+  const std::string keys = space_keys(kernels.families, spaces);
+  const auto fit = [&](const DeviceLimits& limits, std::vector<ProblemPlan>& fitted) {
+    prune_problems(plans, limits, fitted);
+    choose_audited(plans, options.audit, options.problems, options.policy.seed, fitted);
+  };
+  return carry_out(
+      options, {std::move(kernels), keys, std::move(problems), baseline, options.counters, fit});
+}
+
+}  // namespace fatune

@@ -1,0 +1,40 @@
+#include "app/console/console.hpp"
+
+#include <memory>
+
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "emit/text_fit.hpp"
+
+namespace fatune {
+
+void configure_logging(Verbosity verbosity) {
+  auto logger =
+      std::make_shared<spdlog::logger>("fatune", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  logger->set_pattern("fatune: %l: %v");
+  logger->set_level(verbosity == Verbosity::quiet     ? spdlog::level::err
+                    : verbosity == Verbosity::verbose ? spdlog::level::debug
+                                                      : spdlog::level::warn);
+  spdlog::set_default_logger(std::move(logger));
+}
+
+Page page_of(const OutputOptions& output) { return {output.format, output.columns}; }
+
+PrintOptions print_options_of(const OutputOptions& output) {
+  return {output.format, output.colour, static_cast<std::size_t>(output.top), output.columns};
+}
+
+void print_report(std::string_view text, const OutputOptions& output) {
+  const bool for_people = output.format == OutputFormat::table;
+  print_result(wrapped_lines(text, for_people ? output.columns : 0));
+}
+
+void print_note(const OutputOptions& output, std::string_view text) {
+  if (output.verbosity != Verbosity::quiet) {
+    print_diagnostic(fmt::format("{}\n", text));
+  }
+}
+
+}  // namespace fatune

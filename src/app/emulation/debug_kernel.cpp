@@ -1,0 +1,151 @@
+#include "app/emulation/debug_kernel.hpp"
+
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/choice/plan_problems.hpp"
+#include "app/console/console.hpp"
+#include "app/run/session.hpp"
+#include "attention/forward_arguments.hpp"
+#include "compile/compiler.hpp"
+#include "compile/kernel_parameters.hpp"
+#include "core/error.hpp"
+#include "engine/device_lock.hpp"
+#include "measure/protocol.hpp"
+#include "measure/remote_measurer.hpp"
+#include "plan/planner.hpp"
+#include "plan/short_form.hpp"
+
+namespace fatune {
+namespace {
+
+DumpExtents extents_of(const HeadProblem& head) {
+  return {head.rows(), head.keys(), head.kv_tiles()};
+}
+
+void check_size(const HeadProblem& head) {
+  const std::int64_t bytes = 4 * extents_of(head).values(head.d_head);
+  if (bytes > static_cast<std::int64_t>(kMaxBlobBytes)) {
+    throw Error(ExitCode::too_large,
+                fmt::format("the intermediates of {} keys are {} MiB; at most {} MiB can be shown",
+                            head.seq_len, bytes >> 20, kMaxBlobBytes >> 20),
+                "--seq-blocks", "take a shorter sequence: a wrong step shows there too");
+  }
+}
+
+ProblemOptions one_head_of(ProblemOptions problems) {
+  problems.batch = 1;
+  problems.heads = 1;
+  problems.details.erase(&find_detail("kv_heads"));
+  return problems;
+}
+
+/// The steps on the CPU are those of a problem without details. Error(usage) for one that has any
+/// which matters: a window as long as the sequence is none.
+void check_shown(Problem problem) {
+  problem.window = problem.window < problem.seq_len ? problem.window : 0;
+  for (const ProblemDetail& detail : kProblemDetails) {
+    if (is_unusual(detail, problem)) {
+      throw Error(ExitCode::usage,
+                  fmt::format("debug cannot show the steps of a problem with {} {}", detail.name,
+                              detail_text(detail, problem)),
+                  "--preset", "leave it out, or take another");
+    }
+  }
+}
+
+CompileRequest request_for(const Family& family, const Config& config, const HeadProblem& head,
+                           const DeviceLimits& limits) {
+  const auto make_request = family.debug ? dump_request : compile_request;
+  return make_request(family, config, head.problem(), limits.arch, limits);
+}
+
+std::optional<DumpExtents> dump_of(const Family& family, const HeadProblem& head) {
+  return family.debug ? std::optional(extents_of(head)) : std::nullopt;
+}
+
+LaunchGeometry launch_of(const Family& family, const Config& config, const HeadProblem& head,
+                         const DeviceLimits& limits, const ResourceFacts* facts) {
+  LaunchGeometry launch = launch_geometry(family, config, head.problem(), limits, facts);
+  if (const auto dump = dump_of(family, head)) {
+    add_dump(*dump, launch.arguments);
+  }
+  return launch;
+}
+
+/// What was compiled. Error(bad_file) when it does not compile.
+Artifact artifact_of(CompileResult result, const std::string& config) {
+  if (const auto* failed = std::get_if<CompileFailed>(&result)) {
+    throw Error(ExitCode::bad_file, "the configuration does not compile", config, failed->log);
+  }
+  return std::get<Artifact>(std::move(result));
+}
+
+DeviceLock lock_device(const TargetGpu& gpu, const DebugOptions& options) {
+  return {gpu.uuid, options.target.no_wait ? LockWait::no : LockWait::yes, [&] {
+            print_note(
+                options.output,
+                fmt::format("another fatune measures on GPU {}: waiting for it", gpu.ordinal));
+          }};
+}
+
+}  // namespace
+
+HeadProblem head_problem(const Family& family, const Config& config, const DebugOptions& options) {
+  const BlockTiles tiles = block_tiles(family, config).value_or(BlockTiles{});
+  const std::int64_t seq_len = options.seq_len.value_or(options.seq_blocks * tiles.query_rows);
+  const Problem problem = problem_for(family, config, one_head_of(options.problems), seq_len);
+  check_shown(problem);
+  const HeadProblem head{seq_len, problem.d_head, problem.dtype, problem.causal, tiles};
+  check_size(head);
+  return head;
+}
+
+DebugResult run_kernel(const KernelChoice& kernels, const Config& config, const HeadProblem& head,
+                       const HeadInputs& inputs, const Target& target,
+                       const DebugOptions& options) {
+  const Family& family = kernels.family;
+  if (const auto beyond = check_limits(family, config, head.problem(), target.limits)) {
+    return Outcome{*beyond};
+  }
+  DebugRequest request;
+  request.label = short_form(family, config);
+  request.problem = head.problem();
+  const auto cache = open_cache(options.compile);
+  request.artifact = artifact_of(
+      compile(request_for(family, config, head, target.limits), cache.get()), request.label);
+  request.geometry = launch_of(family, config, head, target.limits, &request.artifact.facts);
+  request.dump = dump_of(family, head);
+  request.q = inputs.q;
+  request.k = inputs.k;
+  request.v = inputs.v;
+  const TargetGpu& gpu = target.gpus.front();
+  const DeviceLock lock = lock_device(gpu, options);
+  RemoteMeasurer worker(worker_settings(gpu.ordinal), MeasurePolicy{});
+  return worker.run_for_debug(request);
+}
+
+EmulatedDebugResult emulate_kernel_for_debug(const KernelChoice& kernels, const Config& config,
+                                             const HeadProblem& head, const HeadInputs& inputs,
+                                             const Target& target, const DebugOptions& options) {
+  const Family& family = kernels.family;
+  const Problem problem = head.problem();
+  if (const auto beyond = check_limits(family, config, problem, target.limits)) {
+    return Outcome{*beyond};
+  }
+  const std::string label = short_form(family, config);
+  const auto cache = open_cache(options.compile);
+  const CompileRequest request = request_for(family, config, head, target.limits);
+  const Artifact artifact =
+      artifact_of(compile_to_ptx(with_line_info(request), cache.get()), label);
+  auto result = emulate_for_debug({label, artifact, *request.sources,
+                                   launch_of(family, config, head, target.limits, nullptr), problem,
+                                   dump_of(family, head), inputs,
+                                   shared_tensors(family, config, problem, target.limits)});
+  return std::visit([](auto&& shown) -> EmulatedDebugResult { return std::move(shown); },
+                    std::move(result));
+}
+
+}  // namespace fatune

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <vector>
+
+#include "app/choice/target.hpp"
+#include "app/options.hpp"
+#include "app/run/session.hpp"
+#include "compile/cubin_cache.hpp"
+#include "emit/check_report.hpp"
+
+namespace fatune {
+
+/// Checks what is planned without a GPU: each configuration is emulated on a small problem that
+/// stands for its own (verify/small_problem.hpp), with each seed. Adds rows in the order of the
+/// plan. False when the user has interrupted it; `cache` may be null.
+[[nodiscard]] bool check_by_emulation(const CheckOptions& options, const PlannedRun& run,
+                                      const Target& target, CubinCache* cache,
+                                      std::vector<CheckedInput>& rows);
+
+}  // namespace fatune

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/options.hpp"
+#include "app/profile/counter_reader.hpp"
+#include "app/profile/profile_cases.hpp"
+#include "core/device_limits.hpp"
+#include "emit/profile_report.hpp"
+
+namespace fatune {
+
+/// One problem's configurations on their way from the plan to the report. What it is made of must
+/// outlive it.
+class ProblemProfile {
+ public:
+  ProblemProfile(const CompileSettings& settings, const FamilySet& families,
+                 const DeviceLimits& limits, const ProfileProblem& problem)
+      : settings_(settings), families_(families), limits_(limits), problem_(problem) {}
+
+  /// Compiles what the device can run; the other rows then have their outcome. `cache` may be null.
+  void compile(CubinCache* cache);
+
+  /// Those that can be counted.
+  [[nodiscard]] const std::vector<CountCase>& cases() const { return cases_; }
+
+  /// The rows, with what came of the first cases; those that were left out have none.
+  [[nodiscard]] std::vector<ProfiledConfig> finish(const std::vector<CountedCase>& counted,
+                                                   const std::vector<CounterField>& fields);
+
+ private:
+  [[nodiscard]] ProfiledConfig row_of(const ProfileCase& one) const;
+  [[nodiscard]] bool add_case(std::size_t row, const std::shared_ptr<const CompileResult>& result);
+
+  const CompileSettings& settings_;
+  const FamilySet& families_;
+  const DeviceLimits& limits_;
+  const ProfileProblem& problem_;
+  std::vector<ProfiledConfig> rows_;
+  std::vector<std::size_t> indices_;  // of the cases, in the rows
+  std::vector<CountCase> cases_;
+};
+
+}  // namespace fatune

@@ -1,0 +1,99 @@
+#include "app/profile/profile_cases.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/choice/baseline.hpp"
+#include "app/choice/plan_problems.hpp"
+#include "app/run/stored_reports.hpp"
+#include "core/error.hpp"
+#include "plan/config_text.hpp"
+#include "plan/planner.hpp"
+
+namespace fatune {
+namespace {
+
+bool is_listed(const Problem& problem, const std::vector<ProfileProblem>& listed) {
+  return std::any_of(listed.begin(), listed.end(),
+                     [&](const ProfileProblem& one) { return one.problem == problem; });
+}
+
+std::vector<ProfileCase> first_of(const ProblemReport& report, const FamilySet& families, int top) {
+  std::vector<ProfileCase> cases;
+  for (const Entry& entry : report.ranking) {
+    const bool more = top == 0 || cases.size() < static_cast<std::size_t>(top);
+    if (more && families.find(entry.config.family) != nullptr &&
+        std::holds_alternative<Measured>(entry.outcome)) {
+      cases.push_back({entry.config, ranked_us(entry.outcome)});
+    }
+  }
+  return cases;
+}
+
+ProfilePlan plan_of_run(const ProfileOptions& options) {
+  const RunReport run = stored_report(options.db_file, options.run);
+  ProfilePlan plan{choose_families_of(run, options.kernels), {}, {}};
+  for (const ProblemReport& report : run.problems) {
+    std::vector<ProfileCase> cases = first_of(report, plan.kernels.families, options.top);
+    if (!cases.empty() && is_asked_for(report.problem, options.problems) &&
+        !is_listed(report.problem, plan.problems)) {
+      plan.problems.push_back({report.problem, std::move(cases)});
+    }
+  }
+  return plan;
+}
+
+ProfilePlan plan_of_options(const ProfileOptions& options) {
+  KernelChoice kernels = choose_kernels(options.kernels, options.configs);
+  ProfilePlan plan{as_set(kernels), {}, {}};
+  const Family& family = kernels.family;
+  const Plan configs =
+      options.configs.empty()
+          ? make_plan(family, choose_space(kernels, options.kernels), binding_of(options.problems))
+          : Plan{parse_configs(family, options.configs, options.problems), {}};
+  for (const ProblemPlan& problem : plan_problems({{&family, configs}}, options.problems)) {
+    ProfileProblem& added = plan.problems.emplace_back(ProfileProblem{problem.problem, {}});
+    for (const Config& config : problem.configs) {
+      added.cases.push_back({config, std::nullopt});
+    }
+  }
+  return plan;
+}
+
+bool has_case(const ProfileProblem& problem, const Config& config) {
+  return std::any_of(problem.cases.begin(), problem.cases.end(),
+                     [&](const ProfileCase& one) { return one.config == config; });
+}
+
+void add_baseline(const std::string& text, ProfilePlan& plan) {
+  plan.baseline = parse_configs(plan.kernels.families, {text}).front();
+  const Family& family = plan.kernels.families.of(*plan.baseline);
+  for (ProfileProblem& problem : plan.problems) {
+    if (!has_case(problem, *plan.baseline) &&
+        !check_valid(family, *plan.baseline, &problem.problem)) {
+      problem.cases.push_back({*plan.baseline, std::nullopt});
+    }
+  }
+  if (std::none_of(plan.problems.begin(), plan.problems.end(), [&](const ProfileProblem& problem) {
+        return has_case(problem, *plan.baseline);
+      })) {
+    fail_unplanned_baseline(family, *plan.baseline, "it is for none of the problems");
+  }
+}
+
+}  // namespace
+
+ProfilePlan plan_profile(const ProfileOptions& options) {
+  ProfilePlan plan = options.with_run ? plan_of_run(options) : plan_of_options(options);
+  if (plan.problems.empty()) {
+    throw Error(ExitCode::usage, "there is nothing to profile", {},
+                options.with_run ? "the run has no measured configuration on such a problem"
+                                 : "the space has no configuration for these problems");
+  }
+  if (options.baseline) {
+    add_baseline(*options.baseline, plan);
+  }
+  return plan;
+}
+
+}  // namespace fatune

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "app/choice/target.hpp"
+#include "app/options.hpp"
+#include "app/profile/ncu_reader.hpp"
+#include "app/profile/profile_cases.hpp"
+#include "emit/profile_report.hpp"
+#include "emit/timeline_report.hpp"
+
+namespace fatune {
+
+/// Compiles, verifies and counts what is planned, problem by problem, on the target's first GPU.
+/// `ncu`: reads the counters; absent: CUPTI does. The raw reports are in `reports`. Error as
+/// CountingSession and count_with_ncu.
+[[nodiscard]] ProfileReport run_profile(const ProfileOptions& options, const ProfilePlan& plan,
+                                        const Target& target, const std::optional<Ncu>& ncu,
+                                        const std::filesystem::path& reports);
+
+/// Records a timeline of the same with Nsight Systems, a report for each problem in `reports`, and
+/// returns what is in them. Error(bad_file) when nsys is not there or fails.
+[[nodiscard]] TimelineReport run_timeline(const ProfileOptions& options, const ProfilePlan& plan,
+                                          const Target& target,
+                                          const std::filesystem::path& reports);
+
+/// A problem's part of file names: "b16_s4096_h16_d128_FP16".
+[[nodiscard]] std::string profile_stem(const Problem& problem);
+
+/// Fills relative_percent of every row: of its problem's baseline, or fastest.
+void compare_durations(const std::optional<std::string>& baseline, ProfileReport& report);
+
+}  // namespace fatune

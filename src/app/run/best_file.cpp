@@ -1,0 +1,108 @@
+#include "app/run/best_file.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "app/choice/json_details.hpp"
+#include "core/device_limits.hpp"
+#include "core/error.hpp"
+#include "data/json_file.hpp"
+
+namespace fatune {
+namespace {
+
+/// Older files have the first six properties alone.
+Problem read_problem(const JsonNode& node) {
+  Problem problem{node.at("batch").integer(),           node.at("seq_len").integer(),
+                  node.at("heads").integer(),           node.at("d_head").integer(),
+                  parse_dtype(node.at("dtype").text()), node.at("causal").boolean()};
+  for (const auto& [detail, value] : read_details(node)) {
+    set_detail(*detail, problem, value);
+  }
+  return problem;
+}
+
+std::optional<double> measured_us(const JsonNode& winner) {
+  const nlohmann::json time = winner.at("time_us").raw();
+  return winner.at("measured").boolean() && time.is_number() ? std::optional(time.get<double>())
+                                                             : std::nullopt;
+}
+
+/// Older files are of one family, which no winner repeats.
+std::string family_of(const JsonNode& winner, const BestFile& file) {
+  const auto family = winner.find("family");
+  return family ? family->text() : file.family;
+}
+
+void add_winner(const JsonNode& node, BestFile& file) {
+  const JsonNode winner = node.at("winner");
+  if (winner.raw().is_null()) {
+    return;
+  }
+  KnownWinner known{read_problem(node.at("problem")), family_of(winner, file),
+                    winner.at("config").text(), measured_us(winner)};
+  const bool is_new =
+      std::none_of(file.winners.begin(), file.winners.end(),
+                   [&](const KnownWinner& other) { return other.problem == known.problem; });
+  if (is_new) {
+    file.winners.push_back(std::move(known));
+  }
+}
+
+std::string model_of(const JsonNode& gpu) { return gpu.at("device").at("name").text(); }
+
+/// `device` if the file has it, else its first model; empty without any.
+std::string choose_model(const std::vector<JsonNode>& gpus, const std::string& device) {
+  const bool known = std::any_of(gpus.begin(), gpus.end(),
+                                 [&](const JsonNode& gpu) { return model_of(gpu) == device; });
+  return known || gpus.empty() ? device : model_of(gpus.front());
+}
+
+/// Older files have the driver's CUDA version in the place of its release.
+WinnerOrigin origin_of(const std::string& device, const JsonNode& toolchain) {
+  const std::string driver = toolchain.at("driver").text();
+  const auto cuda = toolchain.find("driver_cuda");
+  return cuda ? WinnerOrigin{device, driver, cuda->text()} : WinnerOrigin{device, {}, driver};
+}
+
+BestFile parse_best_file(const JsonFile& json, const std::string& device) {
+  const JsonNode root = json.root();
+  const std::vector<JsonNode> gpus = root.at("gpus").elements();
+  BestFile file{root.at("family").text(),
+                root.at("space").text(),
+                origin_of(choose_model(gpus, device), root.at("toolchain")),
+                root.at("measured").boolean(),
+                {}};
+  for (const JsonNode& gpu : gpus) {
+    if (model_of(gpu) != file.origin.device) {
+      continue;
+    }
+    for (const JsonNode& problem : gpu.at("problems").elements()) {
+      add_winner(problem, file);
+    }
+  }
+  if (file.winners.empty()) {
+    throw Error(ExitCode::bad_file, "it names no winner", json.origin(),
+                "give a best_configs.json that a sweep has written");
+  }
+  return file;
+}
+
+}  // namespace
+
+BestFile read_best_file(const FileTree& tree, const std::filesystem::path& path,
+                        const std::string& device) {
+  return parse_best_file(load_json_from_disk(tree, path, "best_configs"), device);
+}
+
+BestFile shipped_best_file(const FileTree& tree, const std::string& device) {
+  const std::string path = fmt::format("configs/tuned/{}.json", file_name_part(device));
+  if (!tree.contains(path)) {
+    throw Error(ExitCode::usage, fmt::format("fatune brings no winners for {}", device), "FILE",
+                "give a best_configs.json that a sweep has written");
+  }
+  return parse_best_file(load_json(tree, path, "best_configs"), device);
+}
+
+}  // namespace fatune

@@ -1,0 +1,214 @@
+#include "app/run/measuring.hpp"
+
+#include <algorithm>
+#include <ctime>
+#include <memory>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include "app/console/console.hpp"
+#include "app/console/progress.hpp"
+#include "app/run/recorder.hpp"
+#include "app/run/run_identity.hpp"
+#include "app/run/store_log.hpp"
+#include "compile/compiler.hpp"
+#include "engine/device_thread.hpp"
+#include "engine/estimating_evaluator.hpp"
+#include "engine/measuring_evaluator.hpp"
+#include "engine/pipeline.hpp"
+#include "measure/memory_plan.hpp"
+
+namespace fatune {
+namespace {
+
+std::string utc_now() {
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+}
+
+RunReport report_header(const PlannedRun& run, const MeasureOptions& options,
+                        const Target& target) {
+  RunReport report;
+  report.command_line = options.output.command_line;
+  report.started_at = utc_now();
+  report.measured = target.measured();
+  report.gpus = static_cast<int>(target.gpus.size());
+  report.complete = false;
+  report.space = run.space;
+  report.family = run.kernels.families.names();
+  report.device = target.limits;
+  report.toolchain = toolchain_in_use(target);
+  report.policy = options.policy;
+  return report;
+}
+
+DeviceThread::Make make_measuring(const MeasureOptions& options, const PlannedRun& run,
+                                  const Target& target, const TargetGpu& gpu, CubinCache* cache) {
+  MeasuringSetup setup;
+  setup.device_ordinal = gpu.ordinal;
+  setup.uuid = gpu.uuid;
+  setup.arch = target.limits.arch;
+  setup.sources = read_measurement_sources(run.kernels.tree);
+  if (options.matmul_rate) {
+    setup.matmul_sources = read_matmul_sources(run.kernels.tree);
+  }
+  for (const ProblemPlan& plan : run.problems) {
+    setup.problems.push_back(plan.problem);
+  }
+  setup.policy = options.policy;
+  setup.count_rows = options.count_rows;
+  setup.cache = cache;
+  setup.launcher = options.launcher;
+  setup.counters = run.counters;
+  setup.wait = options.target.no_wait ? LockWait::no : LockWait::yes;
+  setup.on_wait = [output = options.output, gpu, name = target.limits.name] {
+    print_note(output, fmt::format("another fatune measures on {} (GPU {}): waiting for it", name,
+                                   gpu.ordinal));
+  };
+  return [setup = std::move(setup)] { return std::make_unique<MeasuringEvaluator>(setup); };
+}
+
+DeviceThread::Make make_estimating(const MeasureOptions& options, const PlannedRun& run,
+                                   const Target& target, CubinCache* cache, RunObserver& observer) {
+  DeviceLimits limits = target.limits;
+  limits.free_memory_bytes = limits.total_memory_bytes;
+  std::optional<EstimateVerification> verification;
+  if (options.emulate) {
+    verification = {{job_count(options.compile), options.policy.seed, cache},
+                    [&observer] { observer.step(); }};
+  }
+  return [&families = run.kernels.families, limits, verification] {
+    return std::make_unique<EstimatingEvaluator>(families, limits, verification);
+  };
+}
+
+/// Emulation needs the PTX.
+CompileResult compile_for(const CompileRequest& request, const MeasureOptions& options,
+                          const Target& target, CubinCache* cache) {
+  return compile(request, cache, !target.measured() && options.emulate);
+}
+
+/// One GPU, or the estimate, with what it is to do.
+struct Station {
+  std::unique_ptr<DeviceThread> device;
+  const Evaluator* evaluator = nullptr;  ///< on the device's thread; const parts only
+};
+
+std::vector<Station> open_stations(const MeasureOptions& options, const PlannedRun& run,
+                                   const Target& target, CubinCache* cache, RunObserver& observer) {
+  std::vector<Station> stations;
+  for (const TargetGpu& gpu : target.gpus) {
+    stations.emplace_back().device =
+        std::make_unique<DeviceThread>(make_measuring(options, run, target, gpu, cache));
+  }
+  if (stations.empty()) {
+    stations.emplace_back().device =
+        std::make_unique<DeviceThread>(make_estimating(options, run, target, cache, observer));
+  }
+  return stations;
+}
+
+void check_all_fit(const PlannedRun& run, const MeasurePolicy& policy, const Station& station) {
+  for (const ProblemPlan& plan : run.problems) {
+    check_fits(plan.problem, policy, station.evaluator->limits());
+  }
+}
+
+/// Null when nothing is to be stored: estimates never are.
+std::unique_ptr<StoreLog> open_log(const PlannedRun& run, const MeasureOptions& options,
+                                   RunReport header, const DeviceLimits& limits) {
+  if (!header.measured || options.store.off) {
+    return nullptr;
+  }
+  header.device = limits;
+  const RunIdentity identity = identify(run, header);
+  auto log = std::make_unique<StoreLog>(
+      options.store, NewRun{std::move(header), identity, run.baseline,
+                            source_hashes(run.kernels.families), options.store.fresh});
+  if (log->continues()) {
+    print_note(options.output,
+               "going on with an interrupted run of the same measurements (--fresh measures anew)");
+  }
+  return log;
+}
+
+/// The store's logs, one for each station; null where nothing is stored.
+class Logs {
+ public:
+  Logs(const PlannedRun& run, const MeasureOptions& options, const RunReport& header,
+       const std::vector<Station>& stations) {
+    for (const Station& station : stations) {
+      stored_.push_back(open_log(run, options, header, station.evaluator->limits()));
+    }
+  }
+
+  [[nodiscard]] RunLog& of(std::size_t station) {
+    return stored_[station] ? static_cast<RunLog&>(*stored_[station]) : nothing_;
+  }
+  [[nodiscard]] bool all_keep() const {
+    return std::all_of(stored_.begin(), stored_.end(),
+                       [](const auto& log) { return log && log->keeps(); });
+  }
+  void end(const RunReport& report) {
+    for (const auto& log : stored_) {
+      if (log) {
+        log->end_run(report);
+      }
+    }
+  }
+
+ private:
+  std::vector<std::unique_ptr<StoreLog>> stored_;
+  RunLog nothing_;
+};
+
+double busy_s(const std::vector<Station>& stations) {
+  return std::accumulate(
+      stations.begin(), stations.end(), 0.0,
+      [](double sum, const Station& station) { return sum + station.evaluator->busy_s(); });
+}
+
+std::vector<Seat> take_seats(std::vector<Station>& stations, Logs& logs) {
+  std::vector<Seat> seats;
+  for (std::size_t i = 0; i < stations.size(); ++i) {
+    seats.push_back({*stations[i].device, logs.of(i)});
+  }
+  return seats;
+}
+
+}  // namespace
+
+RunEnd measure(const MeasureOptions& options, const PlannedRun& run, const Target& target,
+               const ResultFiles& files, CubinCache* cache) {
+  Recorder recorder(report_header(run, options, target), files);
+  Progress progress(options.output, count_configs(run));
+  std::vector<Station> stations = open_stations(options, run, target, cache, progress);
+  // Compiling begins while the workers start.
+  Pipeline pipeline(
+      {run.kernels.families, target.limits,
+       [&](const CompileRequest& request) { return compile_for(request, options, target, cache); },
+       job_count(options.compile), progress, run.baseline, options.policy.budget_s},
+      run.problems, work_order(run.problems, stations.size()));
+  for (Station& station : stations) {
+    station.evaluator = &station.device->wait_ready();
+    check_all_fit(run, options.policy, station);
+  }
+  recorder.set_device(stations.front().evaluator->limits());
+  Logs logs(run, options, recorder.report(), stations);
+  std::vector<Seat> seats = take_seats(stations, logs);
+  const bool complete = pipeline.run(seats, [&](std::size_t number, ProblemReport report) {
+    recorder.add(number, std::move(report));
+  });
+  progress.finish();
+  recorder.close(complete, busy_s(stations));
+  logs.end(recorder.report());
+  spdlog::debug("compiled for {:.2f} s of {:.2f} s", pipeline.compiling_s(),
+                recorder.report().wall_s);
+  return {recorder.report(), complete, logs.all_keep(), recorder.file_error()};
+}
+
+}  // namespace fatune

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+
+#include "app/choice/target.hpp"
+#include "app/options.hpp"
+#include "app/run/result_files.hpp"
+#include "app/run/session.hpp"
+#include "core/error.hpp"
+#include "report/report.hpp"
+
+namespace fatune {
+
+/// What a run came to.
+struct RunEnd {
+  RunReport report;
+  bool complete = false;            ///< false: the user has interrupted it
+  bool stored = false;              ///< what was measured is in the store
+  std::optional<Error> file_error;  ///< why the result files are not what the report is
+};
+
+/// Carries a plan out on the target's GPUs, or by estimate, and writes the result files as it goes
+/// on. Error(gpu_busy) and Error(too_large) come before anything is measured. Files that cannot be
+/// written any more (a full disk) do not end it: see RunEnd::file_error.
+[[nodiscard]] RunEnd measure(const MeasureOptions& options, const PlannedRun& run,
+                             const Target& target, const ResultFiles& files, CubinCache* cache);
+
+}  // namespace fatune

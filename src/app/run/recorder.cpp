@@ -1,0 +1,42 @@
+#include "app/run/recorder.hpp"
+
+#include <iterator>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "rank/winners.hpp"
+
+namespace fatune {
+
+Recorder::Recorder(RunReport header, ResultFiles files)
+    : report_(std::move(header)), files_(std::move(files)) {}
+
+void Recorder::add(std::size_t number, ProblemReport problem) {
+  const auto place = std::distance(numbers_.begin(), numbers_.insert(number).first);
+  report_.problems.insert(report_.problems.begin() + place, std::move(problem));
+  report_.summary = summarize_winners(report_.problems);
+  save(Moment::meanwhile);
+}
+
+void Recorder::close(bool complete, double busy_s) {
+  report_.complete = complete;
+  report_.busy_s = busy_s;
+  save(Moment::at_the_end);
+}
+
+void Recorder::save(Moment moment) {
+  const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - start_;
+  report_.wall_s = wall.count();
+  try {
+    write_results(files_, report_, moment);
+    file_error_.reset();
+  } catch (const Error& error) {
+    if (!file_error_) {
+      spdlog::warn("results are not in their files yet: {}", error.what());
+    }
+    file_error_ = error;
+  }
+}
+
+}  // namespace fatune

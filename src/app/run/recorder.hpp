@@ -1,0 +1,41 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <set>
+
+#include "app/run/result_files.hpp"
+#include "core/error.hpp"
+#include "report/report.hpp"
+
+namespace fatune {
+
+/// One run under way: the report as it grows, and the files that follow it. When these cannot be
+/// written, it warns and tries again at the next change.
+class Recorder {
+ public:
+  Recorder(RunReport header, ResultFiles files);
+
+  /// The GPU, once it is known how much of its memory is free.
+  void set_device(const DeviceLimits& limits) { report_.device = limits; }
+  /// Problems are reported in the order of their numbers, whichever is done first.
+  void add(std::size_t number, ProblemReport problem);
+  /// `busy_s`: RunReport::busy_s.
+  void close(bool complete, double busy_s);
+
+  [[nodiscard]] const RunReport& report() const { return report_; }
+  [[nodiscard]] const ResultFiles& files() const { return files_; }
+  /// Why the files are not what the report is.
+  [[nodiscard]] const std::optional<Error>& file_error() const { return file_error_; }
+
+ private:
+  void save(Moment moment);
+
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  RunReport report_;
+  ResultFiles files_;
+  std::set<std::size_t> numbers_;  ///< of those in the report
+  std::optional<Error> file_error_;
+};
+
+}  // namespace fatune

@@ -1,0 +1,91 @@
+#include "app/run/run_identity.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include "compile/sha256.hpp"
+#include "measure/measurement_kernels.hpp"
+#include "record/record_json.hpp"
+
+namespace fatune {
+namespace {
+
+void add_file(Sha256& hash, const std::string& name, const std::string& text) {
+  hash.update(name + '\0' + std::to_string(text.size()) + '\0');
+  hash.update(text);
+}
+
+/// Of the kernels that decide whether a result is right.
+std::string verifier_hash(const FileTree& tree) {
+  Sha256 hash;
+  for (const std::string& name : measurement_source_names()) {
+    add_file(hash, name, tree.read("kernels/" + name));
+  }
+  return hash.finish_hex();
+}
+
+/// Of one family: as before there could be several, so that older runs can be gone on with.
+nlohmann::json config_json(const Config& config, const FamilySet& families) {
+  return families.several() ? nlohmann::json{config.family, config.values}
+                            : nlohmann::json(config.values);
+}
+
+nlohmann::json plan_json(const PlannedRun& run) {
+  const FamilySet& families = run.kernels.families;
+  nlohmann::json problems = nlohmann::json::array();
+  for (const ProblemPlan& plan : run.problems) {
+    nlohmann::json configs = nlohmann::json::array();
+    for (const Config& config : plan.configs) {
+      configs.push_back(config_json(config, families));
+    }
+    problems.push_back({record_json(plan.problem), plan.run, std::move(configs)});
+    if (plan.kept_in_race) {
+      problems.back().push_back(config_json(*plan.kept_in_race, families));
+    }
+  }
+  nlohmann::json plan{{"family", families.names()}, {"problems", std::move(problems)}};
+  if (run.counters > 0) {  // else as before there were any, so that older runs can be gone on with
+    plan["counters"] = run.counters;
+  }
+  return plan;
+}
+
+}  // namespace
+
+RunIdentity identify(const PlannedRun& run, const RunReport& header) {
+  const nlohmann::json conditions{{"gpu", header.device.uuid},
+                                  {"policy", record_json(header.policy)},
+                                  {"toolchain", record_json(header.toolchain)},
+                                  {"verifier", verifier_hash(run.kernels.tree)}};
+  RunIdentity identity;
+  identity.conditions = sha256_hex(record_text(conditions));
+  identity.plan = sha256_hex(identity.conditions + record_text(plan_json(run)));
+  return identity;
+}
+
+namespace {
+
+std::string source_hash(const Family& family) {
+  Sha256 hash;
+  for (const auto& item : family.sources.items) {
+    const SourceBundle& sources = *item.value;
+    add_file(hash, sources.main.name, sources.main.text);
+    for (const auto* files : {&sources.headers, &sources.included}) {
+      for (const SourceFile& file : *files) {
+        add_file(hash, file.name, file.text);
+      }
+    }
+  }
+  return hash.finish_hex();
+}
+
+}  // namespace
+
+std::map<std::string, std::string> source_hashes(const FamilySet& families) {
+  std::map<std::string, std::string> hashes;
+  for (const Family& family : families.all()) {
+    hashes[family.name] = source_hash(family);
+  }
+  return hashes;
+}
+
+}  // namespace fatune

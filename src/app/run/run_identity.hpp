@@ -1,0 +1,19 @@
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "app/run/session.hpp"
+#include "report/report.hpp"
+#include "store/run_writer.hpp"
+
+namespace fatune {
+
+/// What decides whether stored measurements can stand for those of this run (docs/store.md).
+/// `header`: the run's report before its first problem.
+[[nodiscard]] RunIdentity identify(const PlannedRun& run, const RunReport& header);
+
+/// By family: SHA-256 over its sources and headers, with their names.
+[[nodiscard]] std::map<std::string, std::string> source_hashes(const FamilySet& families);
+
+}  // namespace fatune

@@ -1,0 +1,241 @@
+#include "app/run/session.hpp"
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/choice/baseline.hpp"
+#include "app/console/console.hpp"
+#include "app/run/measuring.hpp"
+#include "app/run/result_files.hpp"
+#include "core/device_limits.hpp"
+#include "core/error.hpp"
+#include "emit/run_report.hpp"
+#include "engine/interrupt.hpp"
+
+namespace fatune {
+namespace {
+
+std::size_t count_tried(const RunReport& report) {
+  std::size_t tried = 0;
+  for (const ProblemReport& problem : report.problems) {
+    tried += problem.ranking.size() + problem.failures.size() + problem.audited.size();
+  }
+  return tried;
+}
+
+void explain_interruption(const RunEnd& end, const PlannedRun& run, const OutputOptions& output) {
+  const std::size_t all = count_configs(run);
+  print_note(output,
+             fmt::format("fatune: interrupted: {} of {} configurations have no time yet{}",
+                         all - count_tried(end.report), all,
+                         end.stored ? ".\n  What was measured is stored: the same command goes on "
+                                      "from there (--fresh does not)"
+                                    : ""));
+}
+
+bool is_failure(const Entry& entry) {
+  const Outcome& outcome = entry.outcome;
+  return std::holds_alternative<CompileFailed>(outcome) ||
+         std::holds_alternative<Crashed>(outcome) || std::holds_alternative<TimedOut>(outcome) ||
+         std::holds_alternative<WrongResult>(outcome) ||
+         std::holds_alternative<Implausible>(outcome) || std::holds_alternative<Flagged>(outcome);
+}
+
+bool has_failures(const RunReport& report) {
+  return std::any_of(report.problems.begin(), report.problems.end(), [](const auto& problem) {
+    return std::any_of(problem.failures.begin(), problem.failures.end(), is_failure);
+  });
+}
+
+bool lacks_ranking(const RunReport& report) {
+  return report.problems.empty() ||
+         std::any_of(report.problems.begin(), report.problems.end(),
+                     [](const auto& problem) { return problem.ranking.empty(); });
+}
+
+ExitCode exit_code_of(const RunEnd& end, bool strict) {
+  if (!end.complete) {
+    return ExitCode::interrupted;
+  }
+  if (strict && has_failures(end.report)) {
+    return ExitCode::failed_outcomes;
+  }
+  return lacks_ranking(end.report) ? ExitCode::nothing_ranked : ExitCode::ok;
+}
+
+/// Whether the time of a launch has that of clearing its workspaces in it.
+void announce_workspaces(const FamilySet& families, const OutputOptions& output) {
+  for (const Family& family : families.all()) {
+    for (const BufferRule& buffer : family.arguments.buffers) {
+      if (buffer.clear != "never") {
+        print_note(output,
+                   fmt::format("workspace {} is filled before each launch, {} the timed part",
+                               buffer.name, buffer.clear == "timed" ? "within" : "outside"));
+      }
+    }
+  }
+}
+
+/// A table says it in its own last line.
+void repeat_estimate(const RunReport& report, const ResultFiles& files,
+                     const OutputOptions& output) {
+  const bool table = output.format == OutputFormat::table && !files.print_best;
+  if (!report.measured && !table) {
+    print_note(output, "NOT MEASURED: nothing was timed; the ranking is an estimate");
+  }
+}
+
+void name_files(const ResultFiles& files, const OutputOptions& output) {
+  for (const auto& path : files.paths()) {
+    print_note(output, "wrote " + path.string());
+  }
+}
+
+/// Different GPU models give separate rankings, in folders of their own.
+ResultFiles files_for(const MeasureOptions& options, const Target& target, bool one_of_several) {
+  ResultFiles files = result_files(options);
+  if (one_of_several && files.folder) {
+    *files.folder /= file_name_part(target.limits.name);
+  }
+  if (one_of_several && (files.best_file || files.print_best)) {
+    throw Error(ExitCode::usage,
+                "the GPUs are of several models: one file cannot hold the best of all", "--best",
+                "use --out, or choose GPUs of one model with --devices");
+  }
+  return files;
+}
+
+ExitCode worse(ExitCode a, ExitCode b) { return a == ExitCode::ok ? b : a; }
+
+/// Of several GPU models, what people read is printed as soon as it is there, and what programs
+/// read when all is: it is one document. Also when an error ends the run before.
+class Reports {
+ public:
+  Reports(const OutputOptions& output, std::size_t models)
+      : output_(output), print_(print_options_of(output)), models_(models) {}
+
+  void add(const RunReport& report) {
+    const bool for_programs =
+        print_.format == OutputFormat::json || print_.format == OutputFormat::csv;
+    if (models_ > 1 && for_programs) {
+      reports_.push_back(report);
+    } else {
+      print_report(print_run_report(report, print_), output_);
+    }
+  }
+  void close() {
+    if (!reports_.empty()) {
+      print_result(print_run_reports(std::exchange(reports_, {}), print_.format));
+    }
+  }
+
+ private:
+  const OutputOptions& output_;
+  PrintOptions print_;
+  std::size_t models_;
+  std::vector<RunReport> reports_;
+};
+
+void print_end(const RunEnd& end, const PlannedRun& run, const ResultFiles& files,
+               const OutputOptions& output, Reports& reports) {
+  if (!end.file_error) {
+    name_files(files, output);
+  }
+  if (!end.complete) {
+    explain_interruption(end, run, output);
+  }
+  for (const std::string& note : baseline_notes(end.report, run.baseline)) {
+    print_note(output, note);
+  }
+  if (files.print_best) {
+    print_result(best_configs_json(end.report));
+  } else {
+    reports.add(end.report);
+  }
+  repeat_estimate(end.report, files, output);
+}
+
+PlannedRun fitted(const PlannedRun& run, const Target& target) {
+  PlannedRun fitted = run;
+  if (run.fit) {
+    run.fit(target.limits, fitted.problems);
+  }
+  return fitted;
+}
+
+/// On one GPU model after the other, until the user interrupts it.
+ExitCode measure_all(const MeasureOptions& options, const PlannedRun& run,
+                     const std::vector<Target>& targets, CubinCache* cache, Reports& reports) {
+  ExitCode code = ExitCode::ok;
+  for (const Target& target : targets) {
+    const ResultFiles files = files_for(options, target, targets.size() > 1);
+    check_writable(files);
+    const PlannedRun here = fitted(run, target);
+    const RunEnd end = measure(options, here, target, files, cache);
+    print_end(end, here, files, options.output, reports);
+    if (end.file_error) {
+      throw *end.file_error;
+    }
+    code = worse(code, exit_code_of(end, options.strict));
+    if (!end.complete) {
+      break;
+    }
+  }
+  return code;
+}
+
+}  // namespace
+
+std::size_t count_configs(const PlannedRun& run) {
+  std::size_t count = 0;
+  for (const ProblemPlan& plan : run.problems) {
+    count += plan.configs.size() + plan.pruned_here.size() + plan.audited.size();
+  }
+  return count;
+}
+
+void announce_estimate(const Target& target, const OutputOptions& output) {
+  if (!target.measured()) {
+    print_note(output, fmt::format("NOT MEASURED: {}; estimating for {}", target.why_not_measured,
+                                   target.limits.name));
+  }
+}
+
+std::unique_ptr<CubinCache> open_cache(const CompileSettings& settings) {
+  if (settings.no_cache) {
+    return nullptr;
+  }
+  CacheSettings cache = cache_settings_from_environment();
+  cache.folder = settings.cache_dir.value_or(cache.folder);
+  return std::make_unique<CubinCache>(std::move(cache));
+}
+
+int job_count(const CompileSettings& settings) {
+  const auto cores = static_cast<int>(std::thread::hardware_concurrency());
+  return settings.jobs > 0 ? settings.jobs : std::max(1, cores);
+}
+
+ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run) {
+  const InterruptWatch watch;
+  const auto cache = open_cache(options.compile);
+  const std::vector<Target> targets =
+      choose_targets(options.target, run.kernels.tree, run.kernels.families.greatest_arch());
+  announce_estimate(targets.front(), options.output);
+  if (targets.front().measured()) {
+    announce_workspaces(run.kernels.families, options.output);
+  }
+  Reports reports(options.output, targets.size());
+  try {
+    const ExitCode code = measure_all(options, run, targets, cache.get(), reports);
+    reports.close();
+    return code;
+  } catch (...) {
+    reports.close();
+    throw;
+  }
+}
+
+}  // namespace fatune

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/choice/kernel_choice.hpp"
+#include "app/choice/target.hpp"
+#include "app/options.hpp"
+#include "compile/cubin_cache.hpp"
+#include "core/exit_code.hpp"
+#include "engine/problem_plan.hpp"
+
+namespace fatune {
+
+/// What `sweep` and `run` have planned.
+struct PlannedRun {
+  KernelSet kernels;
+  std::string space;  ///< for the records; empty when configurations were named
+  std::vector<ProblemPlan> problems;
+  std::optional<Config> baseline;
+  int counters = 0;  ///< MeasureOptions::counters
+  /// Makes the problems those of a device; empty: they are the same on each.
+  std::function<void(const DeviceLimits&, std::vector<ProblemPlan>&)> fit = {};
+};
+
+/// Configurations that have an outcome, those of an audit too, over all problems.
+[[nodiscard]] std::size_t count_configs(const PlannedRun& run);
+
+/// Carries it out on the GPUs, or by estimate, and prints and writes the rankings; a separate one
+/// for each GPU model.
+/// Error(no_gpu), Error(gpu_busy), Error(too_large) and Error(io) come before anything is measured.
+[[nodiscard]] ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run);
+
+/// Says that nothing will be timed, and why, if so.
+void announce_estimate(const Target& target, const OutputOptions& output);
+
+/// The cache that the options and the environment name; null with --no-cache.
+[[nodiscard]] std::unique_ptr<CubinCache> open_cache(const CompileSettings& settings);
+[[nodiscard]] int job_count(const CompileSettings& settings);
+
+}  // namespace fatune

@@ -1,0 +1,158 @@
+#include "app/run/store_log.hpp"
+
+#include <string_view>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "compile/sha256.hpp"
+#include "core/error.hpp"
+#include "store/open_store.hpp"
+
+namespace fatune {
+namespace {
+
+std::filesystem::path path_of(const StoreOptions& options) {
+  const auto path = options.file ? options.file : default_store_path();
+  if (!path) {
+    throw Error(ExitCode::io, "no place for the database is known",
+                "neither XDG_DATA_HOME nor HOME is set", "name a file with --db, or say --no-db");
+  }
+  return *path;
+}
+
+std::string code_hash(const Artifact* artifact) {
+  return artifact == nullptr
+             ? std::string()
+             : sha256_hex(std::string_view(artifact->cubin.data(), artifact->cubin.size()));
+}
+
+}  // namespace
+
+template <typename Action>
+void StoreLog::attempt(Action action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    spdlog::warn("results are not stored: {}", error.what());
+    journal_.reset();
+    writer_.reset();
+    database_.reset();
+    reuse_ = false;
+    continues_ = false;
+  }
+}
+
+StoreLog::StoreLog(const StoreOptions& options, const NewRun& run) : identity_(run.identity) {
+  attempt([&] { open(options, run); });
+}
+
+void StoreLog::open(const StoreOptions& options, const NewRun& run) {
+  database_ = std::make_unique<Database>(open_store(path_of(options), Database::Mode::create));
+  writer_ = std::make_unique<RunWriter>(*database_, run);
+  reuse_ = options.reuse;
+  continues_ = !options.fresh && has_unfinished(*database_, identity_, writer_->run_id());
+}
+
+bool StoreLog::has_begun(const Problem& problem, int run) {
+  bool begun = false;
+  if (keeps() && continues_) {
+    attempt(
+        [&] { begun = fatune::has_begun(*database_, identity_, writer_->run_id(), problem, run); });
+  }
+  return begun;
+}
+
+void StoreLog::begin_problem(const ProblemReport& header) {
+  problem_ = header;
+  if (keeps()) {
+    attempt([&] {
+      writer_->begin_problem(header);
+      journal_.emplace(*database_, writer_->run_problem());
+    });
+  }
+}
+
+std::optional<ProblemReport> StoreLog::recall_problem() {
+  std::optional<StoredProblem> found;
+  if (keeps() && continues_) {
+    attempt([&] {
+      found = fatune::recall_problem(*database_, identity_, writer_->run_id(), problem_.problem,
+                                     problem_.run);
+      if (found) {
+        writer_->repeat_problem(found->id);
+        found = load_problem(*database_, writer_->run_problem());
+      }
+    });
+  }
+  return found ? std::optional(std::move(found->report)) : std::nullopt;
+}
+
+std::vector<JournalEvent> StoreLog::take_over_journal() {
+  std::vector<JournalEvent> events;
+  if (keeps() && continues_) {
+    attempt([&] {
+      events =
+          recall_journal(*database_, identity_, writer_->run_id(), problem_.problem, problem_.run);
+      journal_->add_all(events);
+    });
+  }
+  return events;
+}
+
+void StoreLog::drop_journal() {
+  if (keeps()) {
+    attempt([&] { journal_->clear(); });
+  }
+}
+
+void StoreLog::journal(const JournalEvent& event) {
+  if (keeps()) {
+    attempt([&] { journal_->add(event); });
+  }
+}
+
+std::optional<Recalled> StoreLog::find(const StoredTrial& trial) {
+  std::optional<Recalled> found;
+  if (continues_) {
+    found = recall_unfinished(*database_, identity_, writer_->run_id(), trial);
+  }
+  if (!found && reuse_) {
+    found = recall_measurement(*database_, identity_.conditions, writer_->run_id(), trial);
+  }
+  return found;
+}
+
+std::optional<Outcome> StoreLog::recall(const Entry& entry, const LaunchGeometry& launch) {
+  std::optional<Recalled> found;
+  if (keeps() && (reuse_ || continues_) && !entry.artifact_key.empty()) {
+    attempt([&] { found = find({problem_.problem, problem_.run, entry.artifact_key, launch}); });
+  }
+  if (!found) {
+    return std::nullopt;
+  }
+  source_ = found->id;
+  return std::move(found->outcome);
+}
+
+void StoreLog::add(const Entry& entry, const TrialRecord& trial) {
+  const OutcomeOrigin origin{code_hash(trial.artifact), trial.launch, trial.evaluated,
+                             std::exchange(source_, std::nullopt)};
+  if (keeps()) {
+    attempt([&] { writer_->add(entry, origin); });
+  }
+}
+
+void StoreLog::end_problem(const ProblemReport& report, bool finished) {
+  if (keeps()) {
+    attempt([&] { writer_->end_problem(report, finished); });
+  }
+}
+
+void StoreLog::end_run(const RunReport& report) {
+  if (keeps()) {
+    attempt([&] { writer_->end_run(report); });
+  }
+}
+
+}  // namespace fatune

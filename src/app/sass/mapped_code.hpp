@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/sass/sass_case.hpp"
+#include "app/sass/sass_code.hpp"
+#include "ptx/module.hpp"
+#include "ptx/source_names.hpp"
+
+namespace fatune {
+
+/// A kernel's machine code with the lines that it was made from. Files are called as #include
+/// names them ("flash_sm80/softmax.cuh").
+struct MappedCode {
+  SassCode code;
+  std::string ptx_text;
+  PtxModule ptx;
+  std::size_t ptx_function = 0;  ///< index of the kernel
+  SourceLines files;
+};
+
+/// Compiles the configuration with line information: a separate artifact, whose machine code is
+/// the same. Errors as load_code.
+[[nodiscard]] MappedCode load_mapped_code(const SassOptions& options, const CodeSource& source);
+
+}  // namespace fatune

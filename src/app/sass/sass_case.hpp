@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "app/choice/kernel_choice.hpp"
+#include "app/options.hpp"
+#include "attention/problem.hpp"
+#include "core/device_limits.hpp"
+#include "core/kernel_code.hpp"
+
+namespace fatune {
+
+/// A configuration whose machine code is to be looked at, and what it is compiled for.
+struct SassCase {
+  KernelChoice kernels;
+  Config config;
+  Problem problem;
+  DeviceLimits limits;
+  std::string measured_key;  ///< of the code that a stored run measured; empty: none did
+
+  [[nodiscard]] std::string name() const;  ///< short form
+  [[nodiscard]] CompileRequest request() const;
+};
+
+/// The configuration that the options name, or that has the rank asked for in a stored run.
+/// Error(usage): it does not parse, the family cannot build it, there is no such run or rank, or
+/// the run has several problems that fit the options. Precondition: the source is a configuration
+/// or a run.
+[[nodiscard]] SassCase sass_case(const SassOptions& options, const CodeSource& source);
+
+}  // namespace fatune
