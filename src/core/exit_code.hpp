@@ -3,7 +3,7 @@
 namespace fatune {
 
 /// Every way the process can end. The numbers are part of the command line's contract
-/// (README, "Exit codes"); never renumber.
+/// (docs/reference.md); never renumber.
 enum class ExitCode : int {
   ok = 0,
   internal = 1,  ///< a bug in fatune: an exception nobody expected
@@ -11,7 +11,7 @@ enum class ExitCode : int {
   bad_file = 3,  ///< a file that cannot be read, parsed, or that violates its schema
   no_gpu = 4,    ///< a GPU is required and none is usable
   nothing_ranked = 5,   ///< the command ran, but no configuration survived
-  failed_outcomes = 6,  ///< a configuration was wrong, crashed or did not compile (README: where)
+  failed_outcomes = 6,  ///< a configuration was wrong, crashed or did not compile
   io = 7,               ///< an output file, or standard output, cannot be written
   too_large = 8,        ///< a problem does not fit the GPU (refused before anything is allocated)
   gpu_failure = 9,      ///< the driver failed in a way that ends the command

@@ -25,7 +25,7 @@ constexpr std::array kDocuments{
     "README.md",           "CONTRIBUTING.md",  "docs/bring-your-own-kernel.md",
     "docs/cases.md",       "docs/check.md",    "docs/debug.md",
     "docs/emulate.md",     "docs/estimate.md", "docs/launch.md",
-    "docs/performance.md", "docs/profile.md"};
+    "docs/performance.md", "docs/profile.md",  "docs/reference.md"};
 
 constexpr std::string_view kExitCode = "exit code ";
 

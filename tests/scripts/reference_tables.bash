@@ -1,6 +1,6 @@
-# README's table of exit codes has the numbers of src/core/exit_code.hpp. Its table of environment
-# variables has every variable that the program and scripts/ read, and no other; a name that the kernels
-# use as well is a macro.
+# docs/reference.md: its table of exit codes has the numbers of src/core/exit_code.hpp, and its table of
+# environment variables has every variable that the program and scripts/ read, and no other. A name that
+# the kernels use as well is a macro.
 set -euo pipefail
 cd -- "$SCRIPTS/.."
 
@@ -13,19 +13,19 @@ read_somewhere() {
 bad=0
 numbers() { grep -oE "$1" "$2" | grep -oE '[0-9]+' | sort -n; }
 diff <(numbers '^  [a-z_]+ = [0-9]+' src/core/exit_code.hpp) \
-  <(sed -n '/^## Exit codes/,/^## /p' README.md | numbers '^\| [0-9]+ ' /dev/stdin) ||
-  { echo "FAILED: README's exit codes are not those of src/core/exit_code.hpp"; bad=1; }
+  <(sed -n '/^## Exit codes/,/^## /p' docs/reference.md | numbers '^\| [0-9]+ ' /dev/stdin) ||
+  { echo "FAILED: the exit codes in docs/reference.md are not those of src/core/exit_code.hpp"; bad=1; }
 
 is_macro() { grep -rqw -- "$1" kernels; }
 
-mapfile -t documented < <(sed -n '/^## Environment/,/^## /p' README.md | grep '^|' | cut -d'|' -f2 |
+mapfile -t documented < <(sed -n '/^## Environment/,/^## /p' docs/reference.md | grep '^|' | cut -d'|' -f2 |
   grep -oE '[A-Z][A-Z0-9_]+' | sort -u)
 while read -r name; do
   is_macro "$name" || [[ " ${documented[*]} " == *" $name "* ]] ||
-    { echo "FAILED: README's table of environment variables lacks $name"; bad=1; }
+    { echo "FAILED: docs/reference.md's table of environment variables lacks $name"; bad=1; }
 done < <(read_somewhere | sort -u)
 for name in "${documented[@]}"; do
   grep -rqw -- "$name" src scripts cmake || [[ $name == CUDA_VISIBLE_DEVICES ]] ||
-    { echo "FAILED: nothing reads $name, which README's table has"; bad=1; }
+    { echo "FAILED: nothing reads $name, which docs/reference.md has"; bad=1; }
 done
 exit "$bad"
