@@ -14,6 +14,7 @@
 #include "cli/subcommands.hpp"
 #include "cli/suggestion.hpp"
 #include "cli/terminal.hpp"
+#include "core/environment.hpp"
 #include "core/error.hpp"
 
 namespace fatune {

@@ -1,14 +1,10 @@
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "app/options.hpp"
 
 namespace fatune {
-
-/// An environment variable; nothing when it is not set.
-[[nodiscard]] std::optional<std::string> environment_variable(const char* name);
 
 /// What the streams can show: colour only on a terminal that is not "dumb" and without NO_COLOR
 /// (any value but the empty one), a live progress line where standard error is such a terminal;

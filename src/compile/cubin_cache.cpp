@@ -8,13 +8,13 @@
 #include <cerrno>
 #include <charconv>
 #include <chrono>
-#include <cstdlib>
 #include <fstream>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
 #include "compile/cache_entry.hpp"
+#include "core/environment.hpp"
 #include "core/error.hpp"
 
 namespace fatune {
@@ -128,19 +128,9 @@ void remove_stale_temporaries(const fs::path& folder) {
   }
 }
 
-const char* environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr && *value != '\0' ? value : nullptr;
-}
-
-/// The XDG base directory rules: a relative XDG_CACHE_HOME is ignored.
 fs::path cache_home() {
-  if (const char* xdg = environment("XDG_CACHE_HOME"); xdg != nullptr && *xdg == '/') {
-    return xdg;
-  }
-  const char* home = environment("HOME");
-  return home != nullptr ? fs::path(home) / ".cache"
-                         : fs::path(fmt::format("/tmp/fatune-cache-{}", getuid()));
+  const auto folder = xdg_folder("XDG_CACHE_HOME", ".cache");
+  return folder ? *folder : fs::path(fmt::format("/tmp/fatune-cache-{}", getuid()));
 }
 
 constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
@@ -162,8 +152,8 @@ std::int64_t parse_mebibytes(std::string_view text) {
 CacheSettings cache_settings_from_environment() {
   CacheSettings settings;
   settings.folder = cache_home() / "fatune";
-  if (const char* mebibytes = environment("FATUNE_CACHE_MIB")) {
-    settings.cap_bytes = parse_mebibytes(mebibytes) * kMebibyte;
+  if (const auto mebibytes = environment_variable("FATUNE_CACHE_MIB")) {
+    settings.cap_bytes = parse_mebibytes(*mebibytes) * kMebibyte;
   }
   return settings;
 }

@@ -1,7 +1,6 @@
 #include "data/include_paths.hpp"
 
-#include <cstdlib>
-
+#include "core/environment.hpp"
 #include "core/error.hpp"
 
 namespace fatune {
@@ -28,9 +27,8 @@ void add_with_cccl(const fs::path& include, std::vector<fs::path>& folders) {
 std::vector<fs::path> toolkit_include_folders() {
   std::vector<fs::path> folders;
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    const char* root = std::getenv(variable);
-    if (root != nullptr && *root != '\0') {
-      add_with_cccl(fs::path(root) / "include", folders);
+    if (const auto root = environment_variable(variable)) {
+      add_with_cccl(fs::path(*root) / "include", folders);
     }
     if (!folders.empty()) {
       return folders;

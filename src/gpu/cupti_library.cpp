@@ -6,9 +6,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <string>
 
+#include "core/environment.hpp"
 #include "core/error.hpp"
 #include "gpu/cupti_api.hpp"
 
@@ -147,11 +147,9 @@ std::string remedy_of(CUptiResult result) {
 
 CuptiApi load_cupti() {
   CuptiApi api;
-  // Set, if at all, by whoever started the process.
-  const char* const chosen = std::getenv(kCuptiVariable);  // NOLINT(concurrency-mt-unsafe)
-  const bool by_user = chosen != nullptr && *chosen != '\0';
-  api.library = by_user ? chosen : "";
-  void* const library = by_user ? open_chosen(api.library) : open_first(api.library);
+  const auto chosen = environment_variable(kCuptiVariable);
+  api.library = chosen.value_or("");
+  void* const library = chosen ? open_chosen(api.library) : open_first(api.library);
   std::string missing;
 #define FATUNE_FIND(name) find(library, #name, api.name, missing);
   FATUNE_CUPTI_FUNCTIONS(FATUNE_FIND)

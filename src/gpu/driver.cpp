@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
-#include <cstdlib>
 #include <string_view>
 
+#include "core/environment.hpp"
 #include "gpu/cuda_api.hpp"
 #include "gpu/nvrtc.hpp"
 
@@ -39,16 +39,15 @@ std::string library_remedy(bool chosen_by_user) {
 }
 
 void* open_library(DriverStatus& status) {
-  const char* chosen = std::getenv(kDriverVariable);
-  const bool by_user = chosen != nullptr && *chosen != '\0';
-  status.library = by_user ? chosen : kDefaultDriver;
+  const auto chosen = environment_variable(kDriverVariable);
+  status.library = chosen.value_or(kDefaultDriver);
   void* library = dlopen(status.library.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* reason = dlerror();
     fail(status, DriverState::no_library,
          fmt::format("the CUDA driver library cannot be loaded: {}",
                      reason == nullptr ? status.library : reason),
-         library_remedy(by_user));
+         library_remedy(chosen.has_value()));
   }
   return library;
 }

@@ -1,11 +1,11 @@
 #include "gpu/driver_release.hpp"
 
 #include <algorithm>
-#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <sstream>
 
+#include "core/environment.hpp"
 #include "gpu/nvml.hpp"
 
 namespace fatune::gpu {
@@ -23,10 +23,8 @@ std::string release_of_kernel_module() {
 }
 
 std::string find_release() {
-  // Set, if at all, by whoever started the process.
-  const char* const chosen = std::getenv("FATUNE_LIBNVML");  // NOLINT(concurrency-mt-unsafe)
   const std::string release =
-      chosen == nullptr || *chosen == '\0' ? release_of_kernel_module() : std::string();
+      environment_variable("FATUNE_LIBNVML") ? std::string() : release_of_kernel_module();
   return release.empty() ? nvml_driver_release() : release;
 }
 

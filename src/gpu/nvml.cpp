@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdlib>
+
+#include "core/environment.hpp"
 
 namespace fatune::gpu {
 namespace {
@@ -18,11 +19,7 @@ constexpr int kClockSm = 1;          // NVML_CLOCK_SM
 constexpr int kSensorGpu = 0;        // NVML_TEMPERATURE_GPU
 constexpr unsigned kMigEnabled = 1;  // NVML_DEVICE_MIG_ENABLE
 
-const char* library_name() {
-  // Set, if at all, by whoever started the process.
-  const char* const chosen = std::getenv(kNvmlVariable);  // NOLINT(concurrency-mt-unsafe)
-  return chosen == nullptr || *chosen == '\0' ? kDefaultNvml : chosen;
-}
+std::string library_name() { return environment_variable(kNvmlVariable).value_or(kDefaultNvml); }
 
 }  // namespace
 
@@ -30,7 +27,7 @@ const char* library_name() {
 struct Nvml::Library {
   using Device = void*;
 
-  explicit Library(const char* name) : handle(dlopen(name, RTLD_NOW | RTLD_LOCAL)) {
+  explicit Library(const std::string& name) : handle(dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (handle == nullptr) {
       return;
     }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstdlib>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -11,6 +10,7 @@
 #include "attention/flop.hpp"
 #include "attention/input_kind.hpp"
 #include "attention/probe_problem.hpp"
+#include "core/environment.hpp"
 #include "core/error.hpp"
 
 namespace fatune {
@@ -68,13 +68,12 @@ DeadlineSettings under_tool(const DeadlineSettings& settings) {
 
 DeadlineSettings deadline_settings_from_environment() {
   DeadlineSettings settings;
-  // Read before any thread is started, and never written.
-  const char* const text = std::getenv(kVariable);  // NOLINT(concurrency-mt-unsafe)
-  if (text == nullptr || *text == '\0') {
+  const auto text = environment_variable(kVariable);
+  if (!text) {
     return settings;
   }
   settings.floor = std::chrono::ceil<std::chrono::milliseconds>(
-      std::chrono::duration<double>(positive_seconds(text)));
+      std::chrono::duration<double>(positive_seconds(*text)));
   settings.start = std::max(settings.start, settings.floor);
   settings.problem = std::max(settings.problem, settings.floor);
   return settings;

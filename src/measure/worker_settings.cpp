@@ -1,7 +1,8 @@
 #include "measure/worker_settings.hpp"
 
-#include <cstdlib>
 #include <filesystem>
+
+#include "core/environment.hpp"
 
 namespace fatune {
 namespace {
@@ -11,10 +12,8 @@ namespace fs = std::filesystem;
 constexpr const char* kThisProgram = "/proc/self/exe";
 
 std::string worker_program(bool launched) {
-  // Read before any thread is started, and never written.
-  const char* const chosen = std::getenv("FATUNE_WORKER");  // NOLINT(concurrency-mt-unsafe)
-  if (chosen != nullptr && *chosen != '\0') {
-    return chosen;
+  if (const auto chosen = environment_variable("FATUNE_WORKER")) {
+    return *chosen;
   }
   // The link outlives a rebuilt program; in a launcher it would name the launcher.
   return launched ? fs::read_symlink(kThisProgram).string() : kThisProgram;

@@ -3,21 +3,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <system_error>
 
+#include "core/environment.hpp"
 #include "core/error.hpp"
 
 namespace fatune {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::optional<std::string> variable(const std::string& name) {
-  const char* value = std::getenv(name.c_str());
-  return value != nullptr && *value != '\0' ? std::optional<std::string>(value) : std::nullopt;
-}
 
 /// What a folder holds, sorted by name as people count: cuda-12.9 before cuda-13.0.
 std::vector<fs::path> entries(const fs::path& folder) {
@@ -35,7 +30,7 @@ std::vector<fs::path> entries(const fs::path& folder) {
 }
 
 void add_path(std::vector<fs::path>& folders) {
-  const std::string path = variable("PATH").value_or("");
+  const std::string path = environment_variable("PATH").value_or("");
   for (std::size_t from = 0; from <= path.size();) {
     const std::size_t to = std::min(path.find(':', from), path.size());
     if (to > from) {
@@ -47,7 +42,7 @@ void add_path(std::vector<fs::path>& folders) {
 
 void add_toolkits(std::vector<fs::path>& folders) {
   for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const auto root = variable(name)) {
+    if (const auto root = environment_variable(name)) {
       folders.push_back(fs::path(*root) / "bin");
     }
   }
@@ -104,14 +99,14 @@ bool is_executable(const fs::path& file) {
 
 ToolPlaces tool_places(const std::string& chosen) {
   ToolPlaces places;
-  places.chosen = variable(chosen);
+  places.chosen = environment_variable(chosen.c_str());
   add_path(places.folders);
   add_toolkits(places.folders);
   add_build_folder(places.folders);
-  if (const auto environment = variable("VIRTUAL_ENV")) {
+  if (const auto environment = environment_variable("VIRTUAL_ENV")) {
     add_python(*environment, places.folders);
   }
-  if (const auto home = variable("HOME")) {
+  if (const auto home = environment_variable("HOME")) {
     add_python(fs::path(*home) / ".local", places.folders);
   }
   add_python("/usr/local", places.folders);

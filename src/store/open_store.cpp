@@ -1,20 +1,14 @@
 #include "store/open_store.hpp"
 
-#include <cstdlib>
 #include <system_error>
 
+#include "core/environment.hpp"
 #include "store/schema.hpp"
 
 namespace fatune {
 namespace {
 
 namespace fs = std::filesystem;
-
-const char* environment(const char* name) {
-  // Read before any thread is started, and never written.
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
-  return value != nullptr && *value != '\0' ? value : nullptr;
-}
 
 /// Of larger files only what is read is checked: a full check would read all of it at every start.
 constexpr std::uintmax_t kMostCheckedBytes = std::uintmax_t{64} << 20;
@@ -35,12 +29,8 @@ void check_whole(Database& database) {
 
 std::optional<fs::path> default_store_path() {
   constexpr const char* kFile = "fatune/fatune.db";
-  if (const char* xdg = environment("XDG_DATA_HOME"); xdg != nullptr && *xdg == '/') {
-    return fs::path(xdg) / kFile;
-  }
-  const char* home = environment("HOME");
-  return home == nullptr ? std::nullopt
-                         : std::optional(fs::path(home) / ".local" / "share" / kFile);
+  const auto folder = xdg_folder("XDG_DATA_HOME", ".local/share");
+  return folder ? std::optional(*folder / kFile) : std::nullopt;
 }
 
 Database open_store(const fs::path& path, Database::Mode mode,

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "app/profile/profile_run.hpp"
+#include "core/environment.hpp"
 #include "emit/output_file.hpp"
 #include "plan/short_form.hpp"
 
@@ -14,19 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// As bash reads it back.
-std::string quoted(const std::string& text) {
-  std::string out = "'";
-  for (const char c : text) {
-    out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  }
-  return out + "'";
-}
-
 std::string problem_words(const ProfileOptions& options, const Family& family,
                           const Problem& problem) {
   std::string words = fmt::format(
-      "--family {} --seq {} --dhead {} --dtype {} --batch {} --heads {}", quoted(family.name),
+      "--family {} --seq {} --dhead {} --dtype {} --batch {} --heads {}", shell_word(family.name),
       problem.seq_len, problem.d_head, dtype_name(problem.dtype), problem.batch, problem.heads);
   words += problem.causal ? " --causal" : "";
   for (const ProblemDetail& detail : kProblemDetails) {
@@ -35,7 +27,7 @@ std::string problem_words(const ProfileOptions& options, const Family& family,
     }
   }
   for (const fs::path& dir : options.kernels.kernel_dirs) {
-    words += " --kernel-dir " + quoted(fs::absolute(dir).string());
+    words += " --kernel-dir " + shell_word(fs::absolute(dir).string());
   }
   return words;
 }
@@ -46,7 +38,8 @@ std::map<std::string, std::string> config_options(const ProfilePlan& plan,
   std::map<std::string, std::string> options;
   for (const ProfileCase& one : problem.cases) {
     options[one.config.family] +=
-        " \\\n  --config " + quoted(short_form(plan.kernels.families.of(one.config), one.config));
+        " \\\n  --config " +
+        shell_word(short_form(plan.kernels.families.of(one.config), one.config));
   }
   return options;
 }
@@ -91,7 +84,7 @@ std::vector<fs::path> write_profile_scripts(const ProfileOptions& options, const
     for (std::size_t i = 0; i < problem.cases.size(); ++i) {
       const Family& family = families.of(problem.cases[i].config);
       const std::string config =
-          " \\\n  --config " + quoted(short_form(family, problem.cases[i].config));
+          " \\\n  --config " + shell_word(short_form(family, problem.cases[i].config));
       scripts.push_back(write_script(
           folder / fmt::format("ncu_{}_{}.sh", stem, i + 1),
           script("Profiles one configuration with Nsight Compute, all sections.",

@@ -1,0 +1,40 @@
+#include "core/environment.hpp"
+
+#include <cstdlib>
+
+namespace fatune {
+namespace {
+
+bool is_plain(const std::string& word) {
+  constexpr const char* kPlain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./,=:+@%";
+  return !word.empty() && word.find_first_not_of(kPlain) == std::string::npos;
+}
+
+}  // namespace
+
+std::optional<std::string> environment_variable(const char* name) {
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
+  return value == nullptr || *value == '\0' ? std::nullopt : std::optional<std::string>(value);
+}
+
+std::optional<std::filesystem::path> xdg_folder(const char* variable, const char* below_home) {
+  if (const auto chosen = environment_variable(variable); chosen && chosen->front() == '/') {
+    return *chosen;
+  }
+  const auto home = environment_variable("HOME");
+  return home ? std::optional(std::filesystem::path(*home) / below_home) : std::nullopt;
+}
+
+std::string shell_word(const std::string& text) {
+  if (is_plain(text)) {
+    return text;
+  }
+  std::string word = "'";
+  for (const char c : text) {
+    word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return word + "'";
+}
+
+}  // namespace fatune

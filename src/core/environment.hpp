@@ -1,0 +1,21 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+
+// Call these while nothing writes the environment; fatune never does.
+namespace fatune {
+
+/// The value of an environment variable; nothing where it is unset or empty.
+[[nodiscard]] std::optional<std::string> environment_variable(const char* name);
+
+/// The folder that `variable` names, else `below_home` in the user's home; nothing where neither is
+/// known. A relative path in `variable` is ignored. Source: XDG Base Directory Specification 0.8.
+[[nodiscard]] std::optional<std::filesystem::path> xdg_folder(const char* variable,
+                                                              const char* below_home);
+
+/// `text` as one word that a POSIX shell reads back.
+[[nodiscard]] std::string shell_word(const std::string& text);
+
+}  // namespace fatune
