@@ -64,9 +64,9 @@ struct OneSample {
 };
 [[nodiscard]] Message sampled_message(const OneSample& one);
 [[nodiscard]] OneSample read_sampled(const Message& message);
-/// Counts without failure.
 [[nodiscard]] Message multiplied_message(const MatmulRate& rate);
 [[nodiscard]] MatmulRate read_multiplied(const Message& message);
+/// Counts without failure.
 [[nodiscard]] Message counted_message(const Counted& counted);
 [[nodiscard]] Counted read_counted(const Message& message);
 /// A candidate that failed; `lost`: and with it the GPU context, so that the worker ends.
