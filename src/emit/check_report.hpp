@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "attention/problem.hpp"
-#include "core/coverage.hpp"
 #include "core/outcome.hpp"
 #include "core/sanitizer.hpp"
+#include "emit/coverage.hpp"
 #include "emit/field.hpp"
 #include "emit/page.hpp"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/coverage.hpp"
 #include "core/kernel_code.hpp"
+#include "emit/coverage.hpp"
 #include "emit/page.hpp"
 #include "report/report.hpp"
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "core/coverage.hpp"
+#include "emit/coverage.hpp"
 
 namespace fatune {
 

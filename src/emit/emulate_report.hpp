@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/arch.hpp"
-#include "core/coverage.hpp"
+#include "emit/coverage.hpp"
 #include "emit/field.hpp"
 #include "emit/page.hpp"
 #include "report/emulation.hpp"

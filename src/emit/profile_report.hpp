@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "attention/problem.hpp"
-#include "core/coverage.hpp"
 #include "counters/counter_field.hpp"
+#include "emit/coverage.hpp"
 #include "emit/page.hpp"
 
 namespace fatune {

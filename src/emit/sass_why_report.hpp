@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/coverage.hpp"
+#include "emit/coverage.hpp"
 #include "emit/field.hpp"
 #include "emit/page.hpp"
 #include "sass/attribution.hpp"

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "attention/problem.hpp"
-#include "core/coverage.hpp"
 #include "counters/nsys_summary.hpp"
+#include "emit/coverage.hpp"
 #include "emit/field.hpp"
 #include "emit/page.hpp"
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "core/config.hpp"
-#include "core/correlation.hpp"
 #include "core/named_value.hpp"
+#include "sass/correlation.hpp"
 #include "sass/profile.hpp"
 
 namespace fatune {

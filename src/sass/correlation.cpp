@@ -1,4 +1,4 @@
-#include "core/correlation.hpp"
+#include "sass/correlation.hpp"
 
 #include <algorithm>
 #include <cmath>
