@@ -6,7 +6,7 @@
 
 namespace fatune {
 
-/// What the command line asks for, ready to be carried out.
+/// The work that the command line asks for, ready to run.
 using Command = std::function<ExitCode()>;
 
 /// Reads the command line and the environment (KERNELS, NO_COLOR, TERM). --help and --version

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int kExhaustiveWarmup = 10;
 
-/// What was given; the rest follows from the strategy.
+/// The options that were given; the others follow from the strategy.
 struct GivenPolicy {
   std::optional<Strategy> strategy;
   std::optional<int> warmup;

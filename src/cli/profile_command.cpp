@@ -48,7 +48,7 @@ void read_metrics(const std::string& text, ProfileOptions& options) {
   }
 }
 
-/// What is profiled.
+/// Adds the options that choose what is profiled.
 void add_subject_options(CLI::App& app, const std::shared_ptr<ProfileOptions>& options) {
   app.add_option("--config", options->configs, "configuration, in place of a space; repeatable")
       ->type_name("CONFIG")

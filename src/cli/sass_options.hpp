@@ -10,7 +10,7 @@
 #include "app/options.hpp"
 #include "cli/subcommands.hpp"
 
-// What the subcommands of `sass` share.
+// Options that the subcommands of `sass` share.
 namespace fatune {
 
 using SharedSassOptions = std::shared_ptr<SassOptions>;
@@ -19,7 +19,7 @@ using SharedSassOptions = std::shared_ptr<SassOptions>;
 void add_compile_options(CLI::App& app, SassOptions& options);
 /// --config, or --run and --rank: what is compiled. After add_compile_options.
 void add_case_options(CLI::App& app, const SharedSassOptions& options);
-/// The same, or --cubin, or --artifact: whose machine code it is; --function.
+/// Adds the options above, --cubin and --artifact, which choose the machine code, and --function.
 void add_code_options(CLI::App& app, const SharedSassOptions& options);
 void add_function_option(CLI::App& app, SassOptions& options);
 /// Error(usage) when no source is named.

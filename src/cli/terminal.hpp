@@ -6,9 +6,9 @@
 
 namespace fatune {
 
-/// What the streams can show: colour only on a terminal that is not "dumb" and without NO_COLOR
-/// (any value but the empty one), a live progress line where standard error is such a terminal;
-/// how wide standard output is: as the terminal says, else COLUMNS.
+/// The capabilities of the streams: colour only on a terminal that is not "dumb" and without
+/// NO_COLOR (any value but the empty one), a live progress line where standard error is such a
+/// terminal; how wide standard output is: as the terminal says, else COLUMNS.
 [[nodiscard]] OutputOptions terminal_defaults();
 
 /// The command line as a shell would take it again.
