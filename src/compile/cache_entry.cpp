@@ -27,7 +27,7 @@ std::optional<std::string_view> take(std::string_view& bytes, std::size_t count)
   return taken;
 }
 
-/// What follows the header, once its checksum holds.
+/// The bytes after the header, if their checksum is right.
 std::optional<std::string_view> checked_payload(std::string_view bytes) {
   if (!bytes.starts_with(kMagic)) {
     return std::nullopt;

@@ -38,7 +38,7 @@ std::string lowered_entry(const gpu::Program& program, const CompileRequest& req
                                    : request.entry_point;
 }
 
-/// What is wanted of a compilation.
+/// The requested results of a compilation.
 enum class Output { cubin, cubin_and_ptx, ptx };
 
 Artifact make_artifact(const gpu::Program& program, const CompileRequest& request, Output output) {
@@ -95,7 +95,7 @@ std::string key_of(const CompileRequest& request, Output output) {
   return hash.finish_hex();
 }
 
-/// Where headers are is not part of the key: what is in them is.
+/// The key covers the contents of headers, and not where they are.
 std::vector<std::string> all_options_of(const CompileRequest& request, Output output) {
   std::vector<std::string> options = options_of(request, output);
   for (const std::string& folder : request.sources->include_folders) {

@@ -29,7 +29,7 @@ using CompileResult = std::variant<Artifact, CompileFailed>;
 /// another artifact, with the same code and constants (its symbols have other numbers).
 [[nodiscard]] CompileRequest with_line_info(CompileRequest request);
 
-/// What NVRTC is given: architecture, the request's defines and options, and the ptxas report.
+/// NVRTC's options: architecture, the request's defines and options, and the ptxas report.
 [[nodiscard]] std::vector<std::string> nvrtc_options(const CompileRequest& request);
 
 /// Content address (64 hex digits, SHA-256) of the machine code: sources and headers with their

@@ -35,11 +35,11 @@ struct CacheContents {
   std::int64_t bytes = 0;
 };
 
-/// Machine code by content address, one file per artifact, shared by threads and processes.
-/// Entries are checksummed and published by rename, so a reader sees a whole entry or none; a
-/// damaged one counts as absent and is replaced. What was not used for longest goes first when the
-/// folder grows over its cap. A folder that cannot be written costs one warning, never a failure;
-/// what is in it still serves.
+/// Machine code by content address, one file per artifact, shared by threads and processes. Entries
+/// are checksummed and published by rename, so a reader sees a whole entry or none; a damaged one
+/// counts as absent and is replaced. The entry that was not used for the longest time is removed
+/// first when the folder grows over its cap. A folder that cannot be written costs one warning,
+/// never a failure; its entries are still used.
 class CubinCache {
  public:
   explicit CubinCache(CacheSettings settings);
