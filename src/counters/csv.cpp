@@ -14,7 +14,8 @@ namespace {
 
 constexpr std::size_t kMostCsvBytes = std::size_t{256} << 20;
 
-/// What libcsv has read so far. Its callbacks are C: an exception waits until they have returned.
+/// The rows that libcsv has read so far. Its callbacks are C: an exception waits until they have
+/// returned.
 struct Reading {
   std::vector<CsvRow> rows;
   CsvRow row;

@@ -16,7 +16,7 @@ namespace fatune {
 /// Whether it has said that something went wrong.
 [[nodiscard]] bool has_ncu_errors(std::string_view messages);
 
-/// What to do about counters that an ordinary user may not read.
+/// The remedy for counters that an ordinary user may not read.
 [[nodiscard]] std::string counter_permission_remedy();
 
 /// The version in what `ncu --version` prints, "2025.3.1.0"; empty: it says none.

@@ -76,7 +76,7 @@ std::optional<double> parse_plain(const std::string& text) {
   return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-/// What one style makes of all texts.
+/// All texts, read in one style.
 struct Readings {
   bool possible = true;
   std::string_view unreadable;  ///< a text that it does not read

@@ -29,7 +29,7 @@ std::optional<double> seconds(std::string_view unit) {
   return std::nullopt;
 }
 
-/// Of bytes and hertz: other units are not scaled.
+/// The factor of a prefix of bytes or hertz; other units are not scaled.
 double amount(std::string_view unit) {
   for (const Scale& scale : kMultiples) {
     for (const char* const name : {"byte", "hz"}) {

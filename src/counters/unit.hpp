@@ -4,9 +4,9 @@
 
 namespace fatune {
 
-/// What a value in `unit`, as a profiler writes it, is multiplied by to be in base units: time in
-/// ns, amounts in bytes, rates per second in hz, bytes and such. Profilers of different years write
-/// "us" and "usecond", "byte/s" and "byte/second". 1 for units that have no others ("%", "cycle").
+/// The factor from `unit`, as a profiler writes it, to base units: time in ns, amounts in bytes,
+/// rates per second in hz, bytes and such. Profilers of different years write "us" and "usecond",
+/// "byte/s" and "byte/second". 1 for units that have no others ("%", "cycle").
 [[nodiscard]] double base_unit_factor(std::string_view unit);
 
 }  // namespace fatune
