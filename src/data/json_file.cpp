@@ -26,8 +26,8 @@ std::string line_and_column(std::string_view text, std::size_t byte) {
   return fmt::format("line {}, column {}", line, before.size() - line_start + 1);
 }
 
-/// What nlohmann says after its own prefix ("[json.exception.parse_error.101] parse error at line
-/// 1, column 2: ").
+/// nlohmann's message without its prefix ("[json.exception.parse_error.101] parse error at line 1,
+/// column 2: ").
 std::string parser_message(const json::parse_error& error) {
   const std::string_view what = error.what();
   const std::size_t colon = what.find(": ");

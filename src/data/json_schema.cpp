@@ -97,7 +97,7 @@ std::string allowed_values(const json& schema) {
   return found == schema.end() ? "" : " (one of " + found->dump() + ")";
 }
 
-/// What is wrong, in our words where valijson's are about its own machinery.
+/// Throws the error, in fatune's words where valijson's describe its own machinery.
 [[noreturn]] void fail(const Finding& finding, const json& value, const json& schema,
                        const std::string& origin) {
   const json::json_pointer pointer = pointer_of(finding);
@@ -124,8 +124,7 @@ std::string allowed_values(const json& schema) {
             "expected: " + description_of(here) + allowed_values(here));
 }
 
-/// Of all findings the one that stands deepest: the others only say that a container is wrong
-/// because of it.
+/// The deepest of all findings: the others only say that a container is wrong because of it.
 const Finding& most_specific(const valijson::ValidationResults& results) {
   return *std::max_element(results.begin(), results.end(), [](const auto& a, const auto& b) {
     return a.context.size() < b.context.size();
