@@ -9,7 +9,7 @@
 
 namespace fatune {
 
-/// What the algorithm is computed in.
+/// The arithmetic of the algorithm.
 enum class Arithmetic {
   float64,
   /// As a kernel with 16-bit inputs rounds: products are exact, sums are fp32 and cut off after

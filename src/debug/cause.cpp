@@ -45,7 +45,7 @@ class Detective {
     return comparison_.checks.front().max_error.has_value();
   }
 
-  // Of the wrong row, before and after the step.
+  // The reference of the wrong row, before and after the step.
   [[nodiscard]] double reference_before() const {
     return kernel_
         .m[row_index(head_, head_.tile_of(first_.q_block, *first_.step - 1), value().row)];

@@ -103,7 +103,8 @@ class Comparer {
     }
   }
 
-  // What M may be, nearest to what it is. A row that has seen masked scores only has none.
+  // The allowed value of M that is nearest to the actual one. A row that has seen only masked
+  // scores has no M.
   [[nodiscard]] double allowed_reference(std::int64_t row, std::size_t at, std::int64_t q_block,
                                          std::int64_t step) const {
     const double greatest = greatest_[static_cast<std::size_t>(row)];

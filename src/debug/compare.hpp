@@ -34,7 +34,7 @@ struct StepCheck {
   std::optional<WrongValue> first_wrong;  ///< by row, then by column
 };
 
-/// What a kernel has shown: StepValues of which only the output, or all, are its own.
+/// The values that a kernel has written: StepValues of which only the output, or all, are its own.
 struct KernelValues {
   StepValues values;
   bool has_steps = false;

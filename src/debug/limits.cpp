@@ -11,7 +11,7 @@ namespace fatune {
 namespace {
 
 constexpr double kFp32Ulp = 0x1p-23;
-// Of sums formed in another order, or cut off where others round.
+// The error of sums formed in another order, or truncated where others round.
 constexpr double kScoreUlps = 4.0;
 
 std::vector<double> row_norms(const std::vector<std::uint16_t>& elements, const HeadProblem& head) {

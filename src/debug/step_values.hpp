@@ -10,7 +10,7 @@
 
 namespace fatune {
 
-/// What the block-wise algorithm computes, in the order in which a step does. `output` is O / L,
+/// The tensors that the block-wise algorithm computes, in the order of a step. `output` is O / L,
 /// once at the end.
 enum class StepTensor { s, m, p, l, o, output };
 
@@ -39,8 +39,8 @@ struct StepValues {
 /// All NaN.
 [[nodiscard]] StepValues empty_values(const HeadProblem& head);
 
-/// Where one block's step stands in a tensor: `rows` rows of `columns` neighbouring values. Rows
-/// past the end of the sequence are not among them.
+/// The part of a tensor that one block's step computes: `rows` rows of `columns` neighbouring
+/// values. Rows past the end of the sequence are not among them.
 struct StepWindow {
   std::size_t first = 0;       ///< index of the first value
   std::size_t row_stride = 0;  ///< from a row to the next
