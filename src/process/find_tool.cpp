@@ -14,7 +14,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What a folder holds, sorted by name as people count: cuda-12.9 before cuda-13.0.
+/// The entries of a folder, sorted by name with numbers as people count: cuda-12.9 before
+/// cuda-13.0.
 std::vector<fs::path> entries(const fs::path& folder) {
   std::vector<fs::path> paths;
   std::error_code error;

@@ -7,7 +7,7 @@
 
 namespace fatune {
 
-/// Where a tool of the CUDA toolkit may be.
+/// The places where a tool of the CUDA toolkit may be.
 struct ToolPlaces {
   std::optional<std::string> chosen;           ///< the user's choice: no other place counts
   std::vector<std::filesystem::path> folders;  ///< in the order in which they are tried

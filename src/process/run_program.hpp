@@ -9,13 +9,13 @@
 
 namespace fatune {
 
-/// What a program may cost that is run for its output.
+/// Limits for a program that is run for its output.
 struct RunLimits {
   std::size_t output_bytes = std::size_t{256} << 20;  ///< of standard output
   std::chrono::milliseconds timeout{120'000};
 };
 
-/// What it wrote, when it ended with status 0.
+/// The output of a program that ended with status 0.
 struct ProgramOutput {
   std::string out;
   std::string err;  ///< its last lines

@@ -10,7 +10,7 @@
 
 #include "process/descriptor.hpp"
 
-// Starting programs, without a shell. What the system refuses is a std::system_error.
+// Starting programs, without a shell. A refusal by the system is a std::system_error.
 namespace fatune {
 
 /// A connection to a program that is to be started.
@@ -30,7 +30,7 @@ struct Wire {
   int to = -1;
 };
 
-/// Where a program runs, and what it finds there.
+/// The folder and the environment in which a program runs.
 struct Surroundings {
   std::filesystem::path folder{};        ///< empty: where this process is
   std::vector<std::string> variables{};  ///< "NAME=value": in place of this environment's own
