@@ -16,7 +16,8 @@
 namespace fatune {
 namespace {
 
-// Of the result. Calls that call others more than once each grow without bounds.
+// The greatest size of the result. Functions that each call others more than once would grow it
+// without bounds.
 constexpr std::size_t kMostInlined = 2'000'000;
 constexpr std::size_t kMostRegisters = 2'000'000;
 constexpr std::size_t kMostCopies = 100'000;
@@ -63,7 +64,7 @@ std::vector<std::string> listed(std::string_view text) {
              : std::vector<std::string>();
 }
 
-/// What a call names: "(result), function, (arguments)"; results and arguments may be missing.
+/// The operands of a call: "(result), function, (arguments)"; results and arguments may be missing.
 struct Call {
   std::vector<std::string> results;
   std::string callee;

@@ -15,14 +15,14 @@ namespace fatune {
 /// chains have file names only at the end.
 class PtxLineTable {
  public:
-  /// `.file 1 "softmax.cuh"` or `.loc 1 53 5, function_name F, inlined_at 1 87 7`. What cannot be
-  /// read counts as an unknown place: line information decides nothing else.
+  /// `.file 1 "softmax.cuh"` or `.loc 1 53 5, function_name F, inlined_at 1 87 7`. A directive that
+  /// cannot be read gives an unknown place; nothing else depends on line information.
   void read_file(std::string_view directive);
   void read_loc(std::string_view directive);
   /// Code up to the next .loc has no known place.
   void forget() { current_ = 0; }
 
-  /// Of the last .loc.
+  /// The place of the last .loc.
   [[nodiscard]] std::size_t place() const { return current_; }
   /// All places, by their index; the first is the unknown one.
   [[nodiscard]] std::vector<SourceChain> places() const;

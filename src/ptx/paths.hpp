@@ -19,7 +19,8 @@ struct PtxPaths {
   std::vector<std::size_t> block_of;  ///< of each statement
 };
 
-/// Who goes where. A branch of which the labels are not known (brx) may go to every label.
+/// Finds the successors of each statement. A branch whose labels are not known (brx) may go to
+/// every label.
 [[nodiscard]] PtxPaths find_paths(const PtxFunction& function);
 
 }  // namespace fatune

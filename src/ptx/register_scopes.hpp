@@ -23,7 +23,7 @@ class RegisterScopes {
   /// The registers that stand in this text, as indices into names(), in order.
   [[nodiscard]] std::vector<std::size_t> find(std::string_view text);
   [[nodiscard]] const std::vector<std::string>& names() const { return names_; }
-  /// Of each of names(): "pred", "b32".
+  /// The type of each of names(): "pred", "b32".
   [[nodiscard]] const std::vector<std::string>& types() const { return types_; }
 
  private:

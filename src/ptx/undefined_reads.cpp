@@ -8,7 +8,7 @@
 namespace fatune {
 namespace {
 
-/// Of each register, whether something may have written it.
+/// For each register, whether something may have written it.
 using Defined = std::vector<bool>;
 
 bool hands_on(const PtxStatement& statement) {
@@ -25,8 +25,9 @@ bool may_be_undefined(const PtxStatement& statement, std::size_t reg) {
          (statement.opcode.starts_with("wgmma.mma_async") && contains(statement.writes, reg));
 }
 
-/// What a statement leaves. One that hands on nothing defines nothing, nor does one that makes a
-/// register's value out of what it held: in a loop it would seem to be defined by the turn before.
+/// Applies a statement. It defines nothing when it passes on only undefined values, or when it
+/// computes a register from that register's own value: in a loop the register would seem to be
+/// defined by the previous iteration.
 void pass(const PtxStatement& statement, Defined& defined) {
   const bool hands_on_nothing = hands_on(statement) && !statement.reads.empty() &&
                                 std::none_of(statement.reads.begin(), statement.reads.end(),

@@ -17,9 +17,9 @@ struct UndefinedRead {
 /// is executed, it uses whatever the register happens to hold. A path that writes is enough for
 /// silence, whether it is taken or not, so what is listed is never a false alarm.
 ///
-/// What only hands a value on (mov, selp) is not listed; its result holds nothing either, if all
-/// that it may hand on does. Nor are the accumulators of wgmma.mma_async, which ignores them on
-/// request.
+/// Statements that only pass a value on (mov, selp) are not listed; their result is undefined too,
+/// if all values that they may pass on are. The accumulators of wgmma.mma_async, which ignores them
+/// on request, are not listed either.
 [[nodiscard]] std::vector<UndefinedRead> find_undefined_reads(const PtxFunction& function);
 
 }  // namespace fatune
