@@ -10,7 +10,7 @@
 namespace fatune {
 namespace {
 
-/// What one SM does per clock.
+/// The work that one SM does per clock.
 struct SmRates {
   double tensor_flop;     ///< dense 16-bit mma.sync, fp32 accumulation
   double warpgroup_flop;  ///< the same by wgmma
@@ -84,14 +84,14 @@ class Times {
         rates_(rates_of(limits.arch)),
         sm_clocks_per_us_(limits.sm_count * (limits.clock_khz / 1e3)) {}
 
-  /// What each pipe alone would need.
+  /// The time that each pipe alone would need.
   [[nodiscard]] std::vector<EstimateTerm> pipes() const {
     std::vector<EstimateTerm> terms = work_.counted ? counted(*work_.counted) : declared();
     terms.push_back({"device_memory", memory_us(work_.device_memory_bytes, limits_.memory_gbps)});
     terms.push_back({"spill", at_rate(work_.spill_bytes, rates_.l1_bytes)});
     return terms;
   }
-  /// What the schedulers alone would need; nothing when it is not known.
+  /// The time that the schedulers alone would need; nothing when it is not known.
   [[nodiscard]] std::optional<EstimateTerm> issue() const {
     return work_.counted ? std::optional(EstimateTerm{
                                "issue", at_rate(work_.counted->warp_instructions, kWarpsIssued)})

@@ -9,8 +9,8 @@
 
 namespace fatune {
 
-/// What one launch has to do, for the whole problem: by the family's expressions, by what was
-/// counted, and by the artifact's facts.
+/// The work of one launch for the whole problem, from the family's expressions, from counts, and
+/// from the artifact's facts.
 struct KernelWork {
   double tensor_flop = 0.0;          ///< by tensor cores, masked-out work included
   double warpgroup_flop = 0.0;       ///< of these, by wgmma; the others by mma.sync
@@ -21,7 +21,7 @@ struct KernelWork {
   std::int64_t blocks = 0;           ///< that work is shared out in; of persistent ones, the tiles
   int threads_per_block = 0;
   int blocks_per_sm = 0;  ///< resident at a time; 0: cannot launch
-  /// What emulation counted; it stands in place of the first three.
+  /// The counts of emulation, which replace the first three.
   std::optional<CountedWork> counted = std::nullopt;
 };
 
@@ -32,12 +32,12 @@ struct KernelWork {
 ///   estimate = busy * ceil(blocks / SMs) * SMs / blocks     (the busiest SM finishes last)
 ///
 /// Terms returned: "tensor", "exponent", "shared_memory", "device_memory", "spill" (each pipe
-/// alone), then "exposed" and "occupancy": what the second part of each formula adds. What was
-/// counted adds the pipes "fp32", "integer" and "global_memory", and "issue": the time in which
-/// schedulers alone would issue all instructions, which busy is at least, before what is exposed.
-/// The largest pipe (or issue), "exposed" and "occupancy" sum to the estimate.
-/// All fields of `work` must be finite and not negative, blocks and blocks_per_sm positive, and
-/// `limits` must have SMs and a clock: anything else is a std::invalid_argument (a bug).
+/// alone), then "exposed" and "occupancy": what the second part of each formula adds. Counts add
+/// the pipes "fp32", "integer" and "global_memory", and "issue": the time in which schedulers alone
+/// would issue all instructions, which busy is at least, before what is exposed. The largest pipe
+/// (or issue), "exposed" and "occupancy" sum to the estimate. All fields of `work` must be finite
+/// and not negative, blocks and blocks_per_sm positive, and `limits` must have SMs and a clock:
+/// anything else is a std::invalid_argument (a bug).
 [[nodiscard]] Estimated estimate(const KernelWork& work, const DeviceLimits& limits);
 
 }  // namespace fatune

@@ -13,7 +13,7 @@ namespace {
 
 bool is_usable(double time_us) { return std::isfinite(time_us) && time_us > 0.0; }
 
-/// What entries are ordered by: a time that makes no sense counts as endless.
+/// The time by which entries are ordered; an invalid time counts as infinite.
 double sort_key_us(const Entry& entry) {
   const double time_us = ranked_us(entry.outcome);
   return is_usable(time_us) ? time_us : std::numeric_limits<double>::infinity();

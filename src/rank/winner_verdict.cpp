@@ -37,7 +37,7 @@ bool is_compared(const Entry& entry, const Entry& fastest, const VerdictPolicy& 
          is_narrow(least->median_low_us, least->median_us, least->median_high_us, policy);
 }
 
-/// Who ties with the fastest could be the fastest.
+/// An entry that ties with the fastest could itself be the fastest.
 bool leads_clearly(const std::vector<Entry>& ranking, const VerdictPolicy& policy) {
   const Entry& fastest = ranking.front();
   return std::all_of(ranking.begin(), ranking.end(), [&](const Entry& entry) {
