@@ -162,8 +162,8 @@ void visit_members(Self& self, Visit&& visit) {
   visit("counters", counters, kLater);
 }
 
-/// What a problem has besides the members below, by attention/problem_details.hpp. Records have
-/// those that are unusual.
+/// The properties of a problem besides the members below, from attention/problem_details.hpp.
+/// Records have those that are unusual.
 template <typename Self>
 struct ProblemDetails {
   Self& problem;

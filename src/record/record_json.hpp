@@ -28,9 +28,9 @@ namespace fatune {
 template <typename Value>
 [[nodiscard]] nlohmann::json record_json(const Value& value);
 
-/// The same value again. Members that are not known are ignored. Throws Error(bad_file), which
-/// names the member, when one is missing that was there from the first version on, or one has
-/// another type or a value that does not fit.
+/// Reads the value back. Unknown members are ignored. Throws Error(bad_file), which names the
+/// member, when one is missing that was there from the first version on, or one has another type or
+/// a value that does not fit.
 template <typename Value>
 [[nodiscard]] Value read_record(const nlohmann::json& json);
 
