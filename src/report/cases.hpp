@@ -26,7 +26,7 @@ struct CaseResult {
   std::optional<double> scaling;   ///< FLOP/s over those of the same variant on its first problem
 };
 
-/// What `fatune cases` found.
+/// The results of `fatune cases`.
 struct CasesReport {
   std::string name;  ///< key or file of the cases
   std::string summary;

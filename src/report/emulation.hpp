@@ -11,7 +11,7 @@
 #include "core/outcome.hpp"
 #include "core/source_line.hpp"
 
-// What running a kernel's PTX on the CPU showed (docs/emulate.md).
+// Results of running a kernel's PTX on the CPU (docs/emulate.md).
 namespace fatune {
 
 /// The checks that findings belong to.
@@ -50,7 +50,7 @@ struct EmulatedFinding {
   std::int64_t count = 0;
   std::string memory = {};  ///< "sK [row 1, col 8]"; empty: of no memory
   std::string access = {};  ///< to that memory, as EmulatedAccess has it
-  /// Of a race: the other end. It came before in the run, and nothing orders the two.
+  /// The other access of a race. It came earlier in the run, and nothing orders the two.
   std::optional<EmulatedAccess> other = std::nullopt;
   std::int64_t group = 0;  ///< FindingGroup::number
 };
@@ -78,7 +78,7 @@ struct FindingGroup {
   SourceChain source;                     ///< of the first finding
 };
 
-/// What instructions did. Of one run: the first schedule on the first input.
+/// Counts of instructions and their effects in one run: the first schedule on the first input.
 struct EmulatedCounts {
   std::int64_t warp_instructions = 0;
   std::int64_t thread_instructions = 0;
@@ -88,8 +88,8 @@ struct EmulatedCounts {
   std::int64_t bytes = 0;             ///< asked for, of all memory
 };
 
-/// What instructions keep the parts of an SM busy with, as far as PTX tells. Registers that are
-/// only renamed (mov) count nowhere.
+/// The work that instructions give to the parts of an SM, as far as PTX shows it. Instructions that
+/// only rename registers (mov) are not counted.
 struct CountedWork {
   double tensor_flop = 0.0;         ///< of mma
   double warpgroup_flop = 0.0;      ///< of wgmma

@@ -43,8 +43,9 @@ struct Entry {
   int rank = 0;       ///< 1 is best; 0: not ranked
   int tie_group = 0;  ///< entries with the same number cannot be told apart from its first
   double relative_percent = 0.0;  ///< 100 * baseline / this; the baseline is the best unless chosen
-  /// Of the median of its time over the fastest one's, in pairs that a race took one after the
-  /// other. Absent: it is the fastest, there are too few pairs, or the report is a stored one.
+  /// The interval of the median ratio of its time to the fastest one's, in pairs that a race took
+  /// one after the other. Absent: it is the fastest, there are too few pairs, or the report is a
+  /// stored one.
   std::optional<MedianInterval> to_fastest{};
 };
 
@@ -64,7 +65,7 @@ struct MeasuringSummary {
   std::vector<std::string> warnings;
 };
 
-/// What the GPU's management library (NVML) said while the samples were taken.
+/// The readings of the GPU's management library (NVML) while the samples were taken.
 struct GpuConditions {
   std::int64_t readings = 0;
   double sm_mhz_min = 0.0;
@@ -76,7 +77,7 @@ struct GpuConditions {
   std::vector<std::string> throttle_reasons;  ///< that were in force at any reading
 };
 
-/// What one of the space's rules saved, and what it cost.
+/// The time that one of the space's rules saved, and its cost.
 struct RuleAudit {
   std::string rule;
   std::int64_t pruned = 0;   ///< configurations of this problem that it dropped
@@ -133,7 +134,7 @@ struct RunReport {
   std::optional<WinnersSummary> summary;  ///< filled by rank/; absent: of one problem
 };
 
-/// Of the time that the run took, the part in which its GPUs verified or measured, in percent.
+/// The part of the run's time in which its GPUs verified or measured, in percent.
 [[nodiscard]] double busy_percent(const RunReport& report);
 
 }  // namespace fatune

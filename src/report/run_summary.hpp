@@ -15,7 +15,7 @@ struct RunBest {
   double time_us = 0.0;
 };
 
-/// What a list of stored runs says of one.
+/// One row of the list of stored runs.
 struct RunSummary {
   std::int64_t id = 0;
   std::string started_at;  ///< ISO 8601, UTC

@@ -23,7 +23,7 @@ enum class WinnerDoubt {
   wide_interval,  ///< how its time compares is known less well than the tolerance
 };
 
-/// What became of a winner that was measured again.
+/// The result of measuring a winner again.
 struct WinnerCheck {
   Problem problem;
   std::string winner;  ///< short form
@@ -36,7 +36,7 @@ struct WinnerCheck {
   std::string failure;            ///< why it has no time; else empty
 };
 
-/// Where times come from.
+/// The origin of times.
 struct WinnerOrigin {
   std::string device;         ///< name of the GPU model
   std::string driver{};       ///< its release: "580.159.04"; empty: not known

@@ -33,7 +33,7 @@ struct CommonChoice {
   Problem worst_problem;
 };
 
-/// What a run over several problems comes to.
+/// The summary of a run over several problems.
 struct WinnersSummary {
   std::vector<ProblemWinner> winners;  ///< a problem each, in order
   /// For each type and head dimension with more than one problem: configurations name both.
