@@ -17,7 +17,7 @@ std::string place_of(const std::string& access) {
   return at == std::string::npos ? access : access.substr(at + kMark.size());
 }
 
-/// What stands for a race: its first access.
+/// The name that represents a race: its first access.
 const std::string& name_of(const SanitizerFinding& race) {
   return race.place.empty() ? race.what : race.place;
 }

@@ -9,7 +9,7 @@
 
 namespace fatune {
 
-/// What one run of compute-sanitizer came to.
+/// The result of one run of compute-sanitizer.
 struct SanitizerReport {
   std::vector<SanitizerFinding> findings;  ///< in the order in which they were first reported
   std::int64_t errors = 0;                 ///< by the summary, errors of API calls included
