@@ -7,7 +7,7 @@
 #include "store/problem_columns.hpp"
 #include "store/run_writer.hpp"
 
-// What the queries after earlier runs have in common.
+// Parts that the queries for earlier runs share.
 namespace fatune {
 
 /// Numbers of a plan's runs that a new one continues: none from before the plan's last complete

@@ -107,7 +107,8 @@ std::optional<JournalEvent> readable(const Statement& row, std::int64_t seq, Dig
   }
 }
 
-/// Of what the events are about, so that no damage makes them another problem's.
+/// Digest of the problem that the events belong to, so that no damage assigns them to another
+/// problem.
 Digest problem_digest(Database& database, std::int64_t run_problem) {
   Statement row = database.prepare(std::string("SELECT ") + kDigestedProblem +
                                    ", rp.repetition, r.conditions, r.plan FROM run_problems rp "

@@ -11,7 +11,7 @@
 
 namespace fatune {
 
-/// What the race of one problem of a run was told, written as it happens.
+/// The events that the race of one problem of a run was told, written as they happen.
 class Journal {
  public:
   /// Goes on after what is there already. `run_problem`: RunWriter::run_problem(). `database` must

@@ -10,7 +10,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of larger files only what is read is checked: a full check would read all of it at every start.
+/// In larger files only the rows that are read are checked; a full check would read the whole file
+/// at every start.
 constexpr std::uintmax_t kMostCheckedBytes = std::uintmax_t{64} << 20;
 
 void check_whole(Database& database) {

@@ -9,17 +9,17 @@
 // run_problems.problem_details.
 namespace fatune {
 
-/// Of rows `p` of problems and `rp` of run_problems: what read_problem() reads.
+/// The columns that read_problem() reads, of rows `p` of problems and `rp` of run_problems.
 inline constexpr const char* kProblemColumns =
     "p.batch, p.seq_len, p.heads, p.d_head, p.dtype, p.causal, rp.problem_details";
 inline constexpr int kProblemColumnCount = 7;
 
-/// The same for digests. Those from before there were details stay as they are.
+/// The columns that digests cover. Digests from before there were details stay as they are.
 inline constexpr const char* kDigestedProblem =
     "p.batch, p.seq_len, p.heads, p.d_head, p.dtype, "
     "CASE WHEN rp.problem_details = '' THEN p.causal ELSE p.causal || rp.problem_details END";
 
-/// What run_problems.problem_details says; empty when nothing is unusual.
+/// The text of run_problems.problem_details; empty when nothing is unusual.
 [[nodiscard]] std::string details_text(const Problem& problem);
 
 /// Throws Error(bad_file) for details that cannot be read.

@@ -22,8 +22,8 @@ const std::string kOfTrial =
 
 const std::string kLatest = " ORDER BY o.id DESC LIMIT 1";
 
-/// What `read` reads; what is damaged counts as not there: it is measured again. A database that
-/// cannot be read at all is an Error.
+/// The result of `read`. Damaged data counts as missing, so that it is measured again. A database
+/// that cannot be read at all is an Error.
 template <typename Read>
 auto readable(const Database& database, Read read) -> std::optional<decltype(read())> {
   try {

@@ -13,7 +13,7 @@
 
 namespace fatune {
 
-/// What an outcome is of.
+/// The trial that an outcome belongs to.
 struct StoredTrial {
   Problem problem;
   int run = 1;  ///< repetition of the whole measurement
@@ -27,9 +27,9 @@ struct Recalled {
   std::int64_t id = 0;  ///< in the store
 };
 
-/// What an earlier, unfinished run of the same plan found out of the trial: any outcome. Nothing
-/// from before the plan's last complete run, or before one that began anew (NewRun::anew), and
-/// nothing of `except_run`, the run under way.
+/// The outcome of the trial, of any kind, in an earlier, unfinished run of the same plan. Runs from
+/// before the plan's last complete run, or before one that began anew (NewRun::anew), do not count,
+/// nor does `except_run`, the current run.
 [[nodiscard]] std::optional<Recalled> recall_unfinished(Database& database,
                                                         const RunIdentity& identity,
                                                         std::int64_t except_run,
@@ -42,8 +42,8 @@ struct Recalled {
                                                          std::int64_t except_run,
                                                          const StoredTrial& trial);
 
-/// What the latest unfinished run of the same plan (as above) that finished the problem and its
-/// repetition has of it: the whole ranked report. Nothing when that is damaged.
+/// The whole ranked report of the problem and its repetition, from the latest unfinished run of the
+/// same plan (as above) that finished it. Nothing when that is damaged.
 [[nodiscard]] std::optional<StoredProblem> recall_problem(Database& database,
                                                           const RunIdentity& identity,
                                                           std::int64_t except_run,

@@ -12,8 +12,8 @@
 
 namespace fatune {
 
-/// What decides whether a measurement can stand for another one. Both are hashes that the caller
-/// makes; the store compares them and nothing else.
+/// The identity that decides whether one measurement can replace another. Both members are hashes
+/// that the caller computes; the store only compares them.
 struct RunIdentity {
   std::string conditions;  ///< GPU, policy, toolchain, verifier: how a thing was measured
   std::string plan;        ///< the conditions, and every problem with its configurations

@@ -147,7 +147,7 @@ CREATE TABLE journal (
 ) WITHOUT ROWID;
 )sql";
 
-/// What a problem has besides its row of problems: the same row may serve several.
+/// Adds the properties of a problem besides its row of problems, which several problems may share.
 constexpr std::string_view kVersion3 = R"sql(
 ALTER TABLE run_problems ADD COLUMN problem_details TEXT NOT NULL DEFAULT '';
 )sql";

@@ -13,8 +13,8 @@
 namespace fatune {
 
 [[nodiscard]] std::string config_column(const Config& config);
-/// What is usual is left out, and so are arguments that follow from the problem: launches of
-/// earlier versions look the same.
+/// Usual values are left out, and so are arguments that follow from the problem, so that launches
+/// of earlier versions have the same text.
 [[nodiscard]] std::string launch_column(const LaunchGeometry& launch);
 [[nodiscard]] std::string parameters_column(const std::vector<NamedValue>& parameters);
 [[nodiscard]] std::vector<NamedValue> read_parameters(const std::string& text);
