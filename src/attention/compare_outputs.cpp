@@ -19,7 +19,8 @@ struct RowCount {
   std::int32_t beyond_limit = 0;
 };
 
-/// Of the row whose first element is `first`. What is not finite is beyond every limit.
+/// Counts the row whose first element is `first`. An element that is not finite is beyond every
+/// limit.
 RowCount count_row(double limit, const Problem& problem, std::int64_t first,
                    std::span<const std::uint16_t> output, std::span<const double> exact,
                    std::span<const double> rounded) {

@@ -11,8 +11,8 @@
 namespace fatune {
 namespace {
 
-// Of an IEEE-like 16-bit format: bits of the fraction, exponent of the smallest normal number, and
-// the largest exponent.
+// An IEEE-like 16-bit format: bits of the fraction, exponent of the smallest normal number, and the
+// largest exponent.
 struct ElementFormat {
   int fraction_bits;
   int min_exponent;

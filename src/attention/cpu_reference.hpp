@@ -12,7 +12,7 @@ namespace fatune {
 /// Value of a 16-bit element: `bits` as fp16 or bf16.
 [[nodiscard]] double element_value(std::uint16_t bits, DType dtype);
 
-/// Nearest 16-bit element, ties to even; overflow gives infinity. What a GPU's cvt.rn does.
+/// Nearest 16-bit element, ties to even; overflow gives infinity, as with a GPU's cvt.rn.
 [[nodiscard]] std::uint16_t round_to_element(double value, DType dtype);
 
 /// Attention forward in float64, straight from the formula: O = softmax(softmax_scale * Q K^T) V,
@@ -23,8 +23,8 @@ namespace fatune {
                                                 std::span<const double> k,
                                                 std::span<const double> v);
 
-/// The same with scores, probabilities and the result rounded to the problem's element type, as a
-/// framework rounds that runs the operations one by one (sums in float64, where it has fp32).
+/// Attention with scores, probabilities and the result rounded to the problem's element type, as a
+/// framework does that runs the operations one by one (sums are float64, where it has fp32).
 [[nodiscard]] std::vector<double> cpu_rounded_attention(const Problem& problem,
                                                         std::span<const double> q,
                                                         std::span<const double> k,

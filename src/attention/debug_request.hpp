@@ -36,7 +36,7 @@ struct DebugRequest {
   std::vector<std::uint16_t> v;
 };
 
-/// What it has written; NaN where it has not.
+/// The values that the kernel has written; NaN where it has not.
 struct DebugRun {
   std::vector<std::uint16_t> output;  ///< [seq_len, d_head] elements
   std::vector<float> dump;            ///< S, P, M, L, O one after the other; empty: none asked for

@@ -5,13 +5,13 @@
 // Three ways to count what a problem costs. `pairs`: (query, key) that the mask leaves.
 namespace fatune {
 
-/// What attention needs at least: two products over the pairs, 2 * pairs * (d_head + d_head_v).
+/// The least FLOP of attention: two products over the pairs, 2 * pairs * (d_head + d_head_v).
 [[nodiscard]] double needed_flop(const Problem& problem);
 /// batch * heads * (2 * seq_len * seq_len_kv * (d_head + d_head_v) + 6 * seq_len * seq_len_kv): the
 /// documents' count, which leaves no pair out.
 [[nodiscard]] double attention_flop(const Problem& problem);
-/// What published TFLOP/s figures use; ours are ranked by it. As needed_flop(), but half of all
-/// pairs where a causal problem has as many queries as keys and no window.
+/// The FLOP that published TFLOP/s figures use; rankings use it too. It equals needed_flop(), but
+/// counts half of all pairs where a causal problem has as many queries as keys and no window.
 [[nodiscard]] double literature_flop(const Problem& problem);
 
 }  // namespace fatune

@@ -10,7 +10,7 @@ namespace fatune {
 /// what the problem has besides. With log-sum-exps, a buffer for them.
 [[nodiscard]] KernelArguments attention_forward_arguments(const Problem& problem);
 
-/// Where kernels that are passed "lse" write it: fp32 (batch, heads, seq_len).
+/// The buffer to which kernels that are passed "lse" write it: fp32 (batch, heads, seq_len).
 [[nodiscard]] KernelBuffer log_sum_exp_buffer(const Problem& problem);
 
 /// The tensor that dumps are written to.

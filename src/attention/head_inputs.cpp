@@ -48,7 +48,7 @@ class Filler {
   }
 
  private:
-  // Of an element, in a tensor of `rows` and `columns`.
+  // The place of an element in a tensor of `rows` and `columns`.
   struct Place {
     std::int64_t row, column, rows, columns;
 

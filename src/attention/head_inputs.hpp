@@ -21,7 +21,7 @@ struct HeadInputs {
 [[nodiscard]] HeadInputs make_head_inputs(const HeadProblem& head, InputKind kind,
                                           std::uint64_t seed);
 
-/// The same for the heads of queries that share a head of keys.
+/// Inputs of the heads of queries that share a head of keys.
 struct GroupInputs {
   std::vector<std::vector<std::uint16_t>> q;  ///< of each head of queries
   std::vector<std::uint16_t> k;

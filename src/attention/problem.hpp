@@ -25,9 +25,9 @@ enum class Layout : int { bshd = 0, bhsd = 1 };
 
 /// Attention forward: O = softmax(softmax_scale * Q K^T [mask]) V for every (batch, head).
 ///
-/// The first six say all that a documented problem has. What comes after them is usually as its
-/// initialiser says; problem_details.hpp lists it for whoever reads or shows it. Initialisers run
-/// once: whoever sets seq_len, heads or d_head later takes changed(), which lets the rest follow.
+/// The first six members describe a plain problem. The others usually have the values of their
+/// initialisers; problem_details.hpp lists them for code that reads or shows them. Initialisers run
+/// once: code that sets seq_len, heads or d_head later uses changed(), which updates the rest.
 struct Problem {
   std::int64_t batch = 0;
   std::int64_t seq_len = 0;  ///< queries of a sequence

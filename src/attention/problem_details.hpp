@@ -9,8 +9,8 @@
 
 #include "attention/problem.hpp"
 
-// What a problem has besides the documented six properties: one table for everyone who reads,
-// shows, stores or asks for it.
+// Properties of a problem besides the six basic ones: one table for all code that reads, shows,
+// stores or asks for them.
 namespace fatune {
 
 inline constexpr std::int64_t kMostSeqLen = std::int64_t{1} << 24;

@@ -4,7 +4,7 @@
 
 #include "attention/problem.hpp"
 
-// What profilers show of a run: the documented names of its NVTX ranges.
+// The names of a run's NVTX ranges, which profilers show (docs/counters.md).
 namespace fatune {
 
 /// Around all measuring of a family's kernels on a problem: "bench_flash_sm80_B16_H16_N4096_D128".

@@ -34,7 +34,7 @@ struct RowFinding {
   std::int64_t beyond_limit = 0;
 };
 
-/// Where the wrong rows are: those with an element beyond the limit.
+/// The places of wrong rows, which have an element beyond the limit.
 struct RowPattern {
   std::int64_t rows = 0;  ///< compared
   std::int64_t rows_mismatched = 0;
@@ -49,7 +49,7 @@ struct RowPattern {
   std::vector<RowRange> period_ranges;  ///< the wrong positions within a tile of that height
 };
 
-/// Of rows that a worker sent: items that make no sense are left out.
+/// Finds the pattern in rows that a worker sent; invalid items are left out.
 [[nodiscard]] RowPattern find_row_pattern(const RowMismatches& rows);
 /// By position, ascending.
 [[nodiscard]] std::vector<PositionCounts> count_by_position(const RowMismatches& rows);

@@ -10,8 +10,8 @@
 
 namespace fatune {
 
-/// What a kernel may write beside O: an fp32 number for each row of scores s = softmax_scale * q.k.
-/// The values are the argument of kernels/reference/row_values.cuh.
+/// The outputs that a kernel may write beside O: an fp32 number for each row of scores s =
+/// softmax_scale * q.k. The values are the argument of kernels/reference/row_values.cuh.
 enum class RowValue : int {
   log_sum_exp = 0,  ///< ln(sum of exp(s))
   maximum = 1,      ///< the greatest s
@@ -21,7 +21,7 @@ enum class RowValue : int {
 /// "lse", "row_max", "row_sum", as families name them; nothing for another name.
 [[nodiscard]] std::optional<RowValue> parse_row_value(std::string_view text);
 
-/// Of one row. Both are minus infinity in a row that sees no key.
+/// The statistics of one row. Both are minus infinity in a row that sees no key.
 struct RowStatistics {
   double maximum = 0.0;
   double log_of_sum = 0.0;  ///< ln(sum of exp(s - maximum))

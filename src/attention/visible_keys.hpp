@@ -30,10 +30,10 @@ struct KeyRange {
 /// there is a window.
 [[nodiscard]] KeyRange visible_keys(const Mask& mask, std::int64_t row);
 
-/// Of all heads: rows that see no key.
+/// The number of rows of all heads that see no key.
 [[nodiscard]] std::int64_t rows_without_keys(const Problem& problem);
 
-/// Of one (batch, head): the sum of visible_keys() over all rows.
+/// The sum of visible_keys() over all rows of one (batch, head).
 [[nodiscard]] double visible_pairs(const Problem& problem);
 
 }  // namespace fatune
