@@ -14,7 +14,7 @@ struct Arch {
   auto operator<=>(const Arch&) const = default;
 };
 
-/// What fatune's own kernels need.
+/// The oldest architecture that fatune's own kernels run on.
 inline constexpr Arch kOldestArch{80, '\0'};
 
 /// Whether `arch` has what code for `least` needs: it is no older; for an architecture with a

@@ -11,8 +11,8 @@ namespace fatune {
 /// 0 or 1, so that lexicographic order is the documented sort order.
 using ParamValue = std::int64_t;
 
-/// One point of a kernel family's space: the values in the order of the family's parameters.
-/// What they mean, and how they are written, is the family's business (plan/family.hpp).
+/// One point of a kernel family's space: the values in the order of the family's parameters. The
+/// family defines their meaning and how they are written (plan/family.hpp).
 struct Config {
   std::string family;
   std::vector<ParamValue> values;

@@ -8,7 +8,7 @@
 
 namespace fatune {
 
-/// What a GPU allows and offers: read from the driver, or from configs/devices/*.json for an
+/// The limits and properties of a GPU: read from the driver, or from configs/devices/*.json for an
 /// architecture that is not in this machine.
 struct DeviceLimits {
   std::string name;  ///< "NVIDIA H200"; for an offline architecture "sm_90 (no GPU)"

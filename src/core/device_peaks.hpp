@@ -10,7 +10,7 @@ namespace fatune {
 /// NVIDIA's peak figures divided by SMs and clock. Nothing: the architecture is not known.
 [[nodiscard]] std::optional<double> nominal_tensor_flop_per_clock(Arch arch);
 
-/// The same, and of an architecture that is not known the most that any has.
+/// As above; for an unknown architecture, the greatest known value.
 [[nodiscard]] double peak_tensor_flop_per_clock(Arch arch);
 
 /// FLOP per microsecond of all SMs at the greatest clock; 0 when the limits do not tell.

@@ -9,7 +9,8 @@
 
 namespace fatune {
 
-/// What the GPU's management library (NVML) said at a sample; what it did not say is 0.
+/// The reading of the GPU's management library (NVML) at a sample; values that it did not report
+/// are 0.
 struct GpuReading {
   double sm_mhz = 0.0;
   double power_w = 0.0;

@@ -54,7 +54,7 @@ inline constexpr std::int64_t kTensorMapArgumentBytes = 128;
 using TensorMapBytes = std::array<std::uint8_t, kTensorMapArgumentBytes>;
 
 /// One argument of a kernel: a scalar, a pointer, a tensor map, or a struct of such, with its
-/// layout in C. What no piece covers is padding, and 0.
+/// layout in C. Bytes that no piece covers are padding, and 0.
 struct KernelArgument {
   std::string pointer;  ///< to where the family says it: "/arguments/0"; for messages
   std::int64_t bytes = 0;
@@ -72,7 +72,7 @@ struct KernelBuffer {
   std::int64_t bytes = 0;
   std::uint32_t word = 0;  ///< with which it is filled, over and over
   /// "never": filled once, when it is allocated. "before_launch": before each launch, outside the
-  /// timed part; "timed": within it. Of a workspace; outputs are poisoned as O is.
+  /// timed part; "timed": within it. Applies to a workspace; outputs are poisoned as O is.
   std::string clear = "never";
   /// Empty: a workspace. Else an output: "lse", "row_max", "row_sum", or "unchecked".
   std::string output;
@@ -84,7 +84,7 @@ struct KernelBuffer {
   auto operator<=>(const KernelBuffer&) const = default;
 };
 
-/// What a kernel is called with on one problem: every expression evaluated, tensors by name.
+/// The arguments of a kernel on one problem: every expression evaluated, tensors by name.
 struct KernelArguments {
   /// Those of every attention_forward kernel: they follow from the problem alone.
   bool standard = true;
@@ -104,8 +104,8 @@ struct ArgumentEncoder {
 [[nodiscard]] std::vector<std::uint8_t> pack_argument(const KernelArgument& argument,
                                                       const ArgumentEncoder& encoder);
 
-/// Where each argument begins when they lie one after another, as kernels' parameters do; at the
-/// end, the bytes of all.
+/// The offset of each argument when they lie one after another, as kernels' parameters do; the last
+/// element is the size of all.
 [[nodiscard]] std::vector<std::int64_t> argument_offsets(std::span<const KernelArgument> list);
 
 /// The bytes of all, at argument_offsets().

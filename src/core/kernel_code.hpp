@@ -41,7 +41,7 @@ struct CompileRequest {
   Arch arch;
 };
 
-/// What ptxas notes of a kernel's asynchronous matrix products and register counts.
+/// A note of ptxas about a kernel's asynchronous matrix products or register counts.
 struct AssemblerNote {
   std::string code;  ///< "C7512"
   std::string text;  ///< without the names of functions
@@ -52,7 +52,7 @@ struct AssemblerNote {
 /// "C7512: wgmma.mma_async instructions are serialized due to ...; C7519: ...".
 [[nodiscard]] std::string notes_text(const std::vector<AssemblerNote>& notes);
 
-/// What the machine code of one kernel costs.
+/// The resources that the machine code of one kernel needs.
 struct ResourceFacts {
   int registers_per_thread = 0;
   std::int64_t spill_store_bytes = 0;  ///< per thread, static count
@@ -99,7 +99,8 @@ struct LaunchGeometry {
   auto operator<=>(const LaunchGeometry&) const = default;
 };
 
-/// The same launch on the same problem: standard arguments follow from it, and are not looked at.
+/// Whether two launches are equal on the same problem. Standard arguments follow from the problem,
+/// and are not compared.
 [[nodiscard]] bool same_launch(const LaunchGeometry& a, const LaunchGeometry& b);
 
 }  // namespace fatune

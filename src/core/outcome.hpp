@@ -32,8 +32,8 @@ struct ErrorStats {
   }
 };
 
-/// What is wrong with the rows of one input. Lists with an item for each row that was compared,
-/// `rows_per_head` of each (batch, head) in turn.
+/// The mismatches of the rows of one input. Lists have an item for each compared row,
+/// `rows_per_head` for each (batch, head) in turn.
 struct RowMismatches {
   std::string input;
   std::int64_t rows_per_head = 0;
@@ -139,13 +139,13 @@ using Outcome = std::variant<Pruned, Invalid, CompileFailed, Serialized, Unlaunc
 [[nodiscard]] std::string_view outcome_name(const Outcome& outcome);
 /// One line for people: the reason, error, limit or time. Never empty.
 [[nodiscard]] std::string outcome_summary(const Outcome& outcome);
-/// What was compared with references: of a measured, estimated, wrong or flagged one; null if
-/// nothing was.
+/// The comparison with references, for a measured, estimated, wrong or flagged outcome; null if
+/// there was none.
 [[nodiscard]] const Verification* verification_of(const Outcome& outcome);
 /// How its output was found right: "gpu", "emulated"; empty: it was not.
 [[nodiscard]] std::string_view verified_by(const Outcome& outcome);
 [[nodiscard]] bool is_ranked(const Outcome& outcome);  ///< Measured or Estimated
-/// What it is ranked by: the median, or the estimate. Precondition: is_ranked.
+/// The time by which it is ranked: the median, or the estimate. Precondition: is_ranked.
 [[nodiscard]] double ranked_us(const Outcome& outcome);
 
 }  // namespace fatune

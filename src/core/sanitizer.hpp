@@ -20,7 +20,7 @@ enum class SanitizerTool {
 /// for anything else.
 [[nodiscard]] std::vector<SanitizerTool> parse_sanitizer_tools(std::string_view text);
 
-/// What such a tool says of a kernel.
+/// A finding of such a tool about a kernel.
 struct SanitizerFinding {
   std::string kind;    ///< "invalid_access", "race", "barrier", "uninitialised", "other"
   std::string what;    ///< the tool's own words: "Invalid __global__ write of size 4 bytes"

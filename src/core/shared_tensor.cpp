@@ -7,8 +7,8 @@ namespace {
 
 constexpr std::int64_t kChunkBytes = 16;
 
-/// Where a byte of a row, counted as if there were no swizzle, stands; and back: it is its own
-/// inverse.
+/// The swizzled place of a byte of a row, whose place without swizzle is given. The function is its
+/// own inverse.
 std::int64_t swizzled(const SharedTensor& tensor, std::int64_t row, std::int64_t byte) {
   if (tensor.swizzle_bytes == 0) {
     return byte;

@@ -38,7 +38,7 @@ struct TensorPlace {
   auto operator<=>(const TensorPlace&) const = default;
 };
 
-/// Where an element begins, in bytes from the start of dynamic shared memory.
+/// The offset of an element, in bytes from the start of dynamic shared memory.
 [[nodiscard]] std::int64_t offset_of(const SharedTensor& tensor, const TensorPlace& place);
 /// The element that a byte belongs to; nothing when it is outside the tensor, or padding.
 [[nodiscard]] std::optional<TensorPlace> place_at(const SharedTensor& tensor, std::int64_t offset);

@@ -15,13 +15,13 @@ struct SourceLine {
   auto operator<=>(const SourceLine&) const = default;
 };
 
-/// Where code was written, then, for inlined code, where it was inlined at, outwards. Empty: not
-/// known.
+/// The line where code was written, then, for inlined code, the lines where it was inlined,
+/// outwards. Empty: unknown.
 using SourceChain = std::vector<SourceLine>;
 
 /// "softmax.cuh:40 < flash_forward.cu:123"
 [[nodiscard]] std::string chain_text(const SourceChain& chain);
-/// The same; "PTX line 12" where the source is not known.
+/// The text of the chain; "PTX line 12" where the source is not known.
 [[nodiscard]] std::string place_text(const SourceChain& chain, std::int64_t ptx_line);
 
 }  // namespace fatune

@@ -8,8 +8,8 @@
 
 namespace fatune {
 
-// What the properties of tensor maps are called. A name's index is its value in the CUDA driver's
-// enum (cuda.h, CUtensorMapDataType and its neighbours).
+// The names of tensor maps' properties. A name's index is its value in the CUDA driver's enum
+// (cuda.h, CUtensorMapDataType and its neighbours).
 
 inline constexpr std::array<std::string_view, 13> kTensorMapElementTypes{
     "uint8",   "uint16",  "uint32",   "int32",       "uint64",   "int64",       "float16",

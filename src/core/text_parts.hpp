@@ -18,7 +18,7 @@ inline constexpr std::string_view kBlanks = " \t\r";
 /// Takes what stands before `separator` off the front of `text`, and the separator.
 std::string_view take_until(std::string_view& text, char separator);
 
-/// What stands between the first `open` and the next `close` after it; empty without them.
+/// The text between the first `open` and the next `close` after it; empty without them.
 [[nodiscard]] std::string_view between(std::string_view text, std::string_view open,
                                        std::string_view close);
 
