@@ -12,7 +12,7 @@
 #undef cuEventElapsedTime
 extern "C" CUresult CUDAAPI cuEventElapsedTime(float* ms, CUevent start, CUevent stop);
 
-// Of cudaProfiler.h, which is not beside every cuda.h.
+// Declarations from cudaProfiler.h, which is not beside every cuda.h.
 extern "C" CUresult CUDAAPI cuProfilerStart();
 extern "C" CUresult CUDAAPI cuProfilerStop();
 

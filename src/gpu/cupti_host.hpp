@@ -31,12 +31,12 @@ class CuptiHost {
   /// As C strings, for CUPTI, which does not write to them.
   [[nodiscard]] std::vector<const char*>& names() noexcept { return names_; }
 
-  /// What to count, and in which passes. Also throws Error(gpu_failure) that names a metric which
-  /// this chip does not have. To be called once.
+  /// The configuration of what is counted, and in which passes. Also throws Error(gpu_failure) that
+  /// names a metric which this chip does not have. To be called once.
   [[nodiscard]] CuptiImage config();
   [[nodiscard]] int pass_count(CuptiImage& config) const;
 
-  /// Of all metrics, in the order of the names, of one range of decoded counter data.
+  /// The values of all metrics, in the order of the names, in one range of decoded counter data.
   [[nodiscard]] std::vector<double> values(const CuptiImage& counter_data, std::size_t range);
 
  private:

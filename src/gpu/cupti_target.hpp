@@ -29,7 +29,7 @@ class CuptiTarget {
   CuptiTarget& operator=(CuptiTarget&&) = delete;
   ~CuptiTarget();
 
-  /// Where counts of so many ranges go.
+  /// A buffer for the counts of `ranges` ranges.
   [[nodiscard]] CuptiImage counter_data(std::vector<const char*>& names, int ranges) const;
   /// Ranges are launches, and the caller repeats them for every pass. Both images must live until
   /// decode() has returned.

@@ -10,7 +10,7 @@ namespace fatune::gpu {
 
 enum class DriverState { ok, no_library, too_old, init_failed, no_device };
 
-/// What is known about the driver of this machine, and what to do when it cannot be used.
+/// The state of this machine's driver, and the remedy when it cannot be used.
 struct DriverStatus {
   DriverState state = DriverState::no_library;
   std::string library;   ///< what was opened, or tried: "libcuda.so.1"

@@ -10,7 +10,7 @@ namespace fatune::gpu {
 /// one. Asked once for each process; loads no CUDA.
 [[nodiscard]] const std::string& driver_release();
 
-/// The same of the kernel module's own text; empty when there is none in it.
+/// Reads the release from the kernel module's own text; empty when it has none.
 [[nodiscard]] std::string read_driver_release(std::string_view text);
 
 }  // namespace fatune::gpu

@@ -22,7 +22,8 @@ void* load_module(std::span<const char> cubin) {
   return module;
 }
 
-/// Where toolkit or driver is older than the call, the first launch loads the code.
+/// Loads the code now. If the toolkit or the driver is older than the call, the first launch loads
+/// it.
 void load_code([[maybe_unused]] CUfunction function) {
 #if CUDA_VERSION >= 12040
   if (api().cuFuncLoad != nullptr) {

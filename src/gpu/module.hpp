@@ -12,7 +12,7 @@ namespace fatune::gpu {
 
 void unload_module(void* module) noexcept;
 
-/// What the driver says of a loaded kernel.
+/// The driver's attributes of a loaded kernel.
 struct FunctionAttributes {
   int max_threads_per_block = 0;
   int registers_per_thread = 0;

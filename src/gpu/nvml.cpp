@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kDefaultNvml = "libnvidia-ml.so.1";
 constexpr const char* kNvmlVariable = "FATUNE_LIBNVML";
 
-// Of nvml.h, which not every machine that builds fatune has.
+// Values from nvml.h, which not every machine that builds fatune has.
 constexpr int kSuccess = 0;          // NVML_SUCCESS
 constexpr int kClockSm = 1;          // NVML_CLOCK_SM
 constexpr int kSensorGpu = 0;        // NVML_TEMPERATURE_GPU

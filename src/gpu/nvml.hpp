@@ -7,7 +7,7 @@
 
 namespace fatune::gpu {
 
-/// What NVML said at one moment. What it did not say is 0.
+/// One reading of NVML. Values that it did not report are 0.
 struct NvmlReading {
   double sm_mhz = 0.0;
   double power_w = 0.0;

@@ -18,7 +18,7 @@ class NvtxRange {
   ~NvtxRange();
 };
 
-/// The same for what begins and ends at places that do not enclose each other: of the process.
+/// A range of the process, for spans that do not nest.
 class NvtxSpan {
  public:
   explicit NvtxSpan(const std::string& name);

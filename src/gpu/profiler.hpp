@@ -2,9 +2,9 @@
 
 namespace fatune::gpu {
 
-/// What a profiler in front of this process records, if it was told to wait for this (`ncu
-/// --profile-from-start off`), is what happens while one of these lives. Without a profiler it does
-/// nothing. Needs a usable driver; the constructor throws DriverError.
+/// A profiler of this process that was told to wait (`ncu --profile-from-start off`) records only
+/// while an object of this class lives. Without a profiler it does nothing. Needs a usable driver;
+/// the constructor throws DriverError.
 class ProfiledRegion {
  public:
   ProfiledRegion();

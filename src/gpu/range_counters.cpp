@@ -53,7 +53,7 @@ class RangeCounters::Session {
   }
 
   void run_passes(int runs, const CountedWork& work) const {
-    // What never comes to its end would hang.
+    // A count that never finishes would hang.
     const int most = 2 * passes_ + 1;
     for (int pass = 0; pass < most; ++pass) {
       if (run_pass(runs, work)) {

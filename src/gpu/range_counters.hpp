@@ -9,8 +9,8 @@
 
 namespace fatune::gpu {
 
-/// What is run while counters count. The hardware has fewer counters than there are metrics: all of
-/// it is run once in every pass, so it must do the same each time.
+/// The work that is run while counters count. The hardware has fewer counters than there are
+/// metrics, so all of it is run once in every pass, and must do the same each time.
 struct CountedWork {
   std::function<void()> before_pass;  ///< nothing is counted yet
   std::function<void()> run;          ///< what counts; it must not wait, and launch one kernel

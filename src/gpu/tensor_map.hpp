@@ -5,12 +5,12 @@
 
 namespace fatune::gpu {
 
-/// What cuTensorMapEncodeTiled makes of it; its tensor begins at `address`. Throws DriverError,
+/// Encodes the map with cuTensorMapEncodeTiled; its tensor begins at `address`. Throws DriverError,
 /// with the figures in the call's name, for a map that the driver refuses; Error(gpu_failure) when
 /// the driver has no tensor maps.
 [[nodiscard]] TensorMapBytes encode_tensor_map(const TensorMapPiece& map, DevicePtr address);
 
-/// What DriverError::call() begins with when it was refused.
+/// The beginning of DriverError::call() when a map was refused.
 inline constexpr const char* kTensorMapCall = "cuTensorMapEncodeTiled";
 
 }  // namespace fatune::gpu
