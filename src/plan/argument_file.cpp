@@ -96,7 +96,7 @@ class Reader {
     return rule;
   }
 
-  /// What an item may be.
+  /// The kinds of items.
   [[nodiscard]] static std::vector<std::string> all_kinds() {
     std::vector<std::string> kinds{"tensor", "tensor_map", "struct"};
     for (const ScalarType& type : kScalarTypes) {

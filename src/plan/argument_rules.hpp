@@ -65,7 +65,7 @@ struct BufferRule {
   std::vector<Expression> shape;
 };
 
-/// What a kernel is called with.
+/// The rules for a kernel's arguments.
 struct ArgumentRules {
   bool standard = true;  ///< the family's "abi" says it: attention_forward_arguments()
   std::vector<ArgumentRule> list;

@@ -12,7 +12,7 @@
 
 namespace fatune {
 
-/// What must be known before a value is: nothing (parameters alone), a problem, a device.
+/// The facts that a value needs: nothing (parameters alone), a problem, a device.
 struct Needs {
   bool problem = false;
   bool device = false;
@@ -46,7 +46,7 @@ class SymbolTable {
 /// True for a letter or underscore followed by letters, digits and underscores, at most 64.
 [[nodiscard]] bool is_identifier(std::string_view text);
 
-/// The same, of any length.
+/// As above, of any length.
 [[nodiscard]] bool is_code_name(std::string_view text);
 
 /// An arithmetic expression of a data file, compiled once and evaluated against many scopes.

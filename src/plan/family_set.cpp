@@ -14,7 +14,7 @@
 namespace fatune {
 namespace {
 
-/// What several families make of one text.
+/// The readings of one text by several families.
 class Readings {
  public:
   void add(const Family& family, std::string_view text) {

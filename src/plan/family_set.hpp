@@ -10,7 +10,7 @@
 
 namespace fatune {
 
-/// What stands between names where one text names several: of families, of their spaces.
+/// The separator where one text names several families, or several of their spaces.
 inline constexpr char kJoin = '+';
 
 /// Families whose configurations are tried together, in a fixed order; at least one.

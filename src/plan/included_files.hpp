@@ -10,15 +10,16 @@
 
 namespace fatune {
 
-/// What #include lines of a text name, in order. Conditions are not looked at; names that macros
-/// give are not found.
+/// The names in a text's #include lines, in order. Conditions are not evaluated; names given by
+/// macros are not found.
 [[nodiscard]] std::vector<std::string> included_names(std::string_view text);
 
-/// Follows the #include lines of the bundle's files. What they find in `folder` (below kernels/,
-/// with its '/') beside the including file or from the folder's top is added to the headers under
-/// the name that they use. What is neither there nor among the headers is looked for in `paths`;
-/// then the bundle names these folders, and has a digest of every file that may be read. What is
-/// nowhere is left to the compiler. Bundles without such includes stay as they are.
+/// Follows the #include lines of the bundle's files. Files that they find in `folder` (below
+/// kernels/, with its '/'), beside the including file or from the folder's top, are added to the
+/// headers under the name that they use. Files that are neither there nor among the headers are
+/// searched for in `paths`; the bundle then names these folders, and has a digest of every file
+/// that may be read. Files that are nowhere are left to the compiler. Bundles without such includes
+/// do not change.
 void add_included_files(const FileTree& tree, const std::string& folder, const IncludePaths& paths,
                         SourceBundle& bundle);
 

@@ -18,7 +18,7 @@ using Scope = std::span<const double>;
 
 constexpr std::int64_t kAddressBytes = 8;
 constexpr std::int64_t kTensorMapAlignment = 64;
-// Of all arguments of a kernel.
+// The greatest size of all arguments of a kernel.
 constexpr std::int64_t kMostArgumentBytes = 32764;
 constexpr std::int64_t kMostBufferBytes = std::int64_t{1} << 40;
 constexpr std::int64_t kMostExtent = std::int64_t{1} << 40;
@@ -28,7 +28,7 @@ struct NamedBytes {
   std::string_view name;
   std::int64_t bytes;
 };
-// Of outputs' elements.
+// The element types of outputs.
 constexpr std::array<NamedBytes, 6> kElementTypes{
     {{"float32", 4}, {"float64", 8}, {"float16", 2}, {"bfloat16", 2}, {"int32", 4}, {"int64", 8}}};
 

@@ -101,7 +101,7 @@ class NameReader {
     }
   }
 
-  /// What a profiler prints behind the name; only that it is in parentheses is checked.
+  /// Reads the arguments that a profiler prints after the name; only the parentheses are checked.
   void read_arguments() {
     if (cursor_.accept('(')) {
       const std::size_t close = cursor_.rest().rfind(')');

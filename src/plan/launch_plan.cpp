@@ -87,7 +87,7 @@ LaunchAttributes attributes_of(const Family& family, const std::vector<double>& 
   return attributes;
 }
 
-// Of a tile, in rows or keys.
+// The extent of a tile, in rows or keys.
 std::int64_t tile_extent(const Family& family, const Expression& value,
                          const std::vector<double>& scope, const char* name) {
   constexpr std::int64_t kMaxTile = 65536;

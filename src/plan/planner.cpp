@@ -150,7 +150,8 @@ bool have_no_rules(const std::vector<SpacePart>& parts) {
 
 using Dropped = std::map<Config, Outcome>;
 
-/// What the part keeps, with the rules that wait. The rest is added to `dropped`.
+/// The configurations that the part keeps, with the rules that wait. The others are added to
+/// `dropped`.
 SpacePart keep_of(const Family& family, const SpacePart& part, const Binding& binding,
                   Dropped& dropped) {
   std::set<Config> kept;

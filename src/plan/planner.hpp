@@ -36,8 +36,8 @@ struct DroppedConfig {
 struct Plan {
   std::vector<Config> kept;
   std::vector<DroppedConfig> dropped;
-  /// What each part of the space keeps, with those of its rules that wait for a problem or a
-  /// device; empty when no rule does.
+  /// The configurations that each part of the space keeps, with its rules that wait for a problem
+  /// or a device; empty when no rule does.
   std::vector<SpacePart> waiting{};
 };
 
@@ -45,8 +45,8 @@ struct Plan {
 /// the family's validity.
 [[nodiscard]] Plan make_plan(const Family& family, const Space& space, const Binding& binding = {});
 
-/// What the rules that wait for a problem and a device say of a kept configuration: Pruned when
-/// each part that keeps it has one that matches.
+/// The verdict on a kept configuration of the rules that wait for a problem and a device: Pruned
+/// when each part that keeps it has a rule that matches.
 [[nodiscard]] std::optional<Pruned> prune_on(const Family& family, const Plan& plan,
                                              const Config& config, const Problem& problem,
                                              const DeviceLimits& limits);
@@ -71,13 +71,13 @@ inline constexpr const char* kUnderstoodValues = "understood-values";
                                                        const Problem& problem,
                                                        const DeviceLimits& limits);
 
-/// What to compile. Equal for problems that the machine code does not tell apart (another batch, a
-/// length that is ragged in the same way), so that one artifact serves them all.
+/// The request to compile. It is equal for problems that the machine code does not distinguish
+/// (another batch, a length that is ragged in the same way), so that one artifact serves them all.
 [[nodiscard]] CompileRequest compile_request(const Family& family, const Config& config,
                                              const Problem& problem, Arch arch,
                                              const DeviceLimits& limits);
 
-/// The same, for a kernel that shows its intermediates. Precondition: the family declares that.
+/// The request for a kernel that writes its intermediates. Precondition: the family declares that.
 [[nodiscard]] CompileRequest dump_request(const Family& family, const Config& config,
                                           const Problem& problem, Arch arch,
                                           const DeviceLimits& limits);
@@ -93,7 +93,7 @@ inline constexpr const char* kUnderstoodValues = "understood-values";
                                              const Problem& problem, const DeviceLimits& limits,
                                              const ResourceFacts* facts = nullptr);
 
-/// What lies in a block's shared memory, as the family declares it; empty when it does not.
+/// The tensors in a block's shared memory, as the family declares them; empty when it does not.
 /// Error(bad_file) when an expression gives an impossible extent.
 [[nodiscard]] std::vector<SharedTensor> shared_tensors(const Family& family, const Config& config,
                                                        const Problem& problem,
@@ -105,7 +105,8 @@ inline constexpr const char* kUnderstoodValues = "understood-values";
                                                   const Problem& problem,
                                                   const DeviceLimits& limits,
                                                   std::string_view name);
-/// The same; Error(bad_file) naming the family's quantities when it does not declare it.
+/// The value of a quantity; Error(bad_file) naming the family's quantities when it does not declare
+/// it.
 [[nodiscard]] double quantity(const Family& family, const Config& config, const Problem& problem,
                               const DeviceLimits& limits, std::string_view name);
 

@@ -19,14 +19,15 @@ namespace fatune {
 /// max_threads_per_sm. std::invalid_argument when a parameter has taken one of the other names.
 void add_environment_symbols(SymbolTable& symbols);
 
-/// What is known once a configuration is compiled: the name is for launches and arguments, so it is
-/// added after all others, unless the family has one of its own.
+/// A value that is known once a configuration is compiled. The name is for launches and arguments,
+/// so it is added after all others, unless the family has one of its own.
 inline constexpr const char* kResidentBlocks = "resident_blocks_per_sm";
 void add_occupancy_symbol(SymbolTable& symbols);
 
-/// Values of all the family's symbols for one configuration. What needs a problem or device that is
-/// not given (null) is NaN; Expression::needs says beforehand. Error(bad_file) when a derived
-/// quantity is not finite. Precondition: the configuration is the family's, with all its values.
+/// Values of all the family's symbols for one configuration. A value that needs a problem or device
+/// that is not given (null) is NaN; Expression::needs says beforehand. Error(bad_file) when a
+/// derived quantity is not finite. Precondition: the configuration is the family's, with all its
+/// values.
 [[nodiscard]] std::vector<double> make_scope(const Family& family, const Config& config,
                                              const Problem* problem, const DeviceLimits* limits);
 

@@ -21,7 +21,7 @@ struct SpaceRule {
   Expression drops;
   Reason reason;
 
-  /// What must be known before the rule can be tried.
+  /// The facts that the rule needs before it can be applied.
   [[nodiscard]] Needs needs() const;
 };
 
