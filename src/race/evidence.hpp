@@ -63,7 +63,7 @@ class LosingEvidence {
  public:
   explicit LosingEvidence(const LossChances& chances = {}) : chances_(chances) {}
 
-  /// Of one round. `on_noise`: clear and gross losses are bet on in it.
+  /// Adds the loss of one round. `on_noise`: clear and gross losses are bet on in it.
   void add(Loss loss, bool on_noise = true);
   /// Replaces what was said before: a loss is never taken back, but may become worse.
   void set_admission(AdmissionLoss loss);

@@ -194,7 +194,7 @@ RaceResult Race::result() const {
     }
   }
   RaceResult result;
-  // Of the finals' reason to begin, stopped_because_ says too much before their end.
+  // Before the end of the finals stopped_because_ has the reason for which they began.
   const StopReason reason = phase_ == Phase::done ? stopped_because_ : StopReason::not_yet;
   result.candidates = make_standings(runners, policy_, reason);
   result.rounds = rounds_;

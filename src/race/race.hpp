@@ -14,7 +14,7 @@
 
 namespace fatune {
 
-/// What the caller of a race does next.
+/// The next action of a race's caller.
 struct Step {
   enum class Kind {
     sample,    ///< take one sample of `candidate`; then record() it, or withdraw() the candidate
@@ -26,8 +26,9 @@ struct Step {
   int round = 0;  ///< of a sample: how many rounds were accepted before this one
 };
 
-/// Decides, for one problem, whose sample is taken next, who cannot win any more, and when it is
-/// enough. It takes no samples and reads no clock: the same calls give the same answers.
+/// Decides, for one problem, which candidate is sampled next, which cannot win any more, and when
+/// the samples suffice. It takes no samples and reads no clock: the same calls give the same
+/// answers.
 ///
 ///     while (step = race.next(elapsed_s), step.kind != finished)
 ///       sample: race.record(take one sample of step.candidate, throttled?)
@@ -49,9 +50,9 @@ struct Step {
 /// the fastest at admission, reaches 1 / false_elimination is eliminated and keeps what samples it
 /// has. When the contenders are few enough for the finals, or the leading ones' intervals narrow
 /// enough to choose, those that can still win meet in the finals: rounds of fresh samples, which
-/// alone give their times. The race's own samples would flatter the winner, who was chosen for
-/// having lucky ones. The finals go on until the winner and those tied with it are known to
-/// target_ci; who is eliminated there leaves them.
+/// alone give their times. The race's own samples would be biased in favour of the winner, which
+/// was chosen partly for lucky ones. The finals go on until the winner and those tied with it are
+/// known to target_ci; a candidate eliminated there leaves them.
 ///
 /// While the contenders are few enough for the finals, only those with few samples are sampled,
 /// with the leader: one each while others may join, and least_race_samples in the end.
@@ -98,7 +99,7 @@ class Race {
   [[nodiscard]] bool collects(RunnerId id) const;
   void watch_sentinel();
 
-  // race_bets.cpp: who leads, what is bet against the others, and who is out
+  // race_bets.cpp: the leader, the bets against the others, and eliminations
   [[nodiscard]] LosingEvidence fresh_evidence() const;
   [[nodiscard]] std::optional<RunnerId> fastest_admission() const;
   [[nodiscard]] AdmissionLoss admission_loss(double admission_us, double fastest_us) const;
@@ -111,7 +112,7 @@ class Race {
   void choose_leader();
   bool reinstate_opponents_of(RunnerId withdrawn);
 
-  // race_phases.cpp: who is in it, and when it ends
+  // race_phases.cpp: the members of a round, and the end of the race
   [[nodiscard]] std::vector<RunnerId> members() const;
   [[nodiscard]] std::vector<RunnerId> contenders() const;
   [[nodiscard]] std::vector<RunnerId> unsampled() const;

@@ -1,4 +1,4 @@
-// Who leads, what is bet against the others, and who is out.
+// The leader, the bets against the others, and eliminations.
 #include <algorithm>
 #include <cstddef>
 
@@ -7,7 +7,7 @@
 namespace fatune {
 namespace {
 
-// With fewer samples a median says little about who leads.
+// With fewer samples a median does not identify the leader reliably.
 constexpr std::size_t kLeastToLead = 3;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// When a race and its finals end, and who is in a round.
+// The members of a round, and the end of a race and its finals.
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -74,7 +74,7 @@ bool Race::fit_into_finals(const std::vector<RunnerId>& ids) const {
 }
 
 bool Race::is_needy(RunnerId id) const {
-  // Who joins yet may throw it out: until then one sample will do.
+  // A candidate that joins later may eliminate it, so one sample is enough until then.
   const int least = closed_ ? policy_.least_race_samples : 1;
   return runners_[id].race.size() < static_cast<std::size_t>(least);
 }

@@ -7,7 +7,8 @@
 
 namespace fatune {
 
-/// What decides who is sampled, and when it is enough. Shares are fractions: 0.005 is 0.5 %.
+/// The settings that decide which candidates are sampled, and when to stop. Shares are fractions:
+/// 0.005 is 0.5 %.
 struct RacePolicy {
   Strategy strategy = Strategy::exhaustive;
   int repeats = 64;                ///< exhaustive: samples of each candidate
@@ -20,8 +21,8 @@ struct RacePolicy {
   double margin = 0.002;        ///< by how much a sample must exceed the leader's to be a loss
   double clear_margin = 0.015;  ///< and to be a clear loss
   double gross_margin = 0.05;   ///< and to be a gross loss
-  /// With what probability, at most, the best candidate has a clear loss in a round. What one has
-  /// to believe of the noise: evidence.hpp.
+  /// The greatest probability that the best candidate has a clear loss in a round. evidence.hpp
+  /// states the assumption about the noise.
   double clear_chance = 1.0 / 5;
   double gross_chance = 1.0 / 25;  ///< the same of a gross loss in a round, or of one at admission
   double admission_margin = 0.10;  ///< gross_margin of admission samples, which share no round

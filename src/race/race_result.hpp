@@ -34,8 +34,8 @@ struct CandidateResult {
   Timing timing;
   int place = 0;      ///< 1 is the fastest; 0: no samples
   int tie_group = 0;  ///< those of one group cannot be told apart from its first; from 1
-  /// Of the median of its time over the fastest one's, in pairs of one round each; absent: it is
-  /// the fastest, or they share too few rounds.
+  /// The interval of the median ratio of its time to the fastest one's, in pairs of one round each;
+  /// absent: it is the fastest, or they share too few rounds.
   std::optional<MedianInterval> to_fastest;
   bool finalist = false;
   /// 0: at its admission. The rounds of the finals count on from those of the race.

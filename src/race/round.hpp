@@ -21,7 +21,7 @@ class Round {
  public:
   Round(std::vector<RunnerId> members, int most_sample_retakes, std::mt19937_64& random);
 
-  /// Whose sample is next; nothing when all are taken.
+  /// The candidate whose sample is next; nothing when all are taken.
   [[nodiscard]] std::optional<RunnerId> next() const;
   /// The sample of next(). Returns whether it was kept. Precondition: next().
   bool record(double time_us, bool throttled);

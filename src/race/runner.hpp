@@ -31,7 +31,7 @@ class Series {
   std::vector<double> sorted_us_;
 };
 
-/// What a race knows of one candidate. Rounds count from 1, those of the finals anew.
+/// The state of one candidate in a race. Rounds count from 1, those of the finals anew.
 struct Runner {
   std::optional<double> admission_us;
   Series race;

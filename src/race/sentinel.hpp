@@ -9,7 +9,7 @@ class Sentinel {
  public:
   explicit Sentinel(double tolerance) : tolerance_(tolerance) {}
 
-  /// Of an accepted round.
+  /// Adds the sentinel's time in an accepted round.
   void add(double time_us) { taken_us_.push_back(time_us); }
   /// Further than the tolerance from the median of the last nine accepted samples; never before
   /// five are known. Nine: a lasting change of the clocks is believed after five rounds.
