@@ -29,7 +29,7 @@ struct WorkSample {
   WorkCounts counts;
 };
 
-/// What changing one parameter, and nothing else, does to one class.
+/// The effect on one class of changing one parameter, and nothing else.
 struct ParameterEffect {
   std::string family;  ///< whose parameter it is
   std::string parameter;

@@ -43,7 +43,7 @@ bool is_conditional(const Instruction& instruction) {
          !always_true(instruction.operands.front());
 }
 
-/// Where a branch may go, as indices of instructions of the function.
+/// The possible targets of a branch, as indices of instructions of the function.
 std::vector<std::size_t> jump_places(const Instruction& instruction, const LabelPlaces& places) {
   std::vector<std::size_t> found;
   if (is_branch(instruction) || instruction.opcode() == "CALL") {

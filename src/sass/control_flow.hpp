@@ -16,9 +16,9 @@ struct BasicBlock {
   std::vector<std::size_t> predecessors;
 };
 
-/// Who goes where in one function. Calls of functions go on behind the call; a CALL of a label
-/// within the function is a far branch, as ptxas writes some. Where a jump's targets are not in the
-/// listing, there is no edge.
+/// The control flow of one function. Calls of functions continue after the call; a CALL of a label
+/// within the function is a far branch, as ptxas writes some. A jump whose targets are not in the
+/// listing has no edge.
 struct ControlFlow {
   std::vector<BasicBlock> blocks;  ///< in the order of addresses; the first is the entry
   /// The block through which every path from an entry to this one goes last; nothing for an entry.

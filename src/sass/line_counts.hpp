@@ -8,7 +8,7 @@
 
 namespace fatune {
 
-/// What one line of the source became.
+/// The instructions that one line of the source became.
 struct LineCount {
   SourceLine at;
   SassCount own;           ///< instructions that were written there

@@ -19,7 +19,7 @@ struct MappedKernel {
   const PtxFunction& ptx;
 };
 
-/// What belongs to a line, in all three languages.
+/// The code that belongs to a line, in all three languages.
 struct LineMap {
   SourceChain source;             ///< the line; for PTX and SASS where it was inlined at, too
   std::vector<SliceStep> ptx;     ///< statements of the line (depth 0), and what feeds them

@@ -10,7 +10,7 @@
 
 namespace fatune {
 
-/// Where an instruction is with respect to the main loop.
+/// The place of an instruction with respect to the main loop.
 enum class LoopPlace {
   outside,
   always,       ///< in every iteration
@@ -18,10 +18,10 @@ enum class LoopPlace {
 };
 [[nodiscard]] std::string_view place_name(LoopPlace place);  ///< "", "loop", "conditional"
 
-/// Of each block. `loop`: null without a main loop.
+/// The place of each block. `loop`: null without a main loop.
 [[nodiscard]] std::vector<LoopPlace> block_places(const ControlFlow& flow, const Loop* loop);
 
-/// Of each instruction. Precondition: the function has instructions.
+/// The place of each instruction. Precondition: the function has instructions.
 [[nodiscard]] std::vector<LoopPlace> loop_places(const SassFunction& function);
 
 }  // namespace fatune

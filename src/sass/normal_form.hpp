@@ -12,8 +12,8 @@ struct NormalLine {
   /// Registers, predicates and labels numbered in the order in which they first appear in the
   /// function: "FADD R2, R0, -R1".
   std::string text;
-  /// The same without the numbers, "FADD R, R, -R": one more register somewhere renumbers all that
-  /// follows, so this is what two compilations are aligned by.
+  /// The text without numbers, "FADD R, R, -R". Two compilations are aligned by it, because one
+  /// additional register renumbers all later ones.
   std::string shape;
 };
 

@@ -107,7 +107,7 @@ std::int64_t take_extent(std::string_view& text) {
   return error == std::errc() && value > 0 && value <= 4096 ? value : 0;
 }
 
-/// Of "64x128x16": what a warpgroup does together.
+/// FLOP of "64x128x16", which a warpgroup does together.
 std::optional<std::int64_t> warpgroup_flop(std::string_view shape) {
   constexpr std::int64_t kWarps = 4;
   const std::int64_t m = take_extent(shape);
@@ -117,7 +117,7 @@ std::optional<std::int64_t> warpgroup_flop(std::string_view shape) {
   return flop > 0 && shape.empty() ? std::optional(flop) : std::nullopt;
 }
 
-/// Of "16816": 16 or 8 rows, 8 columns, and the depth.
+/// FLOP of "16816": 16 or 8 rows, 8 columns, and the depth.
 std::optional<std::int64_t> warp_flop(std::string_view shape) {
   const std::int64_t rows = shape.starts_with("168") ? 16 : shape.starts_with("88") ? 8 : 0;
   constexpr std::int64_t kColumns = 8;

@@ -10,7 +10,7 @@
 
 namespace fatune {
 
-/// What an instruction keeps busy.
+/// The unit that an instruction keeps busy.
 enum class OpcodeClass {
   tensor,
   mufu,

@@ -256,7 +256,7 @@ class Parser {
   std::size_t count_ = 0;
   Listing listing_;
   std::map<SourceChain, std::size_t> places_{{{}, 0}};
-  // Of the section:
+  // State of the section:
   std::string section_;
   bool in_code_ = false;
   std::optional<int> registers_;

@@ -35,8 +35,8 @@ struct MainLoop {
   int depth = 1;
   std::int64_t inner_loops = 0;
   std::int64_t calls = 0;  ///< of functions, whose instructions are not counted
-  /// Of one warp and iteration, loops within it taken once; nothing when an instruction's name does
-  /// not tell.
+  /// FLOP of one warp and iteration, with inner loops taken once; nothing when an instruction's
+  /// name does not say.
   std::optional<std::int64_t> tensor_flop;
 };
 
@@ -48,7 +48,7 @@ struct ProducerLoop {
   std::int64_t bulk_loads = 0;  ///< copies to shared memory that one instruction starts
 };
 
-/// What one function is made of.
+/// The instruction counts of one function.
 struct SassProfile {
   std::string function;
   std::string target;            ///< "sm_80"; may be empty

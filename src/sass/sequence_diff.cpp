@@ -72,7 +72,7 @@ class Aligner {
     }
   }
 
-  /// Where the half of `a` divides `b`.
+  /// The place at which the half of `a` divides `b`.
   static std::size_t best_cut(Ids a, Ids b, std::size_t half) {
     const std::vector<int> left = lengths(a.first(half), b, false);
     const std::vector<int> right = lengths(a.subspan(half), b, true);
