@@ -20,7 +20,7 @@
 namespace fatune {
 namespace {
 
-// Of each run, on one state of the module, when the kernel changes that.
+// Launches of each run, on one state of the module, when the kernel changes that.
 constexpr int kLaunches = 3;
 
 double share_of_limit(const ErrorStats& stats) {
@@ -107,7 +107,7 @@ class Runs {
     return finished;
   }
 
-  /// What launches leave to the next ones.
+  /// The state that launches leave to later ones.
   struct State {
     emulate::ModuleState module;
     KeptWorkspaces workspaces;
@@ -246,7 +246,7 @@ class Runs {
     }
   }
 
-  /// Of one run.
+  /// The outputs of one run.
   struct Outputs {
     std::vector<std::uint16_t> o;
     std::vector<FurtherOutput> further;

@@ -24,7 +24,7 @@ struct NamedSchedule {
 /// How kernels are run on the CPU: every input on every schedule.
 struct EmulationSettings {
   std::vector<NamedSchedule> schedules;
-  /// Of kEmulationChecks: whose findings count. What ends a run always does.
+  /// The checks (of kEmulationChecks) whose findings count. Findings that end a run always do.
   std::vector<std::string> checks = all_emulation_checks();
   bool profile = false;           ///< counts of the first run
   bool count_rows = false;        ///< say which rows are wrong
@@ -48,8 +48,8 @@ struct EmulationCase {
                                                            const EmulationSettings& settings,
                                                            EmulatedInputs& inputs);
 
-/// What one run on random inputs keeps an SM busy with; nothing is checked. Nothing when it is not
-/// covered, does not come to its end, or its blocks are not those of the head.
+/// The work of one run on random inputs, without checks. Nothing when the kernel is not covered,
+/// does not finish, or its blocks are not those of the head.
 [[nodiscard]] std::optional<CountedWork> count_kernel(const EmulationCase& of,
                                                       const std::function<bool()>& stopped,
                                                       EmulatedInputs& inputs);

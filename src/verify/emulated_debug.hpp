@@ -25,7 +25,7 @@ struct EmulatedDebugCase {
   std::vector<SharedTensor> shared_tensors;  ///< that findings name; may be empty
 };
 
-/// What one run of it on the CPU showed.
+/// The result of one run on the CPU.
 struct EmulatedDebug {
   DebugRun run;
   bool finished = false;  ///< false: a finding has ended it

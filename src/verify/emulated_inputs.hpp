@@ -34,7 +34,7 @@ class EmulatedInputs {
  public:
   explicit EmulatedInputs(std::uint64_t seed) : seed_(seed) {}
 
-  /// One for each of kInputKinds. What is returned lives as long as this.
+  /// One for each of kInputKinds. The returned inputs live as long as this object.
   [[nodiscard]] const std::vector<EmulatedInput>& of(const EmulatedProblem& problem);
   /// For the same inputs, in their order.
   [[nodiscard]] const std::vector<RowReference>& row_references(const EmulatedProblem& problem);

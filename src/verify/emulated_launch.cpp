@@ -23,8 +23,8 @@ namespace {
 
 // A NaN in both element types.
 constexpr std::uint16_t kPoison = 0x7fa5;
-// Of a block. The toy family's, which is no fast one, takes some millions at the longest sequence
-// that can be asked for.
+// The most warp instructions of a block. The slow toy family takes some millions at the longest
+// sequence that can be requested.
 constexpr std::uint64_t kMostWarpInstructions = std::uint64_t{1} << 24;
 
 std::vector<std::uint8_t> bytes_of(const std::vector<std::uint16_t>& elements) {
@@ -218,7 +218,7 @@ class EmulatedTensors {
   KeptWorkspaces allocated_;  ///< as they are at first
 };
 
-/// Of a row of elements, whether any was written.
+/// Whether any element of a row was written.
 bool is_written(std::span<const std::uint16_t> row) {
   return std::any_of(row.begin(), row.end(),
                      [](std::uint16_t element) { return element != kPoison; });
@@ -239,8 +239,8 @@ bool wrote_that_head(const EmulatedProblem& on, std::span<const std::uint16_t> o
   return true;
 }
 
-/// What the kernel is compiled for, else what the launch says. Error(bad_file) where the driver
-/// would refuse the launch.
+/// The cluster that the kernel is compiled for, else that of the launch. Error(bad_file) where the
+/// driver would refuse the launch.
 std::array<std::uint32_t, 3> cluster_of(const emulate::Program& program,
                                         const LaunchGeometry& geometry) {
   const std::array<std::uint32_t, 3> asked_for = extents(geometry.cluster);

@@ -52,8 +52,8 @@ struct EmulatedOutput {
                                           const EmulatedLaunch& launch, const HeadInputs& inputs,
                                           const EmulatedRun& run);
 
-/// The same. When a race is met, it is run a second time, so that both ends are named: `run` says
-/// so from then on. What right kernels take is not kept for it.
+/// Runs it as above. When there is a race, the kernel runs a second time, so that both accesses are
+/// named; `run` records that from then on. Right kernels do not pay for the bookkeeping.
 [[nodiscard]] EmulatedOutput run_naming_ends(const emulate::Program& program,
                                              const EmulatedLaunch& launch, const HeadInputs& inputs,
                                              EmulatedRun& run);

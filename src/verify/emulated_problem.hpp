@@ -13,7 +13,7 @@
 
 namespace fatune {
 
-/// What is compared of a problem's output: all of it, or one head of a problem of batch 1.
+/// The part of a problem's output that is compared: all of it, or one head of a problem of batch 1.
 struct EmulatedProblem {
   Problem problem;
   std::optional<std::int64_t> only_head;

@@ -14,7 +14,7 @@
 
 namespace fatune {
 
-/// What the row values of an input are, of the part that is compared.
+/// The row values of an input, in the part that is compared.
 struct RowReference {
   std::vector<RowStatistics> rows;  ///< shape: (batch, heads, seq_len)
   double limit = 0.0;               ///< row_value_limit()

@@ -10,7 +10,7 @@
 namespace fatune {
 namespace {
 
-/// What of an SM an instruction keeps busy, besides its place in the queue.
+/// The part of an SM that an instruction keeps busy, besides its issue slot.
 enum class Pipe { none, free, tensor, warpgroup, special_function, fp32, integer };
 
 constexpr double kLanes = 32.0;
@@ -118,7 +118,7 @@ double keys_per_block(const Problem& problem, double blocks) {
   }
   const auto seq_len = static_cast<double>(problem.seq_len);
   const double rows = seq_len * static_cast<double>(problem.batch * problem.heads) / blocks;
-  // What its first query sees on average, and half a key more for each of the others.
+  // The keys that its first query sees on average, and half a key more for each of the others.
   return std::min(keys, visible_pairs(problem) / seq_len + (rows - 1.0) / 2.0);
 }
 

@@ -12,7 +12,7 @@
 
 namespace fatune {
 
-/// What a run's instructions keep the parts of an SM busy with. `function` is what `program` was
+/// The work that a run's instructions give to the parts of an SM. `function` is what `program` was
 /// decoded from.
 [[nodiscard]] CountedWork count_work(std::span<const emulate::InstructionCounts> counts,
                                      const emulate::Program& program, const PtxFunction& function);
@@ -23,10 +23,11 @@ struct CountedSample {
   EmulatedLaunch launch;
 };
 
-/// What the whole problem takes, judged by one sample of it, or two of different lengths: all their
-/// blocks together do a + b * keys each, `keys` being how many a block's queries see on average.
-/// That is exact where tiles of queries and keys divide the lengths; where they do not, it is when
-/// all are ragged alike and nothing is masked. A single sample is taken for as long as the problem.
+/// The work of the whole problem, extrapolated from one sample, or from two of different lengths.
+/// The work of a block is a + b * keys, where `keys` is the number of keys that its queries see on
+/// average. That is exact where tiles of queries and keys divide the lengths, and otherwise where
+/// all lengths are ragged alike and nothing is masked. A single sample is taken to be as long as
+/// the problem.
 [[nodiscard]] CountedWork scale_work(const CountedSample& shorter, const CountedSample* longer,
                                      const Problem& problem, const LaunchGeometry& geometry);
 

@@ -21,7 +21,7 @@ struct CountedSamples {
   std::optional<CountedSample> longer;
 };
 
-/// What emulating a configuration on a small problem showed.
+/// The result of emulating a configuration on a small problem.
 struct SmallEmulation {
   EmulatedConfig row;
   EmulatedProblem on;
@@ -41,12 +41,12 @@ struct SmallCase {
 /// Late, then random by the seed.
 [[nodiscard]] std::vector<NamedSchedule> small_schedules(std::uint64_t seed);
 
-/// Emulates a configuration on the first of its small_launches() that will do. `artifact` is what
-/// was compiled for the problem itself, with its PTX; where a small launch has other code, and when
+/// Emulates a configuration on the first of its small_launches() that is suitable. `artifact` was
+/// compiled for the problem itself, and has its PTX; where a small launch has other code, and when
 /// it is null, code with line information is compiled, as it is once there are findings. Row
-/// "not_covered": it could not be emulated. What is right there is emulated on narrow_problem()
-/// too, where there is one, and what is wrong or flagged there is. Safe to call from several
-/// threads.
+/// "not_covered": it could not be emulated. A configuration that is right there is emulated on
+/// narrow_problem() too, where there is one, and is wrong or flagged if it is so there. Safe to
+/// call from several threads.
 [[nodiscard]] SmallEmulation emulate_small(const SmallCase& of, const Artifact* artifact,
                                            const EmulationSettings& settings,
                                            EmulatedInputs& inputs);

@@ -91,9 +91,9 @@ class SmallLaunches {
     return small;
   }
 
-  /// Of a grid that is as many times as long along one axis as there are heads, and does not depend
-  /// on them otherwise: the last part. Whether these are the blocks of the last head shows when
-  /// they run.
+  /// The last part of a grid whose length along one axis is proportional to the number of heads,
+  /// and which does not depend on them otherwise. Running these blocks shows whether they are those
+  /// of the last head.
   [[nodiscard]] std::optional<BlockBox> blocks_of_last_head(const LaunchGeometry& all) const {
     const auto of_one = grid_of_one_head();
     if (!of_one) {

@@ -23,14 +23,14 @@ struct SmallLaunch {
 
 /// Small launches in the order in which to try them: one head of a problem with as many heads, when
 /// the machine code and the grid allow that; then all blocks of one with two heads, whose code may
-/// be another. Both are small_problem() otherwise. What the family cannot build or launch is left
-/// out.
+/// be another. Both are small_problem() otherwise. Launches that the family cannot build or launch
+/// are left out.
 [[nodiscard]] std::vector<SmallLaunch> small_launches(const Family& family, const Config& config,
                                                       const Problem& problem,
                                                       const DeviceLimits& limits);
 
-/// The same launch for more keys, the same code and raggedness: to see how work grows. Nothing when
-/// the problem has no more keys, or the code is another one.
+/// The launch for more keys, with the same code and raggedness, which shows how work grows. Nothing
+/// when the problem has no more keys, or the code is another one.
 [[nodiscard]] std::optional<EmulatedLaunch> longer_launch(const Family& family,
                                                           const Config& config,
                                                           const Problem& problem,
