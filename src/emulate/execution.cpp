@@ -27,7 +27,7 @@ Extent clusters_of(const LaunchSetup& setup) {
           setup.grid[2] / setup.cluster[2]};
 }
 
-/// Where a block is.
+/// The place of a block.
 struct Place {
   std::uint32_t cluster = 0;  ///< linear
   std::uint32_t rank = 0;     ///< in the cluster

@@ -58,14 +58,14 @@ struct Block {
 /// Linear index in the grid of a cluster's block.
 [[nodiscard]] std::uint32_t block_at(const LaunchSetup& setup, std::uint32_t cluster,
                                      std::uint32_t rank);
-/// The same of its first one.
+/// Linear index in the grid of a cluster's first block.
 [[nodiscard]] std::uint32_t first_block(const LaunchSetup& setup, std::uint32_t cluster);
 
-/// What the clusters of a launch share.
+/// The state that the clusters of a launch share.
 struct LaunchState {
   GlobalShadow shadow;
   GlobalLocations locations;
-  /// Counts what may let somebody go on who polls: writes, and whatever is progress.
+  /// Counts events that may let a polling thread continue: writes, and any other progress.
   std::uint64_t changes = 0;
 };
 

@@ -10,7 +10,7 @@
 
 namespace fatune::emulate {
 
-/// What a finding is about, and the check that it belongs to.
+/// The kind of a finding, and the check that it belongs to.
 enum class FindingKind : std::uint8_t {
   out_of_bounds,        ///< mem
   misaligned,           ///< mem
@@ -46,7 +46,7 @@ struct OtherAccess {
   std::uint32_t thread = 0;     ///< linear index in the block
 };
 
-/// What a finding says.
+/// The text of a finding.
 struct FindingWords {
   std::string text;                                 ///< in words, with the address by name
   std::string memory = {};                          ///< "sK [row 1, col 8]"; empty: of no memory

@@ -44,10 +44,11 @@ struct LaunchSetup {
   /// Blocks that there is room for at a time, in whole clusters, at least one; 0: for all. The
   /// others begin as these end.
   std::uint32_t resident_blocks = 0;
-  /// Of a block, with clusters of all blocks of one; a kernel that takes more counts as hung.
+  /// The most warp instructions of a block, or of all blocks of a cluster; a kernel that takes more
+  /// counts as hung.
   std::uint64_t most_warp_instructions = std::uint64_t{1} << 34;
-  /// What a byte of dynamic shared memory belongs to, by its offset there: "sK [row 3, col 8]".
-  /// Empty, as its answer may be: it is not known.
+  /// Names the place of a byte of dynamic shared memory, by its offset: "sK [row 3, col 8]". The
+  /// function or its answer may be empty: the name is not known.
   std::function<std::string(std::uint32_t offset)> name_shared;
   /// Which blocks are run, by linear index (of a cluster: that of its first). Empty: all.
   std::function<bool(std::uint32_t block)> chosen;

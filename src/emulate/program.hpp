@@ -21,9 +21,9 @@ using Handler = void (*)(Execution&, Warp&, const Instruction&, Mask);
 /// Whether these lanes need not wait any more.
 using Condition = bool (*)(Execution&, Warp&, const Instruction&, Mask);
 
-/// Where a value is: an offset in bytes into the warp's registers, or, the same for all warps, into
-/// the program's constants; both hold 32 lanes from there on. Of a predicate: its index, or, when
-/// it is constant, 0 or 1.
+/// The place of a value: an offset in bytes into the warp's registers, or into the program's
+/// constants, which all warps share; both hold 32 lanes from there on. For a predicate: its index,
+/// or, when it is constant, 0 or 1.
 struct Operand {
   std::uint32_t offset = 0;
   bool constant = false;
@@ -31,10 +31,10 @@ struct Operand {
   bool negated = false;  ///< of a condition: "!%p1"
 };
 
-/// Of a result that nobody wants: "_".
+/// The place of a result that is not needed: "_".
 inline constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
 
-/// What an instruction does to the control flow.
+/// The effect of an instruction on the control flow.
 enum class Flow : std::uint8_t {
   next,     ///< nothing
   branch,   ///< to `target`, for the active lanes
@@ -73,7 +73,7 @@ struct ModuleVariable {
   std::vector<std::uint8_t> bytes;  ///< its initial value
 };
 
-/// What an instruction does with registers that products (wgmma) use, by their number.
+/// An instruction's uses of registers that products (wgmma) use, by their number.
 struct WatchedUses {
   std::vector<std::uint16_t> reads;
   std::vector<std::uint16_t> writes;

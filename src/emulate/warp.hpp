@@ -63,8 +63,8 @@ struct AsyncArrival {
   std::uint8_t lane = 0;
 };
 
-/// The last copies of a lane that have happened for those who wait for an mbarrier: the lane itself
-/// may wait for their group instead.
+/// The last copies of a lane that have happened for threads that wait for an mbarrier; the lane
+/// itself may wait for their group instead.
 struct TrackedCopies {
   Epoch as;
   std::uint32_t group = 0;

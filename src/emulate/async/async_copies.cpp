@@ -40,7 +40,7 @@ void land(Execution& x, Warp& warp, AsyncCopy& copy) {
 
 namespace {
 
-/// From now on the copy has happened for those who wait for the mbarrier.
+/// From now on the copy has happened for threads that wait for the mbarrier.
 void track(Execution& x, Warp& warp, AsyncCopy& copy, Epoch as) {
   if (!copy.landed) {
     land(x, warp, copy);

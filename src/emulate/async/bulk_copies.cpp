@@ -141,7 +141,7 @@ std::uint8_t* global_bytes(Execution& x, const BulkCopy& copy, std::uint64_t add
                       {Space::global, address, bytes, 1}, reads);
 }
 
-/// What lies out of the tensor's bounds. Pieces begin with an element.
+/// Fills the bytes that are out of the tensor's bounds. Pieces begin with an element.
 void fill(const BulkCopy& copy, std::vector<std::uint8_t>& bytes) {
   for (std::uint32_t i = 0; i < bytes.size(); ++i) {
     bytes[i] = copy.box->map.fill_byte(i);

@@ -7,7 +7,8 @@
 // The matrix descriptors of wgmma: PTX ISA 9.0, section 9.7.15.5.1.
 namespace fatune::emulate {
 
-/// Where a matrix of 16-bit elements is in shared memory. Its "rows" are M of A, N of B.
+/// The place and layout of a matrix of 16-bit elements in shared memory. Its "rows" are M of A, N
+/// of B.
 struct MatrixDescriptor {
   std::uint32_t start = 0;          ///< address
   std::uint32_t leading_bytes = 0;  ///< leading dimension byte offset
@@ -29,7 +30,7 @@ struct MatrixDescriptor {
   [[nodiscard]] std::uint32_t mn_major_chunk(std::uint32_t chunk, std::uint32_t k) const;
 
  private:
-  /// Of a swizzled row: 32, 64 or 128; without, of one chunk.
+  /// The bytes of a swizzled row: 32, 64 or 128; without a swizzle, those of one chunk.
   [[nodiscard]] std::uint32_t row_bytes() const;
 };
 

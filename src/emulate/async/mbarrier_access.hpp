@@ -21,8 +21,8 @@ struct MbarrierPlace {
                                           const Instruction& instruction, int lane,
                                           std::uint64_t address, Space space);
 
-/// What a lane that polls waits for: "for the mbarrier at shared memory + 8, whose phase 1 waits
-/// for 1 of 1 arrivals and 64 bytes".
+/// Describes what a polling lane waits for: "for the mbarrier at shared memory + 8, whose phase 1
+/// waits for 1 of 1 arrivals and 64 bytes".
 [[nodiscard]] std::string describe_polling(Execution& x, const Warp& warp,
                                            const Instruction& instruction, int lane);
 

@@ -10,7 +10,7 @@
 // mbarrier objects in shared memory: PTX ISA 9.0, section 9.7.13.15.
 namespace fatune::emulate {
 
-/// What goes wrong with an mbarrier, in words; empty: nothing.
+/// A misuse of an mbarrier, in words; empty: none.
 using MbarrierFault = std::string;
 
 /// One mbarrier: arrivals and bytes that its current phase still waits for.
@@ -29,10 +29,10 @@ class Mbarrier {
   [[nodiscard]] std::int64_t pending_bytes() const { return pending_bytes_; }
   [[nodiscard]] Agent agent() const { return agent_; }
   [[nodiscard]] Epoch initialiser() const { return initialiser_; }
-  /// Of copies that complete on the current phase.
+  /// The epoch of copies that complete on the current phase.
   [[nodiscard]] Epoch epoch() const { return {clock(), agent_, 0}; }
 
-  /// `known`: what the arriving warp hands over to those who wait; null with .relaxed.
+  /// `known`: what the arriving warp hands over to the waiting ones; null with .relaxed.
   [[nodiscard]] MbarrierFault arrive(std::int64_t count, const Knowledge* known);
   /// As arrive; further phases expect as many fewer.
   [[nodiscard]] MbarrierFault arrive_drop(std::int64_t count, const Knowledge* known);
@@ -46,7 +46,7 @@ class Mbarrier {
   [[nodiscard]] bool has_completed_parity(std::uint32_t parity) const {
     return (phase_ & 1U) != (parity & 1U);
   }
-  /// What those who wait for the last completed phase come to know.
+  /// The knowledge that warps gain by waiting for the last completed phase.
   [[nodiscard]] const Knowledge& completed() const { return completed_; }
 
   /// An opaque value of an arrival: what waits, and pending_count, take.

@@ -68,7 +68,7 @@ void for_each_source(const Warp& warp, const ProductShape& shape, const AsyncPro
   for_each_chunk(MatrixDescriptor::of(product.b), shape.b_is_mn_major, 0, shape.columns, work);
 }
 
-/// The bits of a matrix in shared memory: element (row, k) at [row][k]. What lies outside is zero.
+/// The bits of a matrix in shared memory: element (row, k) at [row][k]. Elements outside are zero.
 std::vector<std::uint16_t> read_matrix(Execution& x, const Warp& warp,
                                        const MatrixDescriptor& matrix, bool mn_major,
                                        std::uint32_t first, std::uint32_t rows) {

@@ -6,11 +6,11 @@
 #include "emulate/values/matrix_product.hpp"
 
 // wgmma.mma_async: when the products happen. Each warp does its 16 of the 64 rows, but a product is
-// one operation of four warps: who has waited for it knows that all four have read their operands,
-// so that one thread of the warpgroup may hand these over for writing.
+// one operation of four warps: a warp that has waited for it knows that all four have read their
+// operands, so that one thread of the warpgroup may hand these over for writing.
 namespace fatune::emulate {
 
-/// What an instruction multiplies: D (64 x columns) = A (64 x 16) B (16 x columns) + D.
+/// The product of an instruction: D (64 x columns) = A (64 x 16) B (16 x columns) + D.
 struct ProductShape {
   std::uint32_t columns = 8;
   bool is_bfloat = false;
@@ -40,7 +40,7 @@ void issue_product(Execution& x, Warp& warp, const Instruction& instruction);
 void await_products(Execution& x, Warp& warp, std::uint32_t pending);
 /// Some products of the warp happen, when the schedule is random.
 void land_some_products(Execution& x, Warp& warp);
-/// Of a warp that has ended.
+/// Reports the pending products of a warp that has ended.
 void report_pending_products(Execution& x, const Warp& warp);
 
 }  // namespace fatune::emulate

@@ -20,7 +20,7 @@ WarpgroupTrace& trace_of(Execution& x, const Warp& warp) {
   return groups[group_of(warp)];
 }
 
-/// Of a block whose threads make no whole number of warpgroups, the last.
+/// False for the last warpgroup of a block whose threads are no multiple of a warpgroup.
 bool is_whole(Execution& x, const Warp& warp) {
   return (group_of(warp) + 1) * kWarpgroup <= x.warps_of(x.block_of(warp)).size();
 }

@@ -20,7 +20,7 @@ inline constexpr std::size_t kWarpgroup = 4;
 /// The products that some of a warpgroup's warps have issued, and others have not.
 class WarpgroupTrace {
  public:
-  /// What has to be the same.
+  /// The properties of a product that must be the same in all four warps.
   struct Product {
     std::uint32_t instruction = 0;
     std::uint64_t a = 0;
@@ -48,7 +48,7 @@ class WarpgroupTrace {
 /// Reports a product that the rest of the warpgroup does not issue.
 void trace_product(Execution& x, const Warp& warp, const Instruction& instruction,
                    const AsyncProduct& product);
-/// Of a warp that has ended.
+/// Notes that a warp has ended.
 void trace_end(Execution& x, const Warp& warp);
 
 }  // namespace fatune::emulate

@@ -7,8 +7,8 @@
 // ISA 9.0, section 9.7.15.
 namespace fatune::emulate {
 
-/// What an instruction does with watched registers, by their number. See Program::watched_uses.
-/// Reports what comes too early, and notes what is written. Precondition: instruction.watched >= 0.
+/// Checks an instruction's use of watched registers, by their number (see Program::watched_uses).
+/// Reports accesses that come too early, and notes writes. Precondition: instruction.watched >= 0.
 void check_watched(Execution& x, Warp& warp, const Instruction& instruction);
 
 /// After a product was issued: the registers that it may touch from now on.

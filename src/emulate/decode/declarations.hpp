@@ -13,7 +13,7 @@
 
 namespace fatune::emulate {
 
-/// Where a module's variables and a kernel's parameters are.
+/// The places of a module's variables and a kernel's parameters.
 struct Declarations {
   std::map<std::string, std::uint64_t, std::less<>> addresses;  ///< in their own space
   std::vector<ModuleVariable> variables;                        ///< global and constant

@@ -22,8 +22,9 @@ struct AddressOperand {
   bool wide = false;  ///< the base has 64 bits
 };
 
-/// One statement on its way to an instruction: its opcode in parts, its operands as text. What an
-/// operation does not understand is an Error(bad_file) that names the statement and its line.
+/// One statement on its way to an instruction: its opcode in parts, its operands as text. A
+/// statement that an operation does not understand is an Error(bad_file) that names the statement
+/// and its line.
 class Decoder {
  public:
   Decoder(std::string_view opcode, std::vector<std::string> operands, Names& names,
@@ -44,7 +45,7 @@ class Decoder {
 
   [[nodiscard]] std::size_t operand_count() const { return operands_.size(); }
   [[nodiscard]] const std::string& operand(std::size_t index) const;
-  /// Where a result goes: a register that may be written; "_" is one that nobody reads.
+  /// The destination of a result: a register that may be written; "_" is one that is never read.
   [[nodiscard]] Operand destination(std::size_t index, ScalarType type) const;
   [[nodiscard]] std::vector<Operand> destinations(std::size_t index, ScalarType type) const;
   [[nodiscard]] Operand destination_named(std::string_view name, ScalarType type) const;
@@ -55,11 +56,11 @@ class Decoder {
   /// A predicate that is asked: "%p1", "!%p1", or an immediate value. See condition_of().
   [[nodiscard]] Operand condition(std::size_t index) const;
   [[nodiscard]] AddressOperand address(std::size_t index) const;
-  /// The same, of what stands between the brackets.
+  /// The address in the text between the brackets.
   [[nodiscard]] AddressOperand address_named(std::string_view text) const;
-  /// What stands in "[%rd1, {%r1, %r2}]": "%rd1" and "{%r1, %r2}".
+  /// The parts of "[%rd1, {%r1, %r2}]": "%rd1" and "{%r1, %r2}".
   [[nodiscard]] std::vector<std::string> bracketed(std::size_t index) const;
-  /// The same bits in all lanes.
+  /// A constant with the same bits in all lanes.
   [[nodiscard]] Operand constant(std::uint64_t bits, bool wide) const;
   /// "{%r1, %r2}", or one register.
   [[nodiscard]] std::vector<Operand> values(std::size_t index, ScalarType type) const;
@@ -71,9 +72,9 @@ class Decoder {
   [[nodiscard]] Operand predicate_named(std::string_view name) const;
   /// CC.CF: the carry that add.cc and its like leave to addc and its like.
   [[nodiscard]] Operand carry() const;
-  /// Where a parameter of a call is, in local memory; nothing: the name is none.
+  /// The address of a call's parameter in local memory; nothing: the name is not a parameter.
   [[nodiscard]] std::optional<std::uint64_t> call_parameter(std::string_view name) const;
-  /// Where the labels of a .branchtargets list stand; the operand is its name.
+  /// The places of the labels of a .branchtargets list; the operand is its name.
   [[nodiscard]] std::vector<std::int32_t> branch_targets(std::size_t index) const;
   /// Sets result.target to where this operand's label stands.
   void branch_target(std::size_t index);

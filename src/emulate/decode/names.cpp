@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::uint32_t kNarrowBytes = kLanes * 4;
 constexpr std::uint32_t kWideBytes = kLanes * 8;
-// Of a warp. NVRTC numbers registers anew for every value: long kernels name some ten thousand.
+// The most register bytes of a warp. NVRTC numbers registers anew for every value: long kernels
+// name some ten thousand.
 constexpr std::uint32_t kMostRegisterBytes = std::uint32_t{1} << 26U;
 
 /// In the order of SpecialRegister.

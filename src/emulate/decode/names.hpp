@@ -37,7 +37,7 @@ class Names {
   [[nodiscard]] Operand unread();
   /// The predicate that carries are kept in.
   [[nodiscard]] Operand carry();
-  /// The same bits in all lanes.
+  /// A constant with the same bits in all lanes.
   [[nodiscard]] Operand constant(std::uint64_t bits, bool wide);
   /// The address of a variable or a parameter; null: there is none of that name.
   [[nodiscard]] const std::uint64_t* find_symbol(std::string_view name) const;

@@ -13,7 +13,7 @@
 // run, and only what has gone wrong is asked for it.
 namespace fatune::emulate {
 
-/// What an access does. An asynchronous one is that of a copy or of a product.
+/// The kind of an access. An asynchronous access is that of a copy or of a product.
 enum class AccessKind : std::uint8_t { read, write, async_read, async_write };
 
 /// One access of one lane.
@@ -28,8 +28,8 @@ struct AccessEnd {
   static constexpr AccessEnd nobody() { return {nullptr, ~Agent{0}, 0, AccessKind::read}; }
 };
 
-/// For each byte of a memory: who wrote it last, and who has last read it. In step with the marks
-/// of that memory.
+/// The last writer and the last reader of each byte of a memory, in step with the marks of that
+/// memory.
 class AccessEnds {
  public:
   explicit AccessEnds(std::size_t bytes) : bytes_(bytes) {}

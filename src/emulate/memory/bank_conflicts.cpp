@@ -20,8 +20,8 @@ Mask part_mask(Mask mask, std::uint32_t first, std::uint32_t count) {
 
 using Addresses = std::array<std::uint64_t, kLanes>;
 
-/// What the lanes of a part ask for. A lane takes a unit: one word, or 2 or 4 of neighbouring banks
-/// at once. So units stand in groups of banks as words stand in banks.
+/// The units that the lanes of a part access. A unit is one word, or 2 or 4 words of neighbouring
+/// banks. Units are thus in groups of banks as words are in banks.
 class PartUnits {
  public:
   PartUnits(const Addresses& addresses, Mask mask, std::uint32_t unit_bytes)

@@ -13,7 +13,7 @@ namespace fatune::emulate {
 /// asked for has different words to give. Narrower accesses count as 4 bytes.
 [[nodiscard]] std::uint32_t shared_wavefronts(const std::array<std::uint64_t, kLanes>& addresses,
                                               Mask mask, std::uint32_t bytes);
-/// The same without conflicts: one for each part that has an active lane.
+/// The number of wavefronts without conflicts: one for each part that has an active lane.
 [[nodiscard]] std::uint32_t ideal_wavefronts(Mask mask, std::uint32_t bytes);
 inline constexpr std::uint32_t kSectorBytes = 32;  ///< of global memory
 /// Different sectors.

@@ -8,9 +8,9 @@
 
 namespace fatune::emulate {
 
-/// Who accesses memory: the warps of a cluster, in order, after them the same warps as they
-/// multiply (Execution::multiplier), and after those its mbarriers, in whose name the copies write
-/// that complete on them.
+/// An agent that accesses memory: the warps of a cluster, in order, after them the same warps as
+/// they multiply (Execution::multiplier), and after those its mbarriers, in whose name the copies
+/// write that complete on them.
 using Agent = std::uint32_t;
 
 struct Instruction;
@@ -38,7 +38,7 @@ class Epoch {
   std::uint64_t bits_ = 0;
 };
 
-/// What one knows of the agents: everything they did up to these clocks came before.
+/// An agent's knowledge of the others: everything that they did up to these clocks came before.
 ///
 /// Kept by warp, not by thread: lanes of a warp are ordered by barriers and bar.warp.sync of all of
 /// them. A synchronisation of some lanes counts for the whole warp: a race that only such a
@@ -50,7 +50,7 @@ class VectorClock {
     Clocks known;
   };
 
-  /// Where a cluster's clocks are, or belong.
+  /// The place of a cluster's clocks, or the one where they would be inserted.
   template <typename Others>
   static auto place_of(Others& others, std::uint32_t cluster) {
     return std::lower_bound(
@@ -91,7 +91,7 @@ class VectorClock {
     }
   }
 
-  /// The same of agents of another cluster.
+  /// The clock of an agent of another cluster.
   [[nodiscard]] std::uint32_t of(std::uint32_t cluster, Agent agent) const {
     const auto other = place_of(others_, cluster);
     return other != others_.end() && other->cluster == cluster && agent < other->known.size()
@@ -120,12 +120,13 @@ class VectorClock {
   std::vector<Other> others_;  ///< by cluster; mostly empty
 };
 
-/// What a synchronisation hands over.
+/// The knowledge that a synchronisation hands over.
 struct Knowledge {
   VectorClock seen;    ///< came before
   VectorClock fenced;  ///< of that, what the async proxy sees: a proxy fence came after it
-  /// Of that, what a fence came after: relaxed writes from now on hand it over. PTX wants the fence
-  /// in the thread that writes; one of the thread whose work it is does too, on all there is.
+  /// The part that came before a fence: relaxed writes from now on hand it over. PTX requires the
+  /// fence in the thread that writes; on all existing hardware a fence in the thread whose writes
+  /// are handed over is enough.
   VectorClock published;
 
   void join(const Knowledge& other) {
@@ -140,7 +141,7 @@ struct Knowledge {
   }
 };
 
-/// Who accesses, and what has come before it.
+/// An accessing agent, and its knowledge of what has come before.
 struct Accessor {
   Agent agent = 0;
   int lane = 0;
@@ -159,7 +160,7 @@ struct Accessor {
     return before.agent() == agent ? before.clock() < known->of(agent)
                                    : before.clock() <= known->of(before.agent());
   }
-  /// Of a read, before a write.
+  /// Whether a write comes after the read at `before`.
   [[nodiscard]] bool follows_read(Epoch before) const {
     return (together && before.agent() == agent) || follows(before);
   }

@@ -41,7 +41,7 @@ class GlobalEpoch {
   std::uint64_t bits_ = 0;
 };
 
-/// Who accesses global memory, and what has come before it.
+/// An accessor of global memory, and its knowledge of what has come before.
 struct GlobalAccessor {
   std::uint32_t cluster = 0;
   Accessor thread;
@@ -64,13 +64,14 @@ struct GlobalRace {
   std::optional<AccessEnd> by = std::nullopt;  ///< the other one, if ends are kept
 };
 
-/// Who wrote each byte of global memory in a launch, and who has last read it. Of several who have
-/// read it, the others are forgotten: a race with one of them may not be found.
+/// The last writer and the last reader of each byte of global memory in a launch. Earlier readers
+/// are forgotten, so a race with one of them may not be found.
 class GlobalShadow {
  public:
   /// True: races say which instruction made the other access.
   void keep_ends(bool keep) { keeps_ends_ = keep; }
-  /// Of an allocation of `size` bytes, by its number; the access is noted, right or wrong.
+  /// Notes a read of an allocation of `size` bytes, given by its number, whether it is right or
+  /// wrong.
   [[nodiscard]] std::optional<GlobalRace> note_read(const GlobalAccessor& who,
                                                     std::size_t allocation, std::size_t size,
                                                     std::uint64_t offset, std::uint32_t count);

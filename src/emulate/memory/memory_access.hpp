@@ -5,7 +5,7 @@
 
 #include "emulate/execution.hpp"
 
-// What a thread's access to memory does, checked. A wrong access is a finding; it reads zeros and
+// A thread's accesses to memory, with checks. A wrong access is a finding; it reads zeros and
 // writes nothing.
 namespace fatune::emulate {
 
@@ -32,7 +32,7 @@ constexpr std::uint32_t cluster_address(std::uint32_t rank, std::uint32_t addres
   return (rank + 1) << kRankShift | address;
 }
 
-/// What a generic address of shared memory is in its own space; others stay.
+/// The address within shared memory of a generic address; other addresses stay.
 constexpr std::uint64_t shared_part(std::uint64_t address) {
   return address / kWindowBytes == 1 ? address - kSharedWindow : address;
 }

@@ -7,7 +7,7 @@
 namespace fatune::emulate {
 namespace {
 
-/// What another cluster has left there is known by its number.
+/// The knowledge that another cluster has left there is identified by the cluster's number.
 StrongLocation& global_location(Execution& x, std::uint64_t address) {
   const auto [found, is_new] = x.launch.locations.try_emplace(address);
   StrongLocation& location = found->second;
@@ -75,7 +75,7 @@ void StrongAccess::writes() {
   if (order_.releases) {
     location_->released.seen.join(known_);
     location_->released.fenced.join(warp_.clock.fenced);
-    // What this warp does from now on has not been handed over.
+    // Accesses of this warp from now on have not been handed over.
     known_.set(warp_.agent, own_ + 1);
   }
 }

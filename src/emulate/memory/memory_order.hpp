@@ -6,14 +6,15 @@
 
 #include "emulate/memory/clocks.hpp"
 
-// What strong accesses hand over: PTX ISA 9.0, chapter 8 (memory consistency model).
+// The knowledge that strong accesses hand over: PTX ISA 9.0, chapter 8 (memory consistency model).
 namespace fatune::emulate {
 
 class Execution;
 struct Warp;
 struct Access;
 
-/// Of a strong access: ld, st, atom and red with .relaxed, .acquire, .release, .volatile, .mmio.
+/// The memory order of a strong access: ld, st, atom and red with .relaxed, .acquire, .release,
+/// .volatile, .mmio.
 struct MemoryOrder {
   bool acquires = false;
   bool releases = false;
@@ -26,12 +27,12 @@ struct StrongLocation {
   std::uint32_t cluster = 0;  ///< whose agents these are
 };
 
-/// Of shared memory, by block and address.
+/// Strong locations of shared memory, by block and address.
 using StrongLocations = std::map<std::pair<std::size_t, std::uint64_t>, StrongLocation>;
-/// Of global memory, by address.
+/// Strong locations of global memory, by address.
 using GlobalLocations = std::map<std::uint64_t, StrongLocation>;
 
-/// What a warp's fences make of its relaxed accesses.
+/// The effect of a warp's fences on its relaxed accesses.
 struct FenceState {
   Knowledge released;  ///< what it knew at its last fence: its later writes hand that over
   Knowledge acquired;  ///< what its reads have met: its next fence takes that in

@@ -12,7 +12,7 @@
 
 namespace fatune::emulate {
 
-/// What is wrong with an access to shared memory.
+/// A fault of an access to shared memory.
 struct SharedFault {
   enum class Kind : std::uint8_t {
     uninitialised,
@@ -28,8 +28,8 @@ struct SharedFault {
   std::optional<AccessEnd> by = std::nullopt;  ///< the other access, if ends are kept
 };
 
-/// A block's shared memory, with a shadow for every byte: who wrote it last, if anybody, who has
-/// read it since, and whether an asynchronous copy is on its way there or back.
+/// A block's shared memory, with a shadow for every byte: its last writer, if any, its readers
+/// since then, and whether an asynchronous copy to or from it is under way.
 class SharedMemory {
  public:
   SharedMemory(std::size_t bytes, std::size_t agents);
@@ -42,12 +42,12 @@ class SharedMemory {
 
   /// From now on faults say which instruction made the other access. Takes time and memory.
   void keep_ends() { ends_.emplace(size()); }
-  /// Who wrote a byte last; nothing: ends are not kept.
+  /// The last writer of a byte; nothing: ends are not kept.
   [[nodiscard]] std::optional<AccessEnd> writer(std::uint32_t offset) const {
     return ends_ ? std::optional(ends_->writer(offset)) : std::nullopt;
   }
 
-  /// Of bytes that the memory holds; the access is noted, right or wrong.
+  /// Notes a read of bytes that the memory holds, whether it is right or wrong.
   [[nodiscard]] std::optional<SharedFault> note_read(const Accessor& who, std::uint32_t offset,
                                                      std::uint32_t count) {
     const auto fault = find_read_fault(who, offset, count);
@@ -70,7 +70,8 @@ class SharedMemory {
     keep_writer(who, AccessKind::async_write, offset, count);
     return fault;
   }
-  /// It has happened for those who know `as`: from now on it is a write at that epoch.
+  /// Notes that the copy has happened for agents that know `as`: from now on it is a write at that
+  /// epoch.
   void note_landing(Epoch as, std::uint32_t offset, std::uint32_t count) {
     writes_.fill(offset, count, as);
   }

@@ -114,7 +114,7 @@ class Row {
   std::uint32_t shared_;
 };
 
-/// Of the row with these offsets into the box, from dimension 1 on.
+/// The address of the row with these offsets into the box, from dimension 1 on.
 std::optional<std::uint64_t> row_address(const TensorMap& map, const Coordinates& corner,
                                          const std::array<std::uint32_t, kMostDimensions>& at) {
   std::uint64_t address = map.address;

@@ -30,7 +30,8 @@ struct TensorMap {
   std::array<std::uint64_t, kMostDimensions> sizes{};    ///< elements
   std::array<std::uint64_t, kMostDimensions> strides{};  ///< bytes; of dimension 0: element_bytes
   std::array<std::uint32_t, kMostDimensions> box{};      ///< elements
-  /// Of a dimension every so many elements of the box are copied: 1 to 8. Not of dimension 0.
+  /// The step of each dimension: one in so many elements of the box is copied, 1 to 8. Does not
+  /// apply to dimension 0.
   std::array<std::uint32_t, kMostDimensions> steps{1, 1, 1, 1, 1};
   Swizzle swizzle = Swizzle::none;
   bool fills_nan = false;  ///< elements out of bounds are NaN, of floating point; else 0
@@ -41,8 +42,8 @@ struct TensorMap {
     return (box[dimension] + step - 1) / step;
   }
   [[nodiscard]] std::uint64_t box_bytes() const;
-  /// What byte `index` of a piece that is out of bounds is. A NaN has all bits but its sign: which
-  /// one the hardware writes is not documented.
+  /// The value of byte `index` of a piece that is out of bounds. A NaN has all bits but its sign:
+  /// which one the hardware writes is not documented.
   [[nodiscard]] std::uint8_t fill_byte(std::uint32_t index) const {
     const bool top = index % element_bytes == element_bytes - 1;
     return static_cast<std::uint8_t>(!fills_nan ? 0x00 : top ? 0x7f : 0xff);

@@ -60,7 +60,7 @@ double upper_half(double value) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(value) & kUpper);
 }
 
-/// Of operands whose upper half alone is looked at.
+/// Applies F to operands of which only the upper half is used.
 template <typename F>
 double of_upper_half(double a) {
   const double seen = flush_double(upper_half(a));

@@ -33,7 +33,7 @@ enum class Update : std::uint32_t {
   decrement
 };
 
-/// What `Instruction::variant` says.
+/// The meaning of `Instruction::variant`.
 struct AtomicShape {
   Update update = Update::add;
   ScalarType type = u32;
@@ -62,7 +62,7 @@ struct AtomicShape {
   }
 };
 
-/// Of integers of type T.
+/// The new value of an integer of type T.
 template <typename T>
 T updated(Update update, T before, T b, T c) {
   switch (update) {

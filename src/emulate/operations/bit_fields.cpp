@@ -12,7 +12,7 @@ namespace {
 
 using enum ScalarType;
 
-/// Of 32-bit fields the low 8 bits of position and length count; of 64-bit ones all do.
+/// 32-bit fields use the low 8 bits of position and length; 64-bit fields use all bits.
 template <typename T>
 constexpr std::uint32_t kFieldMask = sizeof(T) == 8 ? ~0U : 0xffU;
 

@@ -35,8 +35,8 @@ BulkCopy new_copy(const Execution& x, const Warp& warp, const Instruction& instr
   return copy;
 }
 
-/// An address of shared::cluster: the block's rank, and what that block calls it. Of any other
-/// address: a rank that no block has.
+/// An address of shared::cluster: the block's rank, and the address within that block. Any other
+/// address has a rank that no block has.
 struct ClusterAddress {
   std::uint64_t rank = 0;
   std::uint32_t own = 0;
@@ -105,7 +105,8 @@ bool set_blocks(Execution& x, const Warp& warp, const Instruction& instruction, 
   return true;
 }
 
-/// What is read in shared memory has to be the block's own; false, with a finding: it is not.
+/// Sets the source, which must be the block's own if it is in shared memory; false, with a finding:
+/// it is not.
 bool set_source(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
                 std::uint64_t address, BulkCopy& copy) {
   const ClusterAddress from = cluster_address_of(warp, address);

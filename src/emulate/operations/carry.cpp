@@ -10,7 +10,7 @@ namespace {
 
 using enum ScalarType;
 
-/// What `Instruction::variant` says.
+/// The meaning of `Instruction::variant`.
 enum CarryFlag : std::uint32_t {
   kSubtracts = 1,
   kMultiplies = 2,

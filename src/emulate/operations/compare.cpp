@@ -125,7 +125,7 @@ Handler comparison_handler(const Decoder& d) {
 
 // --- The forms that are seldom used: with a second predicate, of 16 bits, set ---
 
-/// What `Instruction::variant` says of them.
+/// The meaning of `Instruction::variant` for comparisons.
 struct CompareShape {
   Comparison comparison = Comparison::eq;
   ScalarType type = s32;  ///< of the operands
@@ -180,7 +180,7 @@ Mask compared_halves(const CompareShape& shape, Execution& x, const Warp& warp, 
   });
 }
 
-/// Of pairs: the lower values, or with `upper` the upper ones.
+/// For pairs, compares the lower values, or with `upper` the upper ones.
 Mask compared_lanes(const CompareShape& shape, Execution& x, const Warp& warp, const Operand* o,
                     bool upper) {
   switch (shape.type) {
@@ -239,7 +239,7 @@ void set_predicates(Execution& x, Warp& warp, const Instruction& instruction, Ma
   assign(warp, o[1], q, mask);
 }
 
-/// What `set` writes where the comparison holds, into `type`: all ones, or 1.0.
+/// The value that `set` writes where the comparison holds, into `type`: all ones, or 1.0.
 std::uint32_t truth(ScalarType type) {
   switch (type) {
     case f32:

@@ -17,7 +17,7 @@ using enum ScalarType;
 
 constexpr std::uint32_t kTf32Unused = 13;  ///< bits
 
-/// What `Instruction::variant` says.
+/// The meaning of `Instruction::variant`.
 struct Conversion {
   ScalarType to = f32;
   ScalarType from = f32;
@@ -183,7 +183,7 @@ std::uint64_t float_of_integer(Signed128 value, const Conversion& c) {
   return float_bits(limited(negative ? -number : number, c), c);
 }
 
-/// Of a NaN the bits that are not used are cut off.
+/// The unused bits of a NaN are cut off.
 std::uint64_t tf32_rounded_away(std::uint64_t bits) {
   constexpr std::uint64_t kUnused = (std::uint64_t{1} << kTf32Unused) - 1;
   const bool is_nan = std::isnan(from_raw<float>(static_cast<std::uint32_t>(bits)));

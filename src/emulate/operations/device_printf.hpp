@@ -5,7 +5,7 @@
 
 #include "emulate/execution.hpp"
 
-// What a kernel prints: CUDA C++ Programming Guide, "Formatted Output".
+// The text that a kernel prints: CUDA C++ Programming Guide, "Formatted Output".
 namespace fatune::emulate {
 
 /// Memory as one lane reads it, by generic addresses. A wrong access is a finding, and reads 0.
@@ -14,7 +14,7 @@ class DeviceMemory {
   DeviceMemory(Execution& x, Warp& warp, const Instruction& instruction, int lane)
       : x_(x), warp_(warp), instruction_(instruction), lane_(lane) {}
 
-  /// Of 1 to 8 bytes.
+  /// A value of 1 to 8 bytes.
   [[nodiscard]] std::uint64_t value(std::uint64_t address, std::uint32_t bytes) const;
   /// Up to the first 0, and at most 4096 characters.
   [[nodiscard]] std::string text(std::uint64_t address) const;

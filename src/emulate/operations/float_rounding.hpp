@@ -6,7 +6,7 @@
 
 namespace fatune::emulate {
 
-/// What has forms that are rounded otherwise than to nearest, or saturated.
+/// Operations with forms that are rounded otherwise than to nearest, or saturated.
 enum class FloatOperation : std::uint8_t { add, sub, mul, fma, div, rcp, sqrt };
 
 /// Their handler. The instruction's variant: rounded_variant.

@@ -15,7 +15,7 @@ namespace {
 
 using enum ScalarType;
 
-/// What `Instruction::variant` says.
+/// The meaning of `Instruction::variant`.
 enum HalfFlag : std::uint32_t { kFlushes = 1, kSaturates = 2, kRectifies = 4, kPacked = 8 };
 
 struct Half {

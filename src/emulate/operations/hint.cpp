@@ -6,7 +6,8 @@
 #include "emulate/execution.hpp"
 #include "emulate/operations/operations.hpp"
 
-// What has no effect on results, and clocks: PTX ISA 9.0, sections 9.7.9, 9.7.19 and 10.
+// Instructions without an effect on results, and clocks: PTX ISA 9.0, sections 9.7.9, 9.7.19 and
+// 10.
 namespace fatune::emulate {
 namespace {
 

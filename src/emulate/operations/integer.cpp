@@ -131,7 +131,7 @@ struct Mul24Low {
     return static_cast<T>(product24(a, b));
   }
 };
-/// Of the 48 bits of the product the upper 32.
+/// The upper 32 of the 48 bits of the product.
 struct Mul24High {
   template <typename T>
   T operator()(T a, T b) const {

@@ -24,7 +24,7 @@ using enum ScalarType;
 constexpr std::size_t kRowWords = 4;  // of a register
 constexpr std::size_t kRowMost = 2 * kRowWords;
 
-/// What `Instruction::variant` says of a product.
+/// The meaning of `Instruction::variant` for a product.
 struct MatrixShape {
   bool deep = false;  ///< rows of A have 32 bytes, not 16
   Factor factor = Factor::f16;

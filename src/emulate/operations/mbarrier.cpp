@@ -11,7 +11,7 @@ namespace {
 
 using enum ScalarType;
 
-/// What `Instruction::variant` says of an mbarrier instruction.
+/// The meaning of `Instruction::variant` for an mbarrier instruction.
 enum Flags : std::uint32_t {
   kCluster = 1U << 0U,         ///< the address is in shared::cluster, or generic
   kRelaxedArrival = 1U << 1U,  ///< orders nothing
@@ -158,7 +158,7 @@ bool may_be_remote(std::string_view verb) {
   return verb == "arrive" || verb == "arrive_drop" || verb == "expect_tx" || verb == "complete_tx";
 }
 
-/// Of the address: shared::cta, shared::cluster, or generic.
+/// Decodes the space of the address: shared::cta, shared::cluster, or generic.
 void decode_space(Decoder& d) {
   if (d.type() != b64) {
     d.unsupported("only .b64");

@@ -18,7 +18,7 @@ namespace {
 
 using enum ScalarType;
 
-/// What `Instruction::variant` says of a load or a store.
+/// The meaning of `Instruction::variant` for a load or a store.
 struct Shape {
   Space space = Space::generic;
   std::uint32_t element_bytes = 4;
@@ -238,7 +238,7 @@ Shape shape_of(const Decoder& d, std::size_t registers, std::size_t address) {
 /// transposed is the same bytes: lane 4 r + i has the i-th 4 bytes of row r.
 using MatrixRows = std::array<std::array<std::uint16_t, 8>, kLanes>;
 
-/// What `Instruction::variant` says of them.
+/// The meaning of `Instruction::variant` for ldmatrix and stmatrix.
 struct Matrices {
   std::uint32_t count = 1;
   bool transposed = false;

@@ -19,7 +19,8 @@ void do_nothing(Execution& x, Warp& warp, const Instruction& instruction, Mask m
 
 // By file: operations_<group>.cpp.
 
-// Of these there is one for integers, one for .f32 and .f64, one for 16-bit floats.
+// Each of these operations has one function for integers, one for .f32 and .f64, one for 16-bit
+// floats.
 void decode_integer_add(Decoder& d);
 void decode_integer_sub(Decoder& d);
 void decode_integer_mul(Decoder& d);

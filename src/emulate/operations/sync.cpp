@@ -118,8 +118,8 @@ void active_mask(Execution& x, Warp& warp, const Instruction& instruction, Mask 
 
 void warp_sync(Execution&, Warp& warp, const Instruction&, Mask) { warp.advance(); }
 
-/// fence.proxy.async: what these lanes know of, the async proxy sees from now on. What other lanes
-/// of the warp did since its last synchronisation they do not know of.
+/// fence.proxy.async: the async proxy sees from now on what these lanes know of. They do not know
+/// what other lanes of the warp did since its last synchronisation.
 void fence_proxy(Execution&, Warp& warp, const Instruction&, Mask mask) {
   const std::uint32_t now = warp.clock.seen.of(warp.agent);
   const std::uint32_t before = warp.clock.fenced.of(warp.agent);

@@ -8,8 +8,8 @@ namespace fatune::emulate {
 
 enum class BarrierVote : std::uint8_t { none, count, all, any };
 
-/// What `Instruction::variant` says of a barrier. Its operands: the barrier, the number of threads
-/// if there is one, and of a vote the predicate and the result.
+/// The meaning of `Instruction::variant` for a barrier. Its operands are the barrier, the number of
+/// threads if there is one, and for a vote the predicate and the result.
 struct BarrierShape {
   bool counted = false;
   BarrierVote vote = BarrierVote::none;

@@ -16,10 +16,11 @@ namespace fatune::emulate {
 namespace {
 
 constexpr int kLongestTurn = 4096;  // instructions
-// So often all who poll do so in vain, with nothing happening between, before it is a deadlock.
+// The number of times that all polling threads must poll in vain, with nothing happening between,
+// before it is a deadlock.
 constexpr int kMostVainPolls = 64;
 constexpr std::uint64_t kImpatienceOneIn = 8;
-// On random schedules who spins is chosen so often while others can go on.
+// On random schedules a spinning group is chosen one time in so many while others can continue.
 constexpr std::uint64_t kSpinsToo = 4;
 
 Mask members_of(const Execution& x, const Warp& warp, const Instruction& instruction, Mask active) {
@@ -291,7 +292,7 @@ bool ClusterRunner::end_lanes(Warp& warp, std::size_t index, Mask active) {
     return true;
   }
   warp.groups.erase(warp.groups.begin() + static_cast<std::ptrdiff_t>(index));
-  // Who waited for these lanes may have all that is left now.
+  // A group that waited for these lanes may now have all that are left.
   for (Group& other : warp.groups) {
     if (other.state == Group::State::gathering) {
       other.state = Group::State::runnable;

@@ -13,7 +13,7 @@ namespace fatune::emulate {
 /// it is the schedule says.
 class ClusterRunner {
  public:
-  /// What came of a turn.
+  /// The result of a turn.
   enum class Turn : std::uint8_t {
     went_on,
     spun,   ///< all who could go on poll, in vain: for what another cluster does, or for ever
@@ -26,7 +26,7 @@ class ClusterRunner {
   [[nodiscard]] Turn take_turn();
   /// Warp instructions until now.
   [[nodiscard]] std::uint64_t executed() const { return executed_; }
-  /// Adds those who wait or spin.
+  /// Adds the groups that wait or spin.
   void collect_waiting(std::vector<WaitingGroup>& waiting) const;
 
  private:
@@ -40,7 +40,7 @@ class ClusterRunner {
   [[nodiscard]] Choice choose_spinning();
   [[nodiscard]] static std::size_t choose_group(const Warp& warp, bool spinning_too);
   [[nodiscard]] Turn run_chosen(const Choice& choice);
-  /// Nobody is runnable who does not.
+  /// Whether every runnable group spins.
   [[nodiscard]] bool all_spin() const;
   void run_group(Warp& warp, std::size_t index);
   /// True when the group may go on at once.
@@ -59,7 +59,8 @@ class ClusterRunner {
   [[nodiscard]] bool polled(Warp& warp, std::size_t index, const Instruction& instruction,
                             Mask active);
   void resume_pollers(Warp& warp);
-  /// What nobody but a copy can change has to change: false when nothing is left to happen.
+  /// Lets an asynchronous operation happen when nothing else can make progress; false when none is
+  /// left.
   [[nodiscard]] bool go_on();
   [[nodiscard]] bool give_up_polling();
   /// Lanes that a guard keeps out of a collective instruction go on without it.

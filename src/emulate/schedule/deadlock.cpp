@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kMostNamed = 32;
 
-/// Where it waits; who spins is behind the read already.
+/// The instruction at which it waits; a spinning group is already after the read.
 std::size_t index_of(const WaitingGroup& waiting) {
   return static_cast<std::size_t>(waiting.group->pc - (waiting.group->spins ? 1 : 0));
 }
@@ -69,7 +69,7 @@ bool gathers(const WaitingGroup& waiting) {
   return waiting.group->state == Group::State::gathering;
 }
 
-/// Where some spin the others wait for those.
+/// Where some groups spin, the others wait for those.
 std::string describe_all(const std::vector<WaitingGroup>& waiting) {
   const bool several = waiting.front().x != waiting.back().x;
   const bool some_spin = std::any_of(waiting.begin(), waiting.end(), spins);

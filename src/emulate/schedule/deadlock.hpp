@@ -14,8 +14,8 @@ struct WaitingGroup {
   const Group* group = nullptr;
 };
 
-/// Who is the cause cannot be known: there is a finding wherever somebody waits, and each names
-/// all, and then says `also`. Waits for bytes that nobody brings come first, then those at
+/// The cause cannot be known, so each place where a group waits has a finding, which names all
+/// waits and then says `also`. Waits for bytes that no copy brings come first, then those at
 /// barriers.
 void report_deadlock(std::vector<WaitingGroup> waiting, std::string_view also);
 

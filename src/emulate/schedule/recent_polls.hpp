@@ -7,7 +7,7 @@
 
 namespace fatune::emulate {
 
-/// What a warp's last strong reads have met, each as one number.
+/// The results of a warp's last strong reads, each as one number.
 class RecentPolls {
  public:
   /// Notes a read; true when one of the last met the same. `address`: of its first lane.

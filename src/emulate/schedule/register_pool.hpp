@@ -17,10 +17,10 @@ struct Warp;
 /// that a wait which never ends here never ends on a GPU either.
 class RegisterPool {
  public:
-  /// Of a block with `threads` threads.
+  /// The pool of a block with `threads` threads.
   explicit RegisterPool(std::uint32_t threads);
 
-  /// What a thread has when the kernel begins, at most.
+  /// The most registers that a thread has when the kernel begins.
   [[nodiscard]] std::uint32_t of_thread() const { return of_thread_; }
   [[nodiscard]] std::uint32_t available() const { return available_; }
   void give(std::uint32_t registers) { available_ += registers; }

@@ -5,8 +5,8 @@
 
 #include "emulate/execution.hpp"
 
-// Loops that read memory until somebody changes it. Who reads there again what it has read before
-// ends its turn, so that others come to change it, be they of this block or of another one.
+// Loops that read memory until it changes. A warp that reads the same value there again ends its
+// turn, so that other warps, of this block or another one, can change it.
 namespace fatune::emulate {
 
 /// A strong read as one number: which instruction and lanes, what they read, and where.

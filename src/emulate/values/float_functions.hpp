@@ -7,8 +7,8 @@
 
 #include "emulate/values/rounding.hpp"
 
-// What floating-point instructions compute: PTX ISA 9.0, section 9.7.3. The NaNs that come out are
-// what an H200 gives: tests/recorded.
+// The results of floating-point instructions: PTX ISA 9.0, section 9.7.3. NaNs are those of an
+// H200: tests/recorded.
 namespace fatune::emulate {
 
 /// Single precision has one NaN.

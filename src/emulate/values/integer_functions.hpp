@@ -5,7 +5,7 @@
 #include <limits>
 #include <type_traits>
 
-// What integer instructions compute, by type: PTX ISA 9.0, section 9.7.1.
+// The results of integer instructions, by type: PTX ISA 9.0, section 9.7.1.
 namespace fatune::emulate {
 
 __extension__ using Signed128 = __int128;

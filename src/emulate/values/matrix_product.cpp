@@ -19,7 +19,8 @@ constexpr std::int32_t kZeroExponent = -10'000;    // less than of any number's 
 constexpr std::int32_t kSpecialExponent = 20'000;  // of infinity and NaN: more, even times zero
 constexpr std::uint32_t kNaN = 0x7fffffff;
 
-/// Of a number in single precision. `least`: what subnormals of its own type have.
+/// The exponent of a number in single precision. `least`: the exponent of subnormals of its own
+/// type.
 FATUNE_INLINE std::int32_t exponent_of(float value, std::int32_t least) {
   const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(value) & 0x7fffffffU;
   const auto biased = static_cast<std::int32_t>(magnitude >> 23U);
@@ -53,7 +54,8 @@ float truncated(double value) {
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(nearest) - 1);
 }
 
-/// To the nearest half. What is cut off first stays visible in the last bit ("round to odd").
+/// Rounds to the nearest half. The part that is cut off first stays visible in the last bit ("round
+/// to odd").
 float rounded_to_half(double value) {
   const float cut = truncated(value);
   const std::uint32_t odd = static_cast<double>(cut) != value ? 1 : 0;
@@ -64,7 +66,7 @@ float result_of(Accumulator type, double sum) {
   return type == Accumulator::f16 ? rounded_to_half(sum) : truncated(sum);
 }
 
-/// Of infinities and NaNs: no rounding matters.
+/// The sum where there are infinities or NaNs, for which rounding does not matter.
 float special_sum(double sum) {
   return std::isnan(sum) ? std::bit_cast<float>(kNaN) : static_cast<float>(sum);
 }

@@ -5,15 +5,15 @@
 #include <cstdint>
 #include <span>
 
-// Products of small matrices as tensor cores make them. NVIDIA does not document how they add; what
-// stands here is what others have measured on Hopper, and confirmed bit by bit on random matrices.
+// Products of small matrices as tensor cores make them. NVIDIA does not document how they add. This
+// code follows what others have measured on Hopper, and confirmed bit by bit on random matrices.
 //
 // All products of an element and the accumulator are one sum. Products are exact. The addends are
 // aligned at the greatest exponent among them, where a product's exponent is the sum of its
-// factors' (a product is not normalised), and a zero has none. What then stands more than
-// kSumFractionBits behind the point is cut off; the rest is added exactly. The result is cut off to
-// single precision, or rounded to nearest, ties to even, to half precision. A NaN is 0x7fffffff or
-// 0x7fff, and no sum is a negative zero.
+// factors' (a product is not normalised), and a zero has none. Bits that are then more than
+// kSumFractionBits behind the point are cut off; the rest is added exactly. The result is cut off
+// to single precision, or rounded to nearest, ties to even, to half precision. A NaN is 0x7fffffff
+// or 0x7fff, and no sum is a negative zero.
 //
 // source: Xie et al., "MMA-Sim: bit-accurate reference model of tensor cores and matrix cores"
 // (arXiv:2511.10909); Khattak & Mikaitis, "Accurate models of NVIDIA tensor cores"
@@ -39,7 +39,7 @@ inline constexpr std::size_t kProductColumns = 8;
 inline constexpr std::size_t kProductDepth = 16;
 using FactorsA = Factors<kProductRows, kProductDepth>;
 using FactorsB = Factors<kProductDepth, kProductColumns>;
-/// Of either type as single precision: [row][column].
+/// Accumulators of either type as single precision: [row][column].
 using Accumulators = std::array<float, kProductRows * kProductColumns>;
 
 /// Elements from their bits: 16-bit ones, or in words those of tf32. Zeros change no sum: they fill
