@@ -6,7 +6,7 @@
 namespace fatune {
 namespace {
 
-// What is ready waits here, not in the pool: a problem whose turn is later must not hold up the
+// Finished artifacts wait here, not in the pool: a problem whose turn is later must not delay the
 // others' compilations.
 constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 

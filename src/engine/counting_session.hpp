@@ -21,8 +21,8 @@ class CountingSession {
   /// MeasuringEvaluator, and Error(too_large) when the problem does not fit.
   explicit CountingSession(const MeasuringSetup& setup);
 
-  /// Verifies the candidate, counts it and lets it go. What it does wrong is the failure; a wrong
-  /// candidate is never counted. Error(gpu_failure) when the counters cannot be read.
+  /// Verifies the candidate, counts it and retires it. A wrong candidate is a failure, and is never
+  /// counted. Error(gpu_failure) when the counters cannot be read.
   [[nodiscard]] Counted count(const Candidate& candidate, const CountRequest& request);
 
   /// False once a worker has died: a profiler's report then lacks what it had counted.

@@ -24,8 +24,8 @@ namespace {
 // everybody's.
 constexpr int kLockFlags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 
-/// The file is for all users, whatever the mask of the one who happens to be first. Only who has
-/// made it changes its mode: one that is there already may be a link to somebody's file.
+/// The file is for all users, whatever the mask of the first one. Only the process that has made
+/// the file changes its mode, because an existing one may be a link to another user's file.
 int make_lock_file(const std::string& path) {
   constexpr mode_t kEverybody = 0666;
   const int made = ::open(path.c_str(), kLockFlags | O_CREAT | O_EXCL, kEverybody);

@@ -5,7 +5,7 @@
 
 namespace fatune {
 
-/// What to do while another process measures on the GPU.
+/// The behaviour while another process measures on the GPU.
 enum class LockWait {
   yes,  ///< wait until it ends
   no,   ///< end with an Error

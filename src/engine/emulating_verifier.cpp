@@ -27,7 +27,8 @@ EmulatingVerifier::EmulatingVerifier(const FamilySet& families, DeviceLimits lim
 std::string EmulatingVerifier::begin(const Config& config, const Problem& problem,
                                      std::shared_ptr<const Artifact> artifact) {
   const Problem small = small_problem(problem);
-  // Of a longer one more is counted. Arguments of the family's own may differ with the same code.
+  // A longer problem is counted at a second length, so the key says so. Arguments of the family's
+  // own may differ with the same code.
   const Family& family = families_.of(config);
   const bool longer = small.seq_len < problem.seq_len || small.seq_len_kv < problem.seq_len_kv;
   const std::optional<Problem> narrow = narrow_problem(problem);

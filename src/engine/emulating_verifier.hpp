@@ -28,7 +28,7 @@ struct EmulationSetup {
   CubinCache* cache = nullptr;  ///< may be null; must outlive the verifier
 };
 
-/// What became of one configuration.
+/// The verdict on one configuration.
 struct EmulationVerdict {
   Verification verification;  ///< without inputs: it could not be emulated
   /// WrongResult or Flagged. Nothing: it is right, or could not be emulated.
@@ -49,14 +49,15 @@ class EmulatingVerifier {
   EmulatingVerifier& operator=(EmulatingVerifier&&) = delete;
   ~EmulatingVerifier() = default;
 
-  /// What names the verdict of this code for this problem. `artifact` has its PTX.
+  /// Begins the verification, and returns the key of the verdict of this code for this problem.
+  /// `artifact` has its PTX.
   [[nodiscard]] std::string begin(const Config& config, const Problem& problem,
                                   std::shared_ptr<const Artifact> artifact);
   /// Nothing while it is not known.
   [[nodiscard]] std::optional<EmulationVerdict> verdict(const std::string& key);
   /// Waits for the next verdict, or for so long.
   void wait(std::chrono::milliseconds within) { pool_.wait(within); }
-  /// What has not begun never will.
+  /// Drops the work that has not begun.
   void stop() { pool_.drop(); }
 
  private:

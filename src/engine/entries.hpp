@@ -9,10 +9,10 @@
 
 namespace fatune {
 
-/// What is known of a configuration before it is compiled.
+/// The entry of a configuration before it is compiled.
 [[nodiscard]] Entry make_entry(const Family& family, const Config& config);
 
-/// What stops a configuration on a problem before compilation: Invalid or Unlaunchable.
+/// The obstacle to a configuration on a problem before compilation: Invalid or Unlaunchable.
 [[nodiscard]] std::optional<Outcome> find_obstacle(const Family& family, const Config& config,
                                                    const Problem& problem,
                                                    const DeviceLimits& limits);

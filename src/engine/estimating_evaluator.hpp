@@ -14,7 +14,7 @@
 
 namespace fatune {
 
-/// How the trials of an estimate are verified, and who is told that one is done.
+/// The verification of an estimate's trials, and the callback for each finished one.
 struct EstimateVerification {
   EmulationSetup emulation;
   std::function<void()> on_done;

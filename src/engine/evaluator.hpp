@@ -16,7 +16,7 @@
 
 namespace fatune {
 
-/// What an evaluator names a trial by: its place in the problem's list of trials.
+/// An evaluator's id of a trial: its place in the problem's list of trials.
 using TrialId = std::size_t;
 
 /// A trial that an earlier, interrupted run has admitted.
@@ -53,7 +53,7 @@ class Evaluator {
   Evaluator& operator=(Evaluator&&) = delete;
   virtual ~Evaluator() = default;
 
-  /// Of the GPU, with the memory that is free.
+  /// The limits of the GPU, with the memory that is free.
   [[nodiscard]] virtual const DeviceLimits& limits() const = 0;
   /// `log` is told what would be needed to go on after a crash, and must live until finish().
   virtual void begin_problem(const Problem& problem, std::optional<double> budget_s,

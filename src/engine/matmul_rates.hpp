@@ -19,16 +19,16 @@
 
 namespace fatune {
 
-/// What rates of dense products are measured with; without sources none are.
+/// The setup for measuring rates of dense products; without sources none are measured.
 struct MatmulSetup {
   std::shared_ptr<const SourceBundle> sources;
   Arch arch;
   CubinCache* cache = nullptr;  ///< may be null; must outlive the rates
 };
 
-/// How fast a GPU multiplies dense matrices, by element type: measured when a problem begins, and
-/// again for a later one, for a GPU that gets warm gets slower. What goes wrong costs the rates and
-/// nothing else.
+/// The rates at which a GPU multiplies dense matrices, by element type. They are measured when a
+/// problem begins, and again for a later one, because a GPU becomes slower as it gets warm. A
+/// failure costs the rates and nothing else.
 class MatmulRates {
  public:
   using Measure = std::function<MatmulRate(const Artifact&)>;

@@ -12,7 +12,7 @@ WorkerSettings settings_for(const MeasuringSetup& setup) {
   return settings;
 }
 
-/// What is compiled for need not be the very architecture of the GPU.
+/// The architecture that is compiled for may differ from the GPU's.
 DeviceLimits with_arch(DeviceLimits limits, Arch arch) {
   limits.arch = arch;
   return limits;

@@ -19,13 +19,13 @@ namespace fatune {
 
 class ProblemRace;
 
-/// What a measuring evaluator needs to know.
+/// The setup of a measuring evaluator.
 struct MeasuringSetup {
   int device_ordinal = 0;
   std::string uuid;
   Arch arch;                                    ///< that is compiled for
   std::shared_ptr<const SourceBundle> sources;  ///< of the kernels that verify
-  /// Of the kernel that measures the rate of dense products; null: it is not measured.
+  /// Sources of the kernel that measures the rate of dense products; null: it is not measured.
   std::shared_ptr<const SourceBundle> matmul_sources;
   std::vector<Problem> problems;  ///< that will be measured
   MeasurePolicy policy;

@@ -19,7 +19,7 @@
 
 namespace fatune {
 
-/// What a pipeline works with; all of it must outlive the pipeline.
+/// The parts that a pipeline works with; all of them must outlive the pipeline.
 struct PipelineParts {
   const FamilySet& families;
   const DeviceLimits& limits;  ///< of all the GPUs: they are of one model

@@ -23,7 +23,7 @@ struct PrunedConfig {
   Pruned why;
 };
 
-/// What is to be tried on one problem.
+/// The configurations to try on one problem.
 struct ProblemPlan {
   Problem problem;
   int run = 1;                         ///< which repetition of the whole, from 1

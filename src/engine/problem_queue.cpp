@@ -9,7 +9,7 @@
 namespace fatune {
 namespace {
 
-/// What the time of a problem grows with: its kernels' work, and what each of them costs anyway.
+/// An estimate of a problem's cost: its kernels' work, and a fixed cost for each.
 double cost_of(const ProblemPlan& plan) {
   constexpr double kFlopOfOverhead = 1e11;
   const auto configs = static_cast<double>(plan.configs.size() + plan.audited.size());

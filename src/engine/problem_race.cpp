@@ -226,7 +226,8 @@ void ProblemRace::start_over() {
 
 // --- Sampling ---
 
-// What an earlier run admitted has to be loaded, and is verified again, when its turn comes.
+// A candidate that an earlier run admitted has to be loaded, and is verified again, when its turn
+// comes.
 std::optional<Outcome> ProblemRace::load(Racer& racer) {
   if (std::exchange(racer.loaded, true)) {
     return std::nullopt;

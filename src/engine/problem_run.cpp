@@ -137,7 +137,7 @@ void ProblemRun::resume(const std::vector<JournalEvent>& events,
   if (parts_.evaluator.resume(events, resumed)) {
     resumed_ = trials;
     journaled_ = events;
-    // Before any other: who has the code of one of them stands behind it.
+    // These come before the others, so that a trial with the same code refers to one of them.
     for (const std::size_t trial : trials) {
       static_cast<void>(repeats_code(trial));
     }

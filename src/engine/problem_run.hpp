@@ -17,7 +17,7 @@
 
 namespace fatune {
 
-/// What a problem is run with; all of it must outlive the run.
+/// The parts that a problem is run with; all of them must outlive the run.
 struct ProblemRunParts {
   const DeviceLimits& limits;
   CompileFeed& feed;
@@ -36,7 +36,7 @@ class ProblemRun {
 
   /// False when the user has interrupted it. Once.
   [[nodiscard]] bool run();
-  /// What came of it; after run(), once.
+  /// The report of the run; call once, after run().
   [[nodiscard]] ProblemReport take_report() { return std::move(report_); }
 
  private:

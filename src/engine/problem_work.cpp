@@ -17,7 +17,7 @@ struct Guess {
   Trial trial;
 };
 
-/// What follows for a configuration's machine code from two problems.
+/// Whether two requests give the same machine code.
 bool is_same_code(const CompileRequest& a, const CompileRequest& b) {
   return a.sources == b.sources && a.defines == b.defines && a.options == b.options &&
          a.entry_point == b.entry_point;

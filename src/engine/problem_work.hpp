@@ -32,7 +32,7 @@ struct ProblemWork {
   std::function<void(Trial&)> finish_launch = {};
 };
 
-/// What is to be compiled, for which trial, in which order.
+/// The compilations, with their trials, in order.
 struct CompileList {
   std::vector<CompileRequest> requests;
   std::vector<TrialKey> owners;  ///< of the requests

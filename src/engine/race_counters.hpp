@@ -10,7 +10,7 @@
 
 namespace fatune {
 
-/// Reads the core figures of hardware counters beside a sweep's samples. What goes wrong costs the
+/// Reads the core figures of hardware counters beside a sweep's samples. A failure costs the
 /// figures and nothing else.
 class RaceCounters {
  public:
@@ -18,7 +18,8 @@ class RaceCounters {
   /// must outlive it.
   RaceCounters(Measurer& measurer, Arch arch, int most);
 
-  /// Of a problem's ranking; 0 once it is known that counters cannot be read.
+  /// The number of entries of a problem's ranking to count; 0 once it is known that counters cannot
+  /// be read.
   [[nodiscard]] int most() const noexcept { return problem_.empty() ? most_ : 0; }
   /// Why counters cannot be read at all; empty as long as they can.
   [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
@@ -27,7 +28,7 @@ class RaceCounters {
     std::vector<CounterValue> counters;  ///< averages over some runs; empty: see warning, problem()
     std::string warning;                 ///< what the candidate did; empty: nothing
   };
-  /// Of an admitted candidate. Precondition: most() > 0.
+  /// Reads the counters of an admitted candidate. Precondition: most() > 0.
   [[nodiscard]] Reading read(CandidateId id);
 
  private:

@@ -19,8 +19,9 @@ struct TrialRecord {
   bool evaluated = false;
 };
 
-/// What a run tells as it goes on, and asks before it evaluates. This one keeps and knows nothing.
-/// No call throws: a log that fails says so and goes on without.
+/// The events that a run reports, and the questions that it asks before it evaluates. This class
+/// stores and knows nothing. No call throws: a log that fails says so, and the run continues
+/// without it.
 class RunLog {
  public:
   RunLog() = default;
@@ -38,10 +39,10 @@ class RunLog {
   /// The whole ranked report of the problem begun, when an interrupted run of the same plan has
   /// finished it. It is then kept for this run too: no other call for the problem may follow.
   [[nodiscard]] virtual std::optional<ProblemReport> recall_problem() { return std::nullopt; }
-  /// What an interrupted run of the plan told the race of the problem begun. It is then the
-  /// beginning of this run's journal: what follows is added to it.
+  /// The events that an interrupted run of the plan told the race of the problem begun. They become
+  /// the beginning of this run's journal, to which later events are added.
   [[nodiscard]] virtual std::vector<JournalEvent> take_over_journal() { return {}; }
-  /// What was taken over does not fit: the race begins anew, and the journal with it.
+  /// The journal taken over does not fit: the race begins anew, and the journal with it.
   virtual void drop_journal() {}
   /// The race has been told this. After take_over_journal(), if that was called.
   virtual void journal(const JournalEvent& /*event*/) {}

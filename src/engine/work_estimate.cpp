@@ -15,7 +15,7 @@
 namespace fatune {
 namespace {
 
-/// What the work of one entry is counted from.
+/// Counts the work of one entry.
 class WorkCount {
  public:
   WorkCount(const Family& family, const Problem& problem, const DeviceLimits& limits)

@@ -12,8 +12,8 @@
 
 namespace fatune {
 
-/// The launch on a device that has room for all blocks at once: of a persistent kernel, whose
-/// blocks share tiles out, a block for each tile. The same where the grid has no such bound.
+/// The launch on a device that has room for all blocks at once: a persistent kernel, whose blocks
+/// share tiles out, has a block for each tile. A grid without such a bound does not change.
 [[nodiscard]] LaunchGeometry spread_launch(const Family& family, const Config& config,
                                            const Problem& problem, const DeviceLimits& limits,
                                            const LaunchGeometry& launch);
@@ -26,7 +26,7 @@ namespace fatune {
                                        const DeviceLimits& limits,
                                        const std::optional<CountedWork>& counted = std::nullopt);
 
-/// The same before it is compiled, in microseconds: good for an order, and for nothing else.
+/// An estimate before compilation, in microseconds, which is good only for ordering.
 [[nodiscard]] double guess_us(const Family& family, const Entry& entry,
                               const LaunchGeometry& geometry, const Problem& problem,
                               const DeviceLimits& limits);
