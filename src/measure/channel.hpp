@@ -31,8 +31,8 @@ class Channel {
 
   /// Closed: the peer has gone. Never raises SIGPIPE. Throws ProtocolError (too large).
   [[nodiscard]] Exchange send(const Message& message, Clock::time_point deadline = kNever);
-  /// What has arrived is preferred over a deadline that has passed (this process may have been
-  /// stopped). Throws ProtocolError for garbage.
+  /// A message that has arrived is preferred over a deadline that has passed (this process may have
+  /// been stopped). Throws ProtocolError for garbage.
   [[nodiscard]] Exchange receive(Message& message, Clock::time_point deadline = kNever);
 
  private:

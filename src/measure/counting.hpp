@@ -12,7 +12,7 @@
 
 namespace fatune {
 
-/// What counting needs of the measurer.
+/// The parts of the measurer that counting needs.
 struct CountingParts {
   const gpu::Context& context;
   const gpu::Stream& stream;

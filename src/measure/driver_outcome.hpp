@@ -5,8 +5,8 @@
 
 namespace fatune {
 
-/// What the driver said while a candidate was loaded, launched or waited for: Unlaunchable when it
-/// was refused before anything ran, else Crashed.
+/// The outcome of a driver error while a candidate was loaded, launched or waited for: Unlaunchable
+/// when it was refused before anything ran, else Crashed.
 [[nodiscard]] Outcome outcome_of(const gpu::DriverError& error);
 
 }  // namespace fatune

@@ -42,7 +42,7 @@ void check_has_graphs() {
   }
 }
 
-// Of machine code, and of how it is launched.
+// Hash of machine code, and of how it is launched.
 std::size_t launch_hash(const Candidate& candidate, const LaunchGeometry& geometry) {
   const std::vector<char>& code = candidate.artifact->cubin;
   const std::hash<std::string_view> hash;

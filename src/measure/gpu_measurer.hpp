@@ -44,7 +44,7 @@ class GpuMeasurer : public Measurer {
 
   [[nodiscard]] ProblemState& state() const;
   void add_sample(CandidateId id, int set, Samples& samples);
-  /// What the driver said of a candidate, which is retired.
+  /// The outcome of a candidate after a driver error; retires the candidate.
   [[nodiscard]] Outcome failed(CandidateId id, const gpu::DriverError& error);
 
   const gpu::Context& context_;

@@ -25,7 +25,7 @@ namespace fatune {
 /// How a kernel is launched: by itself, or as a CUDA graph of one kernel.
 enum class LaunchMode { plain, graph };
 
-/// Where the tensors that a kernel is launched on are; nothing for an unknown name.
+/// The addresses of the tensors that a kernel is launched on; nothing for an unknown name.
 using TensorAddresses = std::function<std::optional<gpu::DevicePtr>(std::string_view name)>;
 
 /// A loaded kernel with geometry and arguments: what can be queued again and again. It owns the
@@ -45,8 +45,8 @@ class KernelLaunch {
   void queue_preparation(const gpu::Stream& stream) const {
     buffers_.queue_clear(ClearTime::before_launch, stream);
   }
-  /// What is timed: the other workspaces that are to be filled, and the kernel. Precondition:
-  /// queue_preparation() before each.
+  /// Queues the timed part: the other workspaces that are to be filled, and the kernel.
+  /// Precondition: queue_preparation() before each.
   void queue_timed(const gpu::Stream& stream) const;
   /// Both.
   void queue(const gpu::Stream& stream) const {

@@ -18,7 +18,7 @@ constexpr std::size_t kWarmUps = 10;  // clocks rise, and fall under load, withi
 constexpr std::size_t kLaunches = 11;
 constexpr double kLaunchUs = 2000.0;  // at the peak: a launch's own cost does not show
 
-// Of each block, for a launch of about kLaunchUs.
+// The number of products of each block for a launch of about kLaunchUs.
 int products_of_launch(const DeviceLimits& limits) {
   constexpr double kClockUnlessSaidKhz = 1e6;
   const double clocks_per_us =
@@ -27,7 +27,7 @@ int products_of_launch(const DeviceLimits& limits) {
   return kMatmulGroup * std::max(1, static_cast<int>(flop / kMatmulFlop / kMatmulGroup));
 }
 
-// Of each launch after the warm-ups, sorted. All are queued before the first has ended.
+// The times of the launches after the warm-ups, sorted. All are queued before the first has ended.
 std::array<double, kLaunches> launch_times_us(const gpu::Function& kernel, int blocks,
                                               const MatmulRateArgs& args) {
   const gpu::Stream stream;

@@ -15,7 +15,7 @@ namespace fatune {
 /// makes the SourceBundle; each file's name in the bundle is its path in this list.
 [[nodiscard]] std::vector<std::string> measurement_source_names();
 
-/// What to compile for Measurer::begin_problem(). Depends on the problem's dtype and head
+/// The request to compile for Measurer::begin_problem(). It depends on the problem's dtype and head
 /// dimensions only, so that an artifact serves all problems that share them. Throws Error(usage)
 /// when one of them is no multiple of 8 from 8 to 256.
 [[nodiscard]] CompileRequest measurement_request(std::shared_ptr<const SourceBundle> sources,

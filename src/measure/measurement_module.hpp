@@ -10,8 +10,8 @@
 
 namespace fatune {
 
-/// The measurement kernels of one (dtype, d_head), loaded: each function queues one of them. What
-/// they do is said at the kernels (kernels/reference). All throw gpu::DriverError.
+/// The measurement kernels of one (dtype, d_head), loaded: each function queues one of them. The
+/// kernels are documented in kernels/reference. All throw gpu::DriverError.
 class MeasurementModule {
  public:
   /// `kernels` is compiled from measurement_request().

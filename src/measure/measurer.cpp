@@ -9,7 +9,7 @@
 namespace fatune {
 namespace {
 
-// Of the candidate that measure() has admitted. Callers of the single steps count from 0.
+// The id of the candidate that measure() admits. Callers of the single steps count from 0.
 constexpr CandidateId kMeasuredAlone = -1;
 
 Timing fixed_count_timing(const Samples& samples, const MeasurePolicy& policy) {

@@ -26,15 +26,15 @@ struct Candidate {
   bool kept_in_race = false;      ///< ProblemPlan::kept_in_race is this one
   /// Whether it is launched many times in a row before it is admitted (repeated_launches.hpp).
   bool is_repeated = false;
-  /// Where: on small_problem(problem); absent: on the probe problem, for its machine code would be
-  /// another there.
+  /// The launch on small_problem(problem); absent: the probe problem is used, because the machine
+  /// code would be another there.
   std::optional<LaunchGeometry> small_geometry = {};
 };
 
-/// What a caller names an admitted candidate by.
+/// The caller's id of an admitted candidate.
 using CandidateId = std::int64_t;
 
-/// What came of admitting a candidate.
+/// The result of admitting a candidate.
 struct Admission {
   Verification verification;  ///< when it was admitted
   double first_us = 0.0;      ///< a proper sample: that of the run that was verified
@@ -61,9 +61,10 @@ struct CountRequest {
   std::vector<std::string> metrics;
 };
 
-/// What the counters said.
+/// The values of the counters.
 struct Counted {
-  /// By metric, in base units, of each run; see CountRequest. What has no value (0/0) is absent.
+  /// By metric, in base units, of each run; see CountRequest. A metric without a value (0/0) is
+  /// absent.
   std::vector<std::map<std::string, double>> runs;
   std::optional<Outcome> failure;  ///< Crashed or TimedOut; it is retired with it
 };
@@ -98,7 +99,7 @@ class Measurer {
   /// several sets of inputs, and the first one is on that of `round` (0, 1, ...), so that those of
   /// one round are of the same inputs. Each is checked (watched_sampler.hpp).
   [[nodiscard]] virtual Samples sample_in_round(CandidateId id, int count, int round) = 0;
-  /// The same from the first round on.
+  /// Takes samples from the first round on.
   [[nodiscard]] Samples sample(CandidateId id, int count) { return sample_in_round(id, count, 0); }
   /// Verifies the output of a run on normal inputs once more, of the last sample if that was this
   /// candidate's: a race may spare one run of many. Nothing: it is right; else it is retired.

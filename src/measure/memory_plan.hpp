@@ -12,13 +12,13 @@ namespace fatune {
 
 /// Device memory for one kind of input on one problem; all in bytes.
 struct StagePlan {
-  /// Of Q, K, V and O in turn, each rounded up to kTensorAlignmentBytes.
+  /// The sizes of Q, K, V and O in turn, each rounded up to kTensorAlignmentBytes.
   std::array<std::int64_t, kTensorRoles.size()> tensor_bytes{};
   std::int64_t guard_bytes = 0;      ///< one guard band; there is one before, between and after
   std::int64_t output_bytes = 0;     ///< outputs that the problem wants beside O, with guard bands
   std::int64_t reference_bytes = 0;  ///< reference rows, their row numbers, and row values
 
-  /// Where a tensor begins: bytes from the start of the first guard band.
+  /// The offset of a tensor, in bytes from the start of the first guard band.
   [[nodiscard]] std::int64_t tensor_offset(TensorRole role) const;
   [[nodiscard]] std::int64_t tensors_bytes() const;
   [[nodiscard]] std::int64_t total_bytes() const {

@@ -46,7 +46,7 @@ class OutputSet {
   /// has_row_values().
   void queue_check(const RowReferences* references, const MeasurementModule& kernels,
                    const gpu::Stream& stream) const;
-  /// What the last check found, once the stream has come to its end: one item for each output.
+  /// The errors that the last check found, once the stream has finished: one item for each output.
   [[nodiscard]] std::vector<ErrorStats> stats(const RowReferences* references) const;
   /// Why that is no finding: a driver that runs nothing finds no fault either. Nothing: it is one.
   [[nodiscard]] std::optional<std::string> find_missing_check(
@@ -57,7 +57,7 @@ class OutputSet {
     KernelBuffer of;
     gpu::DeviceBuffer memory;
   };
-  // What a check finds of an output.
+  // The counts that a check makes of an output.
   struct Counts {
     CheckCounts around;
     CheckCounts inside;

@@ -9,7 +9,7 @@
 
 namespace fatune {
 
-/// What no kernel can be faster than.
+/// The time below which no kernel can be.
 struct LeastTime {
   double us = 0.0;         ///< 0: nothing is known
   std::string arithmetic;  ///< how it follows from the problem and the device's figures

@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-// What fatune and its worker process say to each other: docs/worker-protocol.md.
+// The messages between fatune and its worker process: docs/worker-protocol.md.
 namespace fatune {
 
 /// Raised by one with every change that an older peer would not understand.

@@ -351,7 +351,7 @@ void RemoteMeasurer::add(const OneSample& one, bool counts, Samples& samples) {
   }
 }
 
-// Of the samples of `request`, the first `discarded` do not count.
+// Takes the samples of `request`; the first `discarded` do not count.
 std::optional<Outcome> RemoteMeasurer::take_samples(CandidateId id, int discarded,
                                                     const SampleRequest& request,
                                                     Samples& samples) {
@@ -479,8 +479,7 @@ void RemoteMeasurer::retire(CandidateId id) {
       found != held_.end() && worker_ != nullptr && found->second.worker == workers_started_;
   forget(id);
   if (in_worker) {
-    // Whatever kills a worker here is nobody's fault that could be proved; the next step gets a
-    // fresh one.
+    // A worker that dies here cannot be blamed on a candidate; the next step gets a fresh one.
     static_cast<void>(ask(candidate_message("retire", id), deadlines_.runs(1)));
   }
 }

@@ -12,7 +12,7 @@
 
 namespace fatune {
 
-/// What the row values of one kind of input are, in device memory: of the selected rows, with the
+/// The row values of one kind of input, in device memory: those of the selected rows, with the
 /// limit of the error. All throw gpu::DriverError.
 class RowReferences {
  public:
@@ -20,10 +20,10 @@ class RowReferences {
   RowReferences(const Problem& problem, const ReferenceArgs& reference,
                 const MeasurementModule& kernels, const gpu::Stream& stream);
 
-  /// What compares `values`, in device memory, with them.
+  /// The arguments of the kernel that compares `values`, in device memory, with them.
   [[nodiscard]] RowValueArgs compare_args(const float* values, RowValue what,
                                           RowValueCounts* counts) const;
-  /// What was found, without names.
+  /// The errors found, without names.
   [[nodiscard]] ErrorStats stats(const RowValueCounts& counts) const;
   [[nodiscard]] bool has_seen_all(const RowValueCounts& counts) const;
 

@@ -20,11 +20,12 @@
 
 namespace fatune {
 
-/// Where candidates run on one kind of input: tensors with these inputs, and what the right output
-/// is. All throw gpu::DriverError.
+/// The place where candidates run on one kind of input: tensors with these inputs, and the right
+/// output. All throw gpu::DriverError.
 ///
-/// The inputs are made once. After a run a checksum tells whether they are still those: one pass
-/// over the memory, where making them again for each candidate takes a random number per element.
+/// The inputs are made once. After a run a checksum tells whether they have changed. That is one
+/// pass over the memory; making them again for each candidate would take a random number per
+/// element.
 class Stage {
  public:
   /// Makes inputs and references of `seed`; waits for the device. `kernels` and `stream` must
@@ -37,9 +38,9 @@ class Stage {
   [[nodiscard]] const Tensors& tensors() const noexcept { return tensors_; }
   [[nodiscard]] const References& references() const noexcept { return references_; }
 
-  /// Where a kernel with these buffers finds a tensor or an output of its own; nothing for another
-  /// name. Memory for the outputs, and their references, are made when they are first asked for:
-  /// then it waits, and makes everything as restore() does.
+  /// The address of a tensor or of an output of a kernel with these buffers; nothing for another
+  /// name. The first request makes the memory for the outputs and their references; it then waits,
+  /// and makes everything as restore() does.
   [[nodiscard]] std::optional<gpu::DevicePtr> find(const std::vector<KernelBuffer>& buffers,
                                                    std::string_view name) const;
   /// Fills O with poison, and what a kernel with these buffers writes beside it: its outputs are
@@ -48,8 +49,8 @@ class Stage {
   void poison_output(const std::vector<KernelBuffer>& buffers) const;
   /// Makes poison, guard bands and inputs anew. Does not wait.
   void restore() const { fill(seed_); }
-  /// The same with inputs of other values, for each `trial` others, until restore(): references are
-  /// not theirs. Does not wait.
+  /// Fills the inputs with other values, which depend on `trial`, until restore(). The references
+  /// do not apply to them. Does not wait.
   void fill_afresh(int trial) const { fill(~seed_ - static_cast<std::uint64_t>(trial)); }
   /// Adds the fingerprint of the outputs as they stand to `sum`, in device memory.
   void queue_fingerprint(InputSum* sum) const;
@@ -57,7 +58,7 @@ class Stage {
   /// Queues the checks of the outputs, of the guard bands and of the inputs as they stand, which
   /// add to `counts`, in device memory.
   void queue_check(CheckCounts* counts) const;
-  /// What the last check found of the outputs beside O, once the stream has come to its end.
+  /// The errors that the last check found in the outputs beside O, once the stream has finished.
   [[nodiscard]] std::vector<ErrorStats> output_stats() const;
   /// Why that is no finding; nothing: it is one.
   [[nodiscard]] std::optional<std::string> find_missing_output_check() const;
@@ -87,7 +88,7 @@ class Stage {
   References references_;
   InputSum input_sum_{};
 
-  // What kernels write beside O. Shared by kernels with the same list, as O is by all.
+  // The outputs that kernels write beside O. Kernels with the same list share them, as all share O.
   struct Further {
     std::map<std::vector<KernelBuffer>, OutputSet> sets;
     std::optional<RowReferences> references;

@@ -46,7 +46,7 @@ class Tensors {
   /// A tensor for the measurement kernels.
   [[nodiscard]] TensorView view(TensorRole role) const;
   [[nodiscard]] GuardArgs guard_args() const;
-  /// What sums up Q, K and V into `sum`.
+  /// The arguments of the kernel that sums up Q, K and V into `sum`.
   [[nodiscard]] InputSumArgs input_sum_args(InputSum* sum) const;
 
  private:

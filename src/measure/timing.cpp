@@ -50,8 +50,8 @@ SampleTimer::SampleTimer(const MeasurePolicy& policy, std::int64_t flush_bytes,
       gate_in_use_(policy.device_gate),
       warm_(!policy.flush_l2) {}
 
-// Of a warm sample, `before` follows the untimed run, whose output it is to replace: the lines that
-// it writes are those that the run has left in the L2.
+// For a warm sample, `before` follows the untimed run and replaces its output: the lines that it
+// writes are those that the run has left in the L2.
 void SampleTimer::prepare(const KernelLaunch& kernel, const AroundRun& around) {
   if (warm_) {
     kernel.queue(stream_);

@@ -12,7 +12,7 @@
 
 namespace fatune {
 
-/// What is queued around a timed run, outside its events. Neither waits.
+/// The work that is queued around a timed run, outside its events. Neither waits.
 struct AroundRun {
   std::function<void()> before = [] {};
   std::function<void()> after = [] {};

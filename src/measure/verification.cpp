@@ -19,7 +19,7 @@ namespace {
 
 constexpr auto kCountsBytes = static_cast<std::int64_t>(sizeof(CheckCounts) * kProbeKinds.size());
 
-// Of the first set, `seed` itself.
+// The seed of the first set is `seed` itself.
 std::uint64_t seed_of_set(std::uint64_t seed, int set) {
   constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15U;
   return seed + kGoldenRatio * static_cast<std::uint64_t>(set);

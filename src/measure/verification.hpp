@@ -51,8 +51,8 @@ class Verifier {
   /// One of kProbeKinds: on the probe problem, or on small_problem().
   [[nodiscard]] const Stage& probe(InputKind kind, Where where);
 
-  /// Checks the outputs as they stand. Waits for the device once. What has damaged inputs or guard
-  /// bands has them made anew.
+  /// Checks the outputs as they stand. Waits for the device once. Damaged inputs and guard bands
+  /// are made anew.
   [[nodiscard]] Verdict check(const Stage& stage) const;
   [[nodiscard]] Verdict check(std::span<const Stage* const> stages) const;
 

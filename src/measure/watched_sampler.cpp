@@ -86,8 +86,8 @@ Verdict WatchedSampler::first_sample(SampledKernel& kernel, double& sample_us) {
   return check(0);
 }
 
-// Of the run whose fingerprint is the last. `again`: it is wrong because of what others may have
-// done, and that has been mended.
+// Judges the run whose fingerprint is the last. `again`: others may have made it wrong, and the
+// damage has been repaired.
 std::optional<WrongResult> WatchedSampler::judge(SampledKernel& kernel, int set, bool& again) {
   const InputSum output = *host_sum_.host_as<const InputSum>();
   std::optional<InputSum>& right = kernel.right.at(slot(set));

@@ -77,7 +77,7 @@ class WatchedSampler {
   const gpu::Stream& stream_;
   gpu::DeviceBuffer device_sum_;
   gpu::PinnedBuffer host_sum_;
-  /// Whose output a set's output tensor holds, and which set's was the last.
+  /// The last run: the candidate whose output the output tensor holds, and its set of inputs.
   std::optional<std::pair<CandidateId, int>> last_run_;
   std::array<std::set<CandidateId>, kInputSets> unchecked_;  // have run since the set's last check
   std::set<CandidateId> suspects_;  // of damage that was mended, and was not pinned on one

@@ -95,7 +95,7 @@ class Worker {
     send(plain_message("done"));
   }
 
-  // Whoever hears that it failed ends the worker.
+  // fatune ends the worker when it hears of a failure.
   void matmul_rate(const Message& request) {
     try {
       send(multiplied_message(device_->matmul_rate(read_matmul_rate(request))));

@@ -23,7 +23,7 @@ struct Hello {
 [[nodiscard]] Message ready_message(const DeviceLimits& limits);
 [[nodiscard]] DeviceLimits read_ready(const Message& message);
 
-/// What ends measuring as a whole: an Error, as "refused" or "failed".
+/// An Error that ends measuring as a whole, as "refused" or "failed".
 [[nodiscard]] Message error_message(const char* type, const Error& error);
 [[nodiscard]] Error read_error(const Message& message);
 

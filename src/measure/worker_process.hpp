@@ -10,10 +10,10 @@
 
 namespace fatune {
 
-/// Where a worker finds its end of the connection.
+/// The descriptor of a worker's end of the connection.
 inline constexpr int kWorkerDescriptor = 3;
 
-/// What is started as a worker.
+/// The program that is started as a worker.
 struct WorkerCommand {
   std::string program;                  ///< run with the argument "worker"
   std::vector<std::string> launcher{};  ///< the command of a tool (a path, its arguments) that runs
