@@ -3,14 +3,14 @@
 #include "app/options.hpp"
 #include "core/exit_code.hpp"
 
-// The subcommands. Each prints its result to standard output and everything else to standard
-// error, and returns how the process is to end. What ends a command early is an Error.
+// The subcommands. Each prints its result to standard output and everything else to standard error,
+// and returns the process's exit code. An Error ends a command early.
 namespace fatune {
 
 /// Options become a plan, a plan becomes artifacts, artifacts become outcomes, outcomes become a
 /// ranking, a ranking becomes bytes.
 [[nodiscard]] ExitCode sweep(const SweepOptions& options);
-/// The same for configurations that the user names.
+/// Verifies and times configurations that the user names.
 [[nodiscard]] ExitCode run(const RunOptions& options);
 /// Whether the winners of a best_configs.json are still the fastest, on this machine.
 [[nodiscard]] ExitCode verify_winner(const VerifyWinnerOptions& options);
@@ -29,16 +29,16 @@ namespace fatune {
 [[nodiscard]] ExitCode list(const ListOptions& options);
 [[nodiscard]] ExitCode list_presets(const ListOptions& options);
 [[nodiscard]] ExitCode compile_offline(const CompileOptions& options);
-/// What a kernel's machine code is made of.
+/// Analyses a kernel's machine code.
 [[nodiscard]] ExitCode sass(const SassOptions& options);
 [[nodiscard]] ExitCode sass_diff(const SassOptions& options);
 [[nodiscard]] ExitCode sass_graph(const SassOptions& options);
 [[nodiscard]] ExitCode sass_clean(const SassOptions& options);
 /// Which source lines became which PTX and which machine code.
 [[nodiscard]] ExitCode sass_map(const SassMapOptions& options);
-/// What parameters do to the machine code, and what of it goes with measured times.
+/// Shows the effect of parameters on the machine code, and its correlation with measured times.
 [[nodiscard]] ExitCode sass_why(const SassWhyOptions& options);
-/// What hardware counters say of configurations.
+/// Reads the hardware counters of configurations.
 [[nodiscard]] ExitCode profile(const ProfileOptions& options);
 [[nodiscard]] ExitCode devices(const DevicesOptions& options);
 [[nodiscard]] ExitCode doctor(const DoctorOptions& options);

@@ -16,8 +16,8 @@
 #include "report/emulation.hpp"
 #include "report/report.hpp"
 
-// What the command line asks for, as plain values. Lists are without duplicates, counts positive:
-// cli/ has seen to it.
+// The options of the command line, as plain values. cli/ ensures that lists have no duplicates and
+// counts are positive.
 namespace fatune {
 
 /// Which kernels, from where.
@@ -56,7 +56,7 @@ struct CompileSettings {
   bool no_cache = false;
 };
 
-/// Where measurements are kept, and whether earlier ones count.
+/// The place of stored measurements, and whether earlier ones are used.
 struct StoreOptions {
   std::optional<std::filesystem::path> file;  ///< absent: default_store_path()
   bool off = false;                           ///< keep nothing, know nothing
@@ -78,7 +78,7 @@ struct OutputOptions {
   std::string command_line;          ///< as typed, for the records
 };
 
-/// What `sweep` and `run` share.
+/// The options that `sweep` and `run` share.
 struct MeasureOptions {
   KernelOptions kernels;
   ProblemOptions problems;
@@ -198,7 +198,7 @@ struct ShowOptions {
   OutputOptions output;
 };
 
-/// Whose machine code a command looks at.
+/// The source of the machine code that a command analyses.
 struct CodeSource {
   enum class Kind {
     config,
@@ -246,7 +246,7 @@ struct SassWhyOptions {
   std::optional<std::int64_t> run;  ///< absent: the run that began last
 };
 
-/// Who reads the counters.
+/// The reader of the counters.
 enum class CounterReader {
   ncu,    ///< Nsight Compute, in front of the worker
   cupti,  ///< the worker itself

@@ -11,7 +11,7 @@ namespace fatune {
 /// has; "unknown" outside a git checkout.
 [[nodiscard]] std::string_view build_commit();
 
-/// What a report of a mistake should name, a line each: the version, commit, build type, NVRTC,
+/// The facts that a bug report should have, a line each: the version, commit, build type, NVRTC,
 /// driver.
 [[nodiscard]] std::string version_report();
 

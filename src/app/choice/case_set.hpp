@@ -35,7 +35,7 @@ struct CaseSet {
 /// is not there, naming those that are; Error(bad_file) for a file that is wrong.
 [[nodiscard]] CaseSet load_case_set(const FileTree& tree, const std::string& text);
 
-/// What the options leave open is as the set says.
+/// Fills in from the set what the options leave open.
 void complete_by(const CaseSet& set, ProblemOptions& problems);
 
 /// The configurations of `all` that are the variant's. Error(bad_file) when the family has no such

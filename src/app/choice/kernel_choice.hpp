@@ -20,7 +20,7 @@ struct KernelChoice {
   Family family;
 };
 
-/// The same of several families.
+/// The kernels of several families.
 struct KernelSet {
   FileTree tree;
   FamilySet families;
@@ -39,8 +39,8 @@ inline constexpr const char* kEveryFamily = "auto";
 [[nodiscard]] KernelChoice choose_kernels(const KernelOptions& options,
                                           const std::vector<std::string>& configs = {});
 
-/// The same for a command that takes several families: those that are named, joined by kJoin; else
-/// those that the folders add or, without that, replace; else all that are built in.
+/// Chooses the families of a command that takes several: those that are named, joined by kJoin;
+/// else those that the folders add or, without that, replace; else all that are built in.
 [[nodiscard]] KernelSet choose_families(const KernelOptions& options);
 
 /// The kernels of a stored run: its families, or those of them that the options name. Error(usage)

@@ -16,7 +16,7 @@ struct TargetGpu {
   std::string uuid;
 };
 
-/// What a command compiles for and, with GPUs, measures on.
+/// The device that a command compiles for and, with GPUs, measures on.
 struct Target {
   DeviceLimits limits;           ///< of one of them; limits.arch is what is compiled for
   std::vector<TargetGpu> gpus;   ///< of one model; empty: nothing will be timed

@@ -21,7 +21,7 @@
 namespace fatune {
 namespace {
 
-/// What the options leave open is as the set says; each run gets its part of the budget.
+/// Options that are left open come from the set; each run gets its part of the budget.
 MeasureOptions measure_options(const CasesOptions& options, const CaseSet& set) {
   MeasureOptions all = options;
   complete_by(set, all.problems);

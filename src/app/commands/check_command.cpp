@@ -101,7 +101,7 @@ class Findings {
                          fault.value_or(""), rows_of(verification->rows, stats)});
       }
     }
-    // What no single input shows: a crash, inputs that were written over, a later run.
+    // Faults that no single input shows: a crash, overwritten inputs, a later run.
     if (!measured && !has_fault(first)) {
       rows_.push_back(
           {problem, entry.short_form, seed, outcome, std::nullopt, outcome_summary(entry.outcome)});
@@ -138,7 +138,7 @@ class ConfigCheck {
                                  target_, cache_, findings_.rows());
   }
 
-  /// The same without a GPU, with all seeds.
+  /// Checks without a GPU, with all seeds.
   bool emulate() { return check_by_emulation(options_, run_, target_, cache_, findings_.rows()); }
 
   [[nodiscard]] const std::vector<CheckedInput>& rows() { return findings_.rows(); }

@@ -39,7 +39,7 @@ std::int64_t only_seq_len(const ProblemOptions& problems) {
   return first_seq_len(problems);
 }
 
-/// What is listed before compilation, and for what can be compiled, what is needed to do so.
+/// The entries listed before compilation, with the requests of those that can be compiled.
 struct Prepared {
   Problem problem;
   CompiledConfig row;

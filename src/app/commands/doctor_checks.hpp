@@ -5,7 +5,7 @@
 #include "app/options.hpp"
 #include "emit/doctor_report.hpp"
 
-// What `doctor` looks at, one function per subject. Broken: no command can do its job; limited:
+// The checks of `doctor`, one function per subject. Broken: no command can do its job; limited:
 // measuring, or something smaller, is not available.
 namespace fatune {
 

@@ -34,7 +34,7 @@ Target gpu_target(const ProfileOptions& options, const KernelSet& kernels) {
   return choose_targets(target, kernels.tree, kernels.families.greatest_arch()).front();
 }
 
-/// Where reports are made: the folder asked for, else one that is removed again.
+/// The folder in which reports are made: the requested one, else a temporary one.
 class ReportFolder {
  public:
   explicit ReportFolder(const std::optional<fs::path>& asked_for) {

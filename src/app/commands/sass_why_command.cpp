@@ -17,7 +17,7 @@
 namespace fatune {
 namespace {
 
-/// What is compiled and compared: a configuration for a problem, with the time that a run measured.
+/// A configuration that is compiled and compared, for a problem, with the time that a run measured.
 struct Case {
   Config config;
   Problem problem;

@@ -49,7 +49,7 @@ void keep_runnable(const SweepOptions& options, KernelSet& kernels) {
   kernels.families.keep_if(runs);
 }
 
-/// What keeps the space's configurations out: its rules, the family, or both.
+/// Fails with the reason why no configuration is left: the space's rules, the family, or both.
 [[noreturn]] void fail_empty(const Family& family, const Space& space, const Plan& plan) {
   const std::size_t pruned = count_pruned(plan);
   const std::size_t invalid = plan.dropped.size() - pruned;
@@ -67,7 +67,7 @@ void keep_runnable(const SweepOptions& options, KernelSet& kernels) {
                               : fmt::format("{}", fmt::join(unknown, "; ")));
 }
 
-/// What is to be tried of each family. Families of which nothing is left are dropped.
+/// The configurations to try of each family. Families without any are dropped.
 std::vector<FamilyPlan> plan_families(const SweepOptions& options, const FamilySpaces& spaces,
                                       FamilySet& families) {
   std::map<std::string, Plan> plans;

@@ -9,13 +9,13 @@
 
 namespace fatune {
 
-/// Where log messages go (standard error), and from which level on.
+/// Sends log messages to standard error, from a level on.
 void configure_logging(Verbosity verbosity);
 
-/// What a report for these options is printed on.
+/// The page for a report with these options.
 [[nodiscard]] Page page_of(const OutputOptions& output);
 
-/// The same for a run's report.
+/// The print options for a run's report.
 [[nodiscard]] PrintOptions print_options_of(const OutputOptions& output);
 
 /// A report, like a result; of a table those lines wrapped that are wider than the terminal.

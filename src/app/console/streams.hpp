@@ -8,7 +8,8 @@ namespace fatune {
 /// A result, to standard output. Error(io) when it cannot be written whole.
 void print_result(std::string_view text);
 
-/// To standard error, as it is. What cannot be written there is lost: no run ends for it.
+/// Prints the text unchanged to standard error. A failure to write there is ignored: it ends no
+/// run.
 void print_diagnostic(std::string_view text);
 
 }  // namespace fatune

@@ -10,8 +10,9 @@
 
 namespace fatune {
 
-/// What `debug` leaves in a folder besides debug.json: q, k, v.npy, and of every intermediate
-/// <tensor>_float64.npy, <tensor>_16bit.npy and <tensor>_kernel.npy, laid out as StepValues.
+/// The files that `debug` writes to a folder besides debug.json: q, k, v.npy, and for every
+/// intermediate <tensor>_float64.npy, <tensor>_16bit.npy and <tensor>_kernel.npy, laid out as
+/// StepValues.
 struct DebugFiles {
   const HeadProblem& head;
   const HeadInputs& inputs;

@@ -75,7 +75,7 @@ LaunchGeometry launch_of(const Family& family, const Config& config, const HeadP
   return launch;
 }
 
-/// What was compiled. Error(bad_file) when it does not compile.
+/// The compiled artifact. Error(bad_file) when it does not compile.
 Artifact artifact_of(CompileResult result, const std::string& config) {
   if (const auto* failed = std::get_if<CompileFailed>(&result)) {
     throw Error(ExitCode::bad_file, "the configuration does not compile", config, failed->log);

@@ -9,7 +9,7 @@
 
 namespace fatune {
 
-/// What all configurations of a command share.
+/// The settings that all configurations of a command share.
 struct EmulationJob {
   const Family& family;
   const DeviceLimits& limits;
@@ -19,8 +19,8 @@ struct EmulationJob {
 };
 
 /// Compiles a configuration with line information and runs its PTX, the whole grid, on the CPU.
-/// Whatever is wrong with it, or not covered, is the row's outcome. Safe to call from several
-/// threads.
+/// Faults, and instructions that are not covered, become the row's outcome. Safe to call from
+/// several threads.
 [[nodiscard]] EmulatedConfig emulate_config(const EmulationJob& job, const Config& config,
                                             const Problem& problem);
 

@@ -57,7 +57,7 @@ SanitizerFinding as_finding(const EmulatedFinding& finding) {
   return said;
 }
 
-/// What is printed of one configuration.
+/// The printed rows of one configuration.
 class Rows {
  public:
   Rows(const Planned& planned, std::string config, std::uint64_t seed)
@@ -80,7 +80,7 @@ class Rows {
       added.stats = stats;
       added.rows = rows_of(row.rows, stats);
     }
-    // What no single input shows.
+    // Faults that no single input shows.
     if (row.outcome != "right" && std::all_of(rows_.begin(), rows_.end(), is_right)) {
       add(row.outcome == "not_covered" ? "not_verified" : row.outcome, row.detail);
     }

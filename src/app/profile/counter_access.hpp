@@ -4,7 +4,7 @@
 
 namespace fatune {
 
-/// Who may read the GPU's performance counters.
+/// The users who may read the GPU's performance counters.
 enum class CounterAccess {
   unknown,  ///< no NVIDIA kernel module says so
   everybody,
@@ -13,7 +13,7 @@ enum class CounterAccess {
 
 [[nodiscard]] CounterAccess counter_access();
 
-/// The same of what /proc/driver/nvidia/params holds, for root or another user.
+/// The access that the text of /proc/driver/nvidia/params gives to root or another user.
 [[nodiscard]] CounterAccess counter_access(std::string_view module_parameters, bool is_root);
 
 }  // namespace fatune

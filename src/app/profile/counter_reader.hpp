@@ -16,13 +16,13 @@ struct CountCase {
   std::function<bool(const std::string&)> is_kernel;  ///< whether a profiler's name is its kernel's
 };
 
-/// What came of it.
+/// The result for one case.
 struct CountedCase {
   std::vector<RawCounters> runs;
   std::optional<Outcome> failure;
 };
 
-/// What is counted, and how often.
+/// The metrics to count, and how often.
 struct CountPlan {
   int runs = 1;
   std::vector<CounterField> fields;
@@ -32,7 +32,7 @@ struct CountPlan {
 /// Called before each configuration; false ends the counting: the others are left out.
 using BeforeCase = std::function<bool(const Candidate&)>;
 
-/// What a tool in front of the worker has seen.
+/// The result of running the worker under a tool.
 struct Attempt {
   std::vector<CountedCase> cases;  ///< without values: the tool has them
   bool whole = false;              ///< no worker died: nothing of it is lost

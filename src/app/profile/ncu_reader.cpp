@@ -99,7 +99,7 @@ void deal_out(const std::vector<ProfiledLaunch>& launches, const std::vector<Cou
   }
 }
 
-/// Of some cases, in one run of the profiler.
+/// Profiles some cases in one run of the profiler.
 Attempt profile_cases(const Ncu& ncu, MeasuringSetup& setup, const CountPlan& plan,
                       const std::vector<CountCase>& cases, const fs::path& folder,
                       const std::string& stem, const BeforeCase& before) {

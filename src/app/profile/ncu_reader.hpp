@@ -20,7 +20,7 @@ struct Ncu {
 /// administrators read counters, and this user is none.
 [[nodiscard]] Ncu find_profiler();
 
-/// Where a problem's report goes.
+/// The files of a problem's report.
 struct NcuFiles {
   std::filesystem::path folder;
   std::string stem;        ///< "b16_s4096_h16_d128_FP16"

@@ -11,8 +11,8 @@
 
 namespace fatune {
 
-/// One problem's configurations on their way from the plan to the report. What it is made of must
-/// outlive it.
+/// One problem's configurations on their way from the plan to the report. Its parts must outlive
+/// it.
 class ProblemProfile {
  public:
   ProblemProfile(const CompileSettings& settings, const FamilySet& families,

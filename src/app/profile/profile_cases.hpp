@@ -22,7 +22,7 @@ struct ProfileProblem {
   std::vector<ProfileCase> cases;
 };
 
-/// What a command profiles.
+/// The configurations that a command profiles.
 struct ProfilePlan {
   KernelSet kernels;
   std::vector<ProfileProblem> problems;

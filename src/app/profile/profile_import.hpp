@@ -8,8 +8,9 @@
 
 namespace fatune {
 
-/// What a report of Nsight Compute says, made anywhere: a row for each kernel, launches of one
-/// kernel averaged. It does not say the problem: rows have none. Error as read_profile.
+/// Reads a report of Nsight Compute, made on any machine: a row for each kernel, with launches of
+/// one kernel averaged. The report does not have the problem, so rows have none. Error as
+/// read_profile.
 [[nodiscard]] ProfileReport import_profile(const std::filesystem::path& file, const Family& family,
                                            const std::vector<CounterField>& fields);
 

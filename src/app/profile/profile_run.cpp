@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What is counted: the figures asked for, and the duration, which others are computed of.
+/// The metrics to count: the requested figures, and the duration, from which others are computed.
 CountPlan count_plan(const ProfileOptions& options) {
   std::vector<std::string> names = options.metrics;
   names.emplace_back("duration_us");
@@ -108,7 +108,7 @@ std::string installed_nsys() {
   return nsys->string();
 }
 
-/// What a report says of kernels, or of ranges.
+/// Adds the report's summary of kernels, or of ranges.
 void add_summary(const std::string& nsys, const std::string& report, const Problem& problem,
                  bool ranges, std::vector<TimelineRow>& rows) {
   const std::string table =

@@ -11,7 +11,7 @@
 
 namespace fatune {
 
-/// What a run came to.
+/// The end of a run.
 struct RunEnd {
   RunReport report;
   bool complete = false;            ///< false: the user has interrupted it

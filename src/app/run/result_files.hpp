@@ -9,7 +9,7 @@
 
 namespace fatune {
 
-/// Where a run's results go besides the ranking on standard output; all may be absent.
+/// The files of a run's results besides the ranking on standard output; all may be absent.
 struct ResultFiles {
   std::optional<std::filesystem::path> folder;     ///< results.json, results.csv, best_configs.json
   std::optional<std::filesystem::path> best_file;  ///< best_configs.json under another name

@@ -14,7 +14,7 @@ void add_file(Sha256& hash, const std::string& name, const std::string& text) {
   hash.update(text);
 }
 
-/// Of the kernels that decide whether a result is right.
+/// Hash of the kernels that decide whether a result is right.
 std::string verifier_hash(const FileTree& tree) {
   Sha256 hash;
   for (const std::string& name : measurement_source_names()) {
@@ -23,7 +23,8 @@ std::string verifier_hash(const FileTree& tree) {
   return hash.finish_hex();
 }
 
-/// Of one family: as before there could be several, so that older runs can be gone on with.
+/// A configuration of one family is written as before there could be several, so that older runs
+/// can be resumed.
 nlohmann::json config_json(const Config& config, const FamilySet& families) {
   return families.several() ? nlohmann::json{config.family, config.values}
                             : nlohmann::json(config.values);

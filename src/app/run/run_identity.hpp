@@ -9,8 +9,8 @@
 
 namespace fatune {
 
-/// What decides whether stored measurements can stand for those of this run (docs/store.md).
-/// `header`: the run's report before its first problem.
+/// The identity that decides whether stored measurements can replace those of this run
+/// (docs/store.md). `header`: the run's report before its first problem.
 [[nodiscard]] RunIdentity identify(const PlannedRun& run, const RunReport& header);
 
 /// By family: SHA-256 over its sources and headers, with their names.

@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kMostLogBytes = std::size_t{64} << 20;
 
-/// Of all processes that the tool has looked at; nothing when it has written nothing.
+/// The report on all processes that the tool has examined; nothing when it has written nothing.
 std::optional<SanitizerReport> read_logs(const fs::path& folder) {
   std::vector<fs::path> files;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {

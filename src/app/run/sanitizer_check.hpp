@@ -10,7 +10,7 @@
 
 namespace fatune {
 
-/// What runs under compute-sanitizer.
+/// A check under compute-sanitizer.
 struct SanitizerCheck {
   std::string program;  ///< compute-sanitizer's path: see sanitizer_program()
   SanitizerTool tool = SanitizerTool::memcheck;

@@ -110,8 +110,9 @@ ResultFiles files_for(const MeasureOptions& options, const Target& target, bool 
 
 ExitCode worse(ExitCode a, ExitCode b) { return a == ExitCode::ok ? b : a; }
 
-/// Of several GPU models, what people read is printed as soon as it is there, and what programs
-/// read when all is: it is one document. Also when an error ends the run before.
+/// Prints the reports of several GPU models. Formats for people are printed as soon as a report is
+/// there, formats for programs when all are, because they are one document; also when an error ends
+/// the run before.
 class Reports {
  public:
   Reports(const OutputOptions& output, std::size_t models)

@@ -15,7 +15,7 @@
 
 namespace fatune {
 
-/// What `sweep` and `run` have planned.
+/// The run that `sweep` and `run` have planned.
 struct PlannedRun {
   KernelSet kernels;
   std::string space;  ///< for the records; empty when configurations were named

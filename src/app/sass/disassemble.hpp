@@ -13,12 +13,12 @@ namespace fatune {
 
 enum class LineInfo { without, with };
 
-/// What nvdisasm says of a cubin on disk; `name` is what messages call it. Line information comes
-/// with where code was inlined, and with PTX lines.
+/// Disassembles a cubin on disk with nvdisasm; messages call it `name`. Line information includes
+/// where code was inlined, and PTX lines.
 [[nodiscard]] Listing disassemble(const std::string& tool, const std::filesystem::path& cubin,
                                   const std::string& name, LineInfo lines = LineInfo::without);
 
-/// The same for a cubin in memory, which goes through a file of that folder.
+/// Disassembles a cubin in memory, through a file in that folder.
 [[nodiscard]] Listing disassemble(const std::string& tool, const Artifact& artifact,
                                   const std::filesystem::path& folder, const std::string& name,
                                   LineInfo lines = LineInfo::without);

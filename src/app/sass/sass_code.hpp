@@ -30,7 +30,7 @@ struct SassCode {
 /// the two, for code that does not compile, and where nvdisasm is not installed.
 [[nodiscard]] SassCode load_code(const SassOptions& options, const CodeSource& source);
 
-/// What compiles, of these configurations, in their order; the others are absent.
+/// The code of those configurations that compile, in their order; the others are absent.
 [[nodiscard]] std::vector<std::optional<SassCode>> compile_code(
     const FamilySet& families, const std::vector<Config>& configs,
     const std::vector<Problem>& problems, const DeviceLimits& limits,
