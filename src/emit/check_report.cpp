@@ -48,7 +48,7 @@ FieldValue verified(const CheckedInput& row) {
                             : FieldValue{std::string("gpu")};
 }
 
-/// Of neighbours of one run the one that is worst.
+/// The worst of neighbouring rows of one run.
 std::vector<CheckedInput> worst_rows(const std::vector<CheckedInput>& rows) {
   std::vector<CheckedInput> worst;
   for (const CheckedInput& row : rows) {

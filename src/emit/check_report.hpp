@@ -26,7 +26,8 @@ struct CheckedInput {
   std::optional<ErrorStats> stats;      ///< absent: it never got so far
   std::string detail;                   ///< what went wrong; empty: nothing
   std::optional<RowMismatches> rows{};  ///< which of its rows are wrong; absent: not asked for
-  /// Of compute-sanitizer, under which it ran, on all inputs; or kEmulatorTool. Empty: none.
+  /// The tool of compute-sanitizer under which it ran, on all inputs; or kEmulatorTool. Empty:
+  /// none.
   std::string tool{};
   std::vector<SanitizerFinding> findings{};  ///< of that tool
 };

@@ -25,7 +25,7 @@ FieldValue value_of(const Entry& entry, const std::string& name) {
   return {};
 }
 
-/// Of the figures that a sweep reads, those that any of the entries has.
+/// The figures that a sweep reads and any of the entries has.
 std::vector<CounterField> fields_of(const std::vector<const Entry*>& entries) {
   std::vector<CounterField> fields = counter_fields(CounterSet::core);
   std::erase_if(fields, [&](const CounterField& field) {

@@ -6,8 +6,8 @@
 
 namespace fatune {
 
-/// What tables and Markdown say of a list that was interrupted; empty when it was not. JSON says
-/// "complete".
+/// The text in tables and Markdown about an interrupted list; empty when it was not interrupted.
+/// JSON says "complete".
 [[nodiscard]] std::string incomplete_text(const Coverage& coverage);
 
 }  // namespace fatune

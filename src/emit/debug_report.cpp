@@ -52,7 +52,7 @@ double percent_of_limit(const StepCheck& check) {
                                   : 0.0;
 }
 
-// Of the checks of one step and tensor.
+// The worst of the checks of one step and tensor.
 std::string worst_text(const std::vector<const StepCheck*>& checks) {
   double percent = 0.0;
   double emulated = 0.0;
@@ -134,7 +134,7 @@ std::string status_line(const DebugReport& report) {
                                    "compared. Steps are the CPU's.\n";
 }
 
-/// What the emulator noticed of a kernel that came to its end.
+/// The emulator's findings in a kernel that has finished.
 std::string findings_text(const DebugReport& report) {
   return report.first_finding.empty() || report.failure
              ? std::string()

@@ -5,7 +5,7 @@
 
 namespace fatune {
 
-/// Where the bytes go that are written to a path.
+/// The destination of the bytes that are written to a path.
 struct Destination {
   enum class Kind {
     file,        ///< a regular file, or none yet: it can be replaced as a whole

@@ -210,7 +210,7 @@ std::string annotated_source(const EmulatedProfile& profile, const Page& page) {
   return text + (page.format == OutputFormat::markdown ? "```\n" : "");
 }
 
-/// Of one configuration alone: of several it would be much, and JSON has it.
+/// The profile of a single configuration. For several it would be long, and JSON has it.
 std::string profile_text(const EmulateReport& report, const Page& page) {
   if (report.configs.size() != 1 || !report.configs.front().profile) {
     return {};

@@ -151,7 +151,7 @@ Fields outcome_fields() {
   };
 }
 
-/// What was measured, or estimated.
+/// Measured or estimated times.
 Fields timing_fields() {
   return {
       {"time_us", "us", "what the ranking uses: the median of the samples, or the estimate", 1,
@@ -176,7 +176,7 @@ Fields timing_fields() {
   };
 }
 
-/// The same as FLOP per second, in three conventions.
+/// The times as FLOP per second, in three conventions.
 Fields throughput_fields() {
   return {
       {"literature_tflops", "TFLOP/s",
@@ -207,7 +207,7 @@ Fields throughput_fields() {
   };
 }
 
-/// What the machine code costs.
+/// The resources that the machine code needs.
 Fields resource_fields() {
   return {
       {"registers_per_thread", "regs", "registers per thread", 0, kInRanking,

@@ -39,8 +39,8 @@ struct Field {
 
 /// A field's value in a table or Markdown cell; "-" when there is none.
 [[nodiscard]] std::string cell_text(const FieldValue& value, int decimals);
-/// The same for CSV: shortest text that reads back as the same number; empty when there is none,
-/// or when it is not finite.
+/// The value's text in CSV: shortest text that reads back as the same number; empty when there is
+/// none, or when it is not finite.
 [[nodiscard]] std::string csv_text(const FieldValue& value);
 [[nodiscard]] bool is_number(const FieldValue& value);
 [[nodiscard]] bool has_value(const FieldValue& value);

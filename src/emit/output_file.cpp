@@ -48,8 +48,8 @@ std::optional<struct stat> status_of(const fs::path& path) {
   return ::stat(path.c_str(), &status) == 0 ? std::optional(status) : std::nullopt;
 }
 
-/// What a file is to become, beside it, so that the rename stays within one file system; the
-/// process id keeps two runs apart. Removed again unless it is put in place.
+/// The new content of a file, in a file beside it, so that the rename stays within one file system.
+/// The process id keeps two runs apart. The file is removed unless it is put in place.
 class Replacement {
  public:
   /// `name`: what the user knows the file by.

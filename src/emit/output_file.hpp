@@ -7,8 +7,8 @@ namespace fatune {
 
 /// Writes a whole file or leaves what was there: a temporary file beside it, then a rename; an
 /// existing file keeps its mode and, where the system allows it, its owner. Symbolic links are
-/// followed. What is not a regular file (a device, a FIFO) is opened and written, and waits for its
-/// reader. Missing folders are made. Error(io) names the path and the system's reason.
+/// followed. A path that is not a regular file (a device, a FIFO) is opened and written, and waits
+/// for its reader. Missing folders are made. Error(io) names the path and the system's reason.
 void write_output_file(const std::filesystem::path& path, std::string_view bytes);
 
 /// Throws what write_output_file would, as far as it can be known: the folder cannot be made or

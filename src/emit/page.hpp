@@ -6,8 +6,8 @@
 
 namespace fatune {
 
-/// What a report is printed on. A format alone is a page too, whose tables are as wide as they
-/// need.
+/// The page that a report is printed on. A format alone is a page too, whose tables are as wide as
+/// they need.
 struct Page {
   // NOLINTNEXTLINE(google-explicit-constructor)
   Page(OutputFormat of_format, std::size_t most_columns = 0)

@@ -28,7 +28,7 @@ struct RuleCount {
   bool waits = false;        ///< for a problem or a device that is not known: it was not tried
 };
 
-/// What `list` says of a space.
+/// The report of `list` on a space.
 struct PlanReport {
   std::string space;
   std::string family;
@@ -36,7 +36,8 @@ struct PlanReport {
   std::vector<ListedDrop> pruned;   ///< by the space's rules
   std::vector<ListedDrop> invalid;  ///< by the family's validity
   std::vector<RuleCount> rules;     ///< in the space's order
-  /// Of the problems on which all rules were tried; absent: those that wait for one were not.
+  /// The length of the problems on which all rules were tried; absent: rules that wait for a
+  /// problem were not.
   std::optional<std::int64_t> seq_len{};
   /// Which values of the invalid ones the family does not know, and which it knows: sentences.
   std::vector<std::string> unknown_values{};

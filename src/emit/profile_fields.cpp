@@ -21,7 +21,7 @@ FieldValue tflops(const ProfiledConfig& row, double flop) {
   return us > 0.0 ? FieldValue{flop / us * kFlopPerUsToTflops} : FieldValue{};
 }
 
-/// Of the problem's work by one of the conventions.
+/// The rate of the problem's work by one of the conventions.
 template <double (*kFlop)(const Problem&)>
 FieldValue problem_tflops(const ProfiledConfig& row) {
   return row.problem ? tflops(row, kFlop(*row.problem)) : FieldValue{};

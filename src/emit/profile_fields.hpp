@@ -7,7 +7,7 @@
 
 namespace fatune {
 
-/// What there is of a profiled configuration beside its counters.
+/// The fields of a profiled configuration besides its counters.
 [[nodiscard]] const std::vector<Field<ProfiledConfig>>& profiled_config_fields();
 
 }  // namespace fatune

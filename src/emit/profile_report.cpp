@@ -13,7 +13,8 @@
 namespace fatune {
 namespace {
 
-/// Of the table with a row for each configuration; the registers are the last that fit.
+/// The most columns of the table with a row for each configuration; the registers are the last that
+/// fit.
 constexpr std::size_t kMostColumns = 9;
 constexpr std::size_t kFirstColumns = 4;
 

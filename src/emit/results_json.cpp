@@ -59,7 +59,7 @@ Json json_counters(const std::vector<CounterValue>& counters) {
   return json;
 }
 
-/// What an outcome says beyond its columns.
+/// The details of an outcome beyond its columns.
 struct OutcomeDetails {
   Json& entry;
 

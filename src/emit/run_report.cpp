@@ -275,7 +275,7 @@ std::string reused_text(const ProblemReport& problem) {
   return count == 0 ? std::string() : fmt::format("; {} reused", count);
 }
 
-/// What emulation says of an estimate's ranking.
+/// The verification of an estimate's ranking by emulation.
 std::string verified_text(const RunReport& run, const ProblemReport& problem, const Style& style) {
   if (run.measured || problem.ranking.empty()) {
     return {};
@@ -321,7 +321,7 @@ std::string problem_text(const RunReport& run, const ProblemReport& problem,
          failures_text(run, problem, style) + audit_text(run, problem, style);
 }
 
-/// What several problems come to.
+/// The summary of several problems.
 std::string summary_text(const RunReport& report, const Style& style) {
   if (!report.summary) {
     return {};

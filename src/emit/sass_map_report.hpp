@@ -36,7 +36,7 @@ struct MapSassRow {
   SourceChain source;
 };
 
-/// What belongs to one line.
+/// The code that belongs to one line.
 struct MapSelection {
   std::string what;                ///< "softmax.cuh:40", "PTX line 70", "SASS 0x22d0"
   std::vector<MapLineRow> source;  ///< innermost first

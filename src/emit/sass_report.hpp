@@ -20,7 +20,7 @@ struct SassReport {
   SassProfile profile;
 };
 
-/// What a table of counts is of: classes or opcodes.
+/// One row of a table of counts: a class or an opcode.
 struct SassRow {
   std::string what;
   std::string class_name;
@@ -36,7 +36,7 @@ struct SassRow {
 
 [[nodiscard]] const std::vector<Field<CountChange>>& sass_diff_fields();
 
-/// What changes from `a` to `b`, the greatest change of the main loop first. JSON follows
+/// The changes from `a` to `b`, the greatest change of the main loop first. JSON follows
 /// configs/schema/sass_diff.schema.json.
 [[nodiscard]] std::string print_sass_diff(const SassReport& a, const SassReport& b,
                                           const Page& page, bool opcodes);

@@ -18,7 +18,7 @@ struct WhyProblem {
   std::vector<ClassCorrelation> correlations;
 };
 
-/// What the machine code of a space says about its configurations.
+/// The report on the machine code of a space's configurations.
 struct SassWhyReport {
   std::string family;
   std::string space;   ///< empty: the configurations of a run

@@ -43,7 +43,7 @@ bool has(const Words& words, const std::string& word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// What two have in common.
+/// The parts that two have in common.
 Parts common_of(const Parts& a, const Parts& b) {
   Parts common;
   const auto end =

@@ -12,7 +12,7 @@ namespace fatune {
 
 /// Columns of a run's summary, a problem each.
 [[nodiscard]] const std::vector<Field<ProblemWinner>>& problem_winner_fields();
-/// What is said of the one configuration for all problems.
+/// The fields of the one configuration for all problems.
 [[nodiscard]] const std::vector<Field<CommonChoice>>& common_choice_fields();
 
 /// The member `summary` of results.json.

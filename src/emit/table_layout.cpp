@@ -96,7 +96,8 @@ void share_columns(FittedTable& fitted) {
   }
 }
 
-/// Of several with the same number the last; nothing when all the others stay.
+/// The next column to leave out; the last of several with the same number. Nothing when all others
+/// stay.
 std::optional<std::size_t> next_to_leave(const TextTable& table) {
   std::optional<std::size_t> next;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {

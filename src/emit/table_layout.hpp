@@ -16,7 +16,7 @@ struct FittedTable {
   std::vector<std::string> left_out;  ///< headings of the columns that had to leave
 };
 
-/// What stands between two columns.
+/// The blanks between two columns.
 inline constexpr std::size_t kColumnGap = 2;
 
 /// Until its lines have `columns` or less: says once what rows have in common, lets columns leave

@@ -14,7 +14,7 @@ bool is_word_character(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-/// Where the ANSI colour that begins at `at` has ended; `at` when none begins there.
+/// The end of the ANSI colour that begins at `at`; `at` when none begins there.
 std::size_t after_colour(std::string_view text, std::size_t at) {
   if (text.substr(at, 2) != "\x1b[") {
     return at;
@@ -29,7 +29,7 @@ bool ends_list_word(std::string_view text, std::size_t at) {
          is_word_character(text[at + 1]);
 }
 
-/// What is not broken, each with the blanks behind it.
+/// The pieces that are not broken, each with the blanks after it.
 std::vector<std::string_view> pieces_of(std::string_view text) {
   std::vector<std::string_view> pieces;
   std::size_t begin = 0;

@@ -72,7 +72,7 @@ std::string plain_row(const std::vector<std::string>& cells, const FittedTable& 
   return text;
 }
 
-/// What the columns had in common, and which are missing, around a table.
+/// Adds notes around a table: what its rows share, and which columns are missing.
 std::string with_notes(const FittedTable& fitted, std::size_t columns, const std::string& drawn) {
   std::string above;
   for (const std::string& shared : fitted.shared) {

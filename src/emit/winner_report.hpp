@@ -13,8 +13,8 @@ namespace fatune {
 /// configs/schema/verify_winner.schema.json.
 [[nodiscard]] std::string print_winner_report(const WinnerReport& report, const Page& page);
 
-/// What to bear in mind beside the table: another GPU model, another driver, what the comparison
-/// with the file is worth. Lines without a final line break.
+/// Notes beside the table: another GPU model, another driver, the reliability of the comparison
+/// with the file. Lines without a final line break.
 [[nodiscard]] std::string winner_notes(const WinnerReport& report);
 
 /// One column of that list.
