@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
+#include "emulation/finding_groups.hpp"
+#include "emulation/small_problem.hpp"
 #include "engine/interrupt.hpp"
 #include "plan/short_form.hpp"
-#include "verify/finding_groups.hpp"
-#include "verify/small_problem.hpp"
 
 namespace fatune {
 

@@ -15,9 +15,9 @@
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
+#include "emulation/small_emulation.hpp"
 #include "engine/task_pool.hpp"
 #include "plan/family_set.hpp"
-#include "verify/small_emulation.hpp"
 
 namespace fatune {
 

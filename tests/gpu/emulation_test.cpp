@@ -11,6 +11,8 @@
 #include "common/attention_args.h"
 #include "compile/compiler.hpp"
 #include "emulate/decode/decode_program.hpp"
+#include "emulation/emulated_inputs.hpp"
+#include "emulation/emulated_launch.hpp"
 #include "gpu/context.hpp"
 #include "gpu/gpu_test.hpp"
 #include "gpu/memory.hpp"
@@ -18,8 +20,6 @@
 #include "plan/planner.hpp"
 #include "ptx/parse_ptx.hpp"
 #include "unit/plan/plan_fixtures.hpp"
-#include "verify/emulated_inputs.hpp"
-#include "verify/emulated_launch.hpp"
 
 namespace fatune {
 namespace {

@@ -15,8 +15,8 @@
 #include "debug/kernel_values.hpp"
 #include "emit/debug_report.hpp"
 #include "emit/output_file.hpp"
+#include "emulation/finding_groups.hpp"
 #include "plan/short_form.hpp"
-#include "verify/finding_groups.hpp"
 
 namespace fatune {
 namespace {

@@ -7,8 +7,8 @@
 #include "app/options.hpp"
 #include "attention/head_inputs.hpp"
 #include "attention/head_problem.hpp"
+#include "emulation/emulated_debug.hpp"
 #include "measure/debug_run.hpp"
-#include "verify/emulated_debug.hpp"
 
 namespace fatune {
 

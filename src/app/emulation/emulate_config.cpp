@@ -4,10 +4,10 @@
 #include <variant>
 
 #include "compile/compiler.hpp"
+#include "emulation/planned_launch.hpp"
 #include "engine/entries.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
-#include "verify/planned_launch.hpp"
 
 namespace fatune {
 namespace {

@@ -3,9 +3,9 @@
 #include "compile/cubin_cache.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
+#include "emulation/emulate_kernel.hpp"
 #include "plan/family.hpp"
 #include "report/emulation.hpp"
-#include "verify/emulate_kernel.hpp"
 
 namespace fatune {
 

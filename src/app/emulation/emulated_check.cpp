@@ -9,11 +9,11 @@
 #include "app/console/progress.hpp"
 #include "app/for_each_index.hpp"
 #include "attention/error_rule.hpp"
+#include "emulation/finding_groups.hpp"
+#include "emulation/small_emulation.hpp"
 #include "engine/entries.hpp"
 #include "engine/interrupt.hpp"
 #include "plan/short_form.hpp"
-#include "verify/finding_groups.hpp"
-#include "verify/small_emulation.hpp"
 
 namespace fatune {
 namespace {

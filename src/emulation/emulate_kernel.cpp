@@ -1,0 +1,368 @@
+#include "emulation/emulate_kernel.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "attention/compare_outputs.hpp"
+#include "attention/error_rule.hpp"
+#include "core/error.hpp"
+#include "emulation/emulated_counts.hpp"
+#include "emulation/emulated_kernel.hpp"
+#include "emulation/emulated_launch.hpp"
+#include "emulation/finding_groups.hpp"
+#include "emulation/kernel_work.hpp"
+#include "ptx/undefined_reads.hpp"
+
+namespace fatune {
+namespace {
+
+// Launches of each run, on one state of the module, when the kernel changes that.
+constexpr int kLaunches = 3;
+
+double share_of_limit(const ErrorStats& stats) {
+  const bool has_wrong_row = !stats.is_of_o() && stats.mismatched > 0;
+  if (stats.not_finite > 0 || has_wrong_row) {
+    return HUGE_VAL;
+  }
+  const double greatest = std::max(stats.max_abs_error, stats.max_abs_difference);
+  return stats.limit > 0.0 ? greatest / stats.limit : 0.0;  // of what is not compared
+}
+
+bool is_worse(const ErrorStats& stats, const ErrorStats& worst) {
+  return share_of_limit(stats) > share_of_limit(worst);
+}
+
+bool has_row_values(const EmulatedLaunch& launch) {
+  const std::vector<KernelBuffer>& buffers = launch.geometry.arguments.buffers;
+  return std::any_of(buffers.begin(), buffers.end(), [](const KernelBuffer& buffer) {
+    return parse_row_value(buffer.output).has_value();
+  });
+}
+
+/// One configuration through all its runs.
+class Runs {
+ public:
+  Runs(const EmulationCase& of, const EmulatedKernel& kernel, const EmulationSettings& settings,
+       EmulatedConfig& row)
+      : of_(of),
+        kernel_(kernel),
+        settings_(settings),
+        row_(row),
+        checks_{is_wanted("init"), is_wanted("race")} {}
+
+  /// False when the blocks are not those of the head that is compared.
+  [[nodiscard]] bool run_all(EmulatedInputs& inputs) {
+    bool finished = true;
+    const auto* reference =
+        has_row_values(of_.launch) ? inputs.row_references(of_.launch.on).data() : nullptr;
+    for (const EmulatedInput& input : inputs.of(of_.launch.on)) {
+      first_output_.reset();
+      worst_.clear();
+      reference_ = reference == nullptr ? nullptr : reference++;
+      for (const NamedSchedule& schedule : settings_.schedules) {
+        finished = finished && run(input, schedule);
+      }
+      take_worst_of_input();
+    }
+    judge();
+    return blocks_fit_;
+  }
+
+ private:
+  /// False when a finding has ended the kernel: what hangs once is not run again.
+  bool run(const EmulatedInput& input, const NamedSchedule& schedule) {
+    EmulatedRun once{schedule.schedule, checks_, settings_.stopped};
+    EmulatedOutput output = run_naming_ends(kernel_.program, of_.launch, input.tensors, once);
+    checks_ = once.checks;
+    if (row_.runs++ == 0) {
+      row_.printed = output.result.printed;
+    }
+    if (settings_.profile && !row_.profile) {
+      row_.profile = make_emulated_profile(output.result.counts, kernel_.program, kernel_.module,
+                                           *kernel_.function, kernel_.source);
+    }
+    if (settings_.count_work && row_.runs == 1) {
+      row_.work = count_work(output.result.counts, kernel_.program, *kernel_.function);
+    }
+    add_all(output.result, input, schedule);
+    if (row_.runs == 1 && checks_.init) {
+      add_undefined_reads(output.result.counts, input, schedule);
+    }
+    if (output.result.finished && !output.blocks_fit) {
+      blocks_fit_ = false;
+      return false;
+    }
+    bool finished = output.result.finished;
+    if (finished) {
+      const bool right = compare(input, output);
+      if (output.state != emulate::loaded_state(kernel_.program) || output.kept_changed) {
+        finished = launch_again(input, schedule, {output.state, output.kept}, right);
+      }
+      compare_schedules(input, schedule, {std::move(output.output), std::move(output.further)});
+    }
+    return finished;
+  }
+
+  /// The state that launches leave to later ones.
+  struct State {
+    emulate::ModuleState module;
+    KeptWorkspaces workspaces;
+  };
+
+  /// A kernel that has changed variables of its module, or workspaces that are never cleared, finds
+  /// them so in its next launches: those have to do the same. Without checks, which the first one
+  /// was run with. `state`: that the first has left; `right`: what it wrote is. False when a launch
+  /// does not end.
+  bool launch_again(const EmulatedInput& input, const NamedSchedule& schedule, State state,
+                    bool right) {
+    for (int launch = 2; launch <= kLaunches; ++launch) {
+      EmulatedOutput output = run_emulated(kernel_.program, of_.launch, input.tensors,
+                                           {schedule.schedule,
+                                            {false, false},
+                                            settings_.stopped,
+                                            std::nullopt,
+                                            std::move(state.module),
+                                            std::move(state.workspaces)});
+      if (!output.result.finished) {
+        add_all(output.result, input, schedule);
+        return false;
+      }
+      if (compare(input, output) != right && is_wanted("launches")) {
+        add(of_outputs(
+            "launches", "launch_dependent", input, schedule,
+            fmt::format("the output is {} in the first launch, {} in launch {}: the kernel keeps "
+                        "state between launches",
+                        right ? "right" : "wrong", right ? "wrong" : "right", launch)));
+        return true;
+      }
+      state = {std::move(output.state), std::move(output.kept)};
+    }
+    return true;
+  }
+
+  void add_all(const emulate::LaunchResult& result, const EmulatedInput& input,
+               const NamedSchedule& schedule) {
+    for (const emulate::Finding& finding : result.findings.all()) {
+      if (!result.finished || is_wanted(emulate::check_of(finding.kind))) {
+        add(of_run(located(kernel_, finding), input, schedule));
+      }
+    }
+  }
+
+  [[nodiscard]] bool is_wanted(std::string_view check) const {
+    return std::find(settings_.checks.begin(), settings_.checks.end(), check) !=
+           settings_.checks.end();
+  }
+
+  /// Registers that were read though nothing can have written them: by statements that ran.
+  void add_undefined_reads(const std::vector<emulate::InstructionCounts>& counts,
+                           const EmulatedInput& input, const NamedSchedule& schedule) {
+    std::map<std::size_t, std::string> registers;  // by statement
+    for (const UndefinedRead& read : find_undefined_reads(*kernel_.function)) {
+      std::string& names = registers[read.statement];
+      names += (names.empty() ? "" : ", ") + kernel_.function->registers.at(read.reg);
+    }
+    for (const auto& [statement, names] : registers) {
+      const auto& all = kernel_.program.statements;
+      const auto at = std::find(all.begin(), all.end(), statement);
+      const auto index = static_cast<std::size_t>(at - all.begin());
+      if (at == all.end() || counts[index].warps == 0) {
+        continue;
+      }
+      emulate::Finding read;
+      read.kind = emulate::FindingKind::uninitialised;
+      read.instruction = index;
+      read.text = fmt::format("reads {}, which nothing before it writes", names);
+      read.count = counts[index].warps;
+      EmulatedFinding finding = of_run(located(kernel_, read), input, schedule);
+      finding.block = finding.thread = EmulatedFinding::kNobody;
+      add(std::move(finding));
+    }
+  }
+
+  [[nodiscard]] EmulatedFinding of_run(EmulatedFinding finding, const EmulatedInput& input,
+                                       const NamedSchedule& schedule) const {
+    finding.schedule = schedule.name;
+    finding.input = input.name;
+    return finding;
+  }
+
+  void add(EmulatedFinding finding) {
+    const auto known =
+        std::find_if(row_.findings.begin(), row_.findings.end(), [&](const EmulatedFinding& other) {
+          return other.kind == finding.kind && other.ptx_line == finding.ptx_line;
+        });
+    if (known == row_.findings.end()) {
+      row_.findings.push_back(std::move(finding));
+    } else {
+      known->count += finding.count;
+    }
+  }
+
+  /// Whether it is right; the worst of the input is kept.
+  bool compare(const EmulatedInput& input, const EmulatedOutput& output) {
+    const Problem part = compared_part(of_.launch.on);
+    std::vector<ErrorStats> all{
+        compare_outputs(input.name, part.dtype, output.output, input.exact, input.rounded)};
+    for (const FurtherOutput& further : output.further) {
+      all.push_back(compare_further(input.name, of_.launch.on, further, reference_));
+    }
+    const bool right = !output.inputs_changed && std::none_of(all.begin(), all.end(), find_fault);
+    if (settings_.count_rows && (worst_.empty() || is_worse(all.front(), worst_.front()))) {
+      worst_rows_ = compare_rows(all.front(), part, output.output, input.exact, input.rounded);
+    }
+    keep_worst(std::move(all));
+    if (output.inputs_changed) {
+      changed_inputs_ = fmt::format("input {}: Q, K or V was written", input.name);
+    }
+    return right;
+  }
+
+  void keep_worst(std::vector<ErrorStats> all) {
+    if (worst_.empty()) {
+      worst_ = std::move(all);
+      return;
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (is_worse(all[i], worst_[i])) {
+        worst_[i] = std::move(all[i]);
+      }
+    }
+  }
+
+  void take_worst_of_input() {
+    if (settings_.count_rows && !worst_.empty()) {
+      row_.rows.push_back(worst_rows_);
+    }
+    for (ErrorStats& stats : worst_) {
+      if (!row_.stats || is_worse(stats, *row_.stats)) {
+        row_.stats = stats;
+      }
+      row_.inputs.push_back(std::move(stats));
+    }
+  }
+
+  /// The outputs of one run.
+  struct Outputs {
+    std::vector<std::uint16_t> o;
+    std::vector<FurtherOutput> further;
+  };
+
+  void compare_schedules(const EmulatedInput& input, const NamedSchedule& schedule,
+                         Outputs outputs) {
+    if (!first_output_) {
+      first_output_ = std::move(outputs);
+      return;
+    }
+    std::int64_t different = 0;
+    for (std::size_t i = 0; i < outputs.o.size(); ++i) {
+      different += outputs.o[i] != first_output_->o[i] ? 1 : 0;
+    }
+    add_schedule_dependent(input, schedule, "", different, std::ssize(outputs.o));
+    for (std::size_t i = 0; i < outputs.further.size(); ++i) {
+      const FurtherOutput& output = outputs.further[i];
+      add_schedule_dependent(input, schedule, output.name + ": ",
+                             count_different(output, first_output_->further[i]), output.elements());
+    }
+  }
+
+  void add_schedule_dependent(const EmulatedInput& input, const NamedSchedule& schedule,
+                              const std::string& output, std::int64_t different,
+                              std::int64_t elements) {
+    if (different > 0 && is_wanted("schedules")) {
+      add(of_outputs("schedules", "schedule_dependent", input, schedule,
+                     fmt::format("{}{} of {} output values are others than with schedule {}",
+                                 output, different, elements, settings_.schedules.front().name)));
+    }
+  }
+
+  /// A finding that outputs show: of no instruction.
+  [[nodiscard]] EmulatedFinding of_outputs(const char* check, const char* kind,
+                                           const EmulatedInput& input,
+                                           const NamedSchedule& schedule, std::string text) const {
+    EmulatedFinding finding;
+    finding.check = check;
+    finding.kind = kind;
+    finding.text = std::move(text);
+    finding.count = 1;
+    return of_run(std::move(finding), input, schedule);
+  }
+
+  void judge() {
+    const auto fault = row_.stats ? find_fault(*row_.stats) : std::nullopt;
+    const bool wrong = fault || !changed_inputs_.empty();
+    const bool stopped = settings_.stopped && settings_.stopped();
+    row_.outcome = !row_.findings.empty() ? "flagged"
+                   : wrong                ? "wrong_result"
+                   : stopped              ? "stopped"
+                                          : "right";
+    row_.groups = group_findings(row_.findings);
+    if (!row_.findings.empty()) {
+      const EmulatedFinding& first = row_.findings.front();
+      row_.detail = fmt::format("{}: {}", first.kind, first.text);
+    } else if (wrong) {
+      row_.detail = fault.value_or(changed_inputs_);
+    }
+  }
+
+  const EmulationCase& of_;
+  const EmulatedKernel& kernel_;
+  const EmulationSettings& settings_;
+  EmulatedConfig& row_;
+  const RowReference* reference_ = nullptr;  ///< of this input, where there are row values
+  std::optional<Outputs> first_output_;      ///< of this input's first schedule
+  std::vector<ErrorStats> worst_;  ///< of this input's runs: of O, then of each further output
+  RowMismatches worst_rows_;       ///< of O's, if they are counted
+  std::string changed_inputs_;
+  emulate::Checks checks_;
+  bool blocks_fit_ = true;
+};
+
+}  // namespace
+
+NamedSchedule random_schedule(std::uint64_t seed) {
+  return {fmt::format("random {}", seed), {emulate::Timing::random, seed}};
+}
+
+std::optional<EmulatedConfig> emulate_kernel(const EmulationCase& of,
+                                             const EmulationSettings& settings,
+                                             EmulatedInputs& inputs) {
+  EmulatedConfig row;
+  row.config = of.config;
+  row.problem = of.launch.on.problem;
+  try {
+    const EmulatedKernel kernel =
+        read_kernel(of.artifact, of.sources, of.config, of.launch.geometry.arguments);
+    if (!Runs(of, kernel, settings, row).run_all(inputs)) {
+      return std::nullopt;
+    }
+  } catch (const Error& error) {
+    row.outcome = "not_covered";
+    row.detail = error.what();
+  }
+  return row;
+}
+
+std::optional<CountedWork> count_kernel(const EmulationCase& of,
+                                        const std::function<bool()>& stopped,
+                                        EmulatedInputs& inputs) {
+  try {
+    const EmulatedKernel kernel =
+        read_kernel(of.artifact, of.sources, of.config, of.launch.geometry.arguments);
+    const emulate::Schedule late{emulate::Timing::late, inputs.seed()};
+    const EmulatedOutput output =
+        run_emulated(kernel.program, of.launch, inputs.random_tensors(of.launch.on.problem),
+                     {late, {false, false}, stopped});
+    return output.result.finished && output.blocks_fit
+               ? std::optional(count_work(output.result.counts, kernel.program, *kernel.function))
+               : std::nullopt;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace fatune

@@ -1,0 +1,136 @@
+#include "emulation/emulated_inputs.hpp"
+
+#include <algorithm>
+
+#include "attention/cpu_reference.hpp"
+#include "attention/error_rule.hpp"
+
+namespace fatune {
+namespace {
+
+// From head to head, so that a run's next seed is no neighbour's.
+constexpr std::uint64_t kSeedStride = 1'000'003;
+
+/// Puts a head's rows where they stand in a tensor.
+void put_head(const TensorShape& shape, std::int64_t batch, std::int64_t head,
+              const std::vector<std::uint16_t>& rows, std::vector<std::uint16_t>& tensor) {
+  for (std::int64_t row = 0; row < shape.rows; ++row) {
+    const auto from = rows.begin() + row * shape.columns;
+    std::copy(from, from + shape.columns, tensor.begin() + shape.row_offset(batch, row, head));
+  }
+}
+
+/// One after the other, whatever the layout.
+std::vector<std::uint16_t> take_head(const TensorShape& shape, std::int64_t batch,
+                                     std::int64_t head, const std::vector<std::uint16_t>& tensor) {
+  std::vector<std::uint16_t> rows;
+  for (std::int64_t row = 0; row < shape.rows; ++row) {
+    const auto from = tensor.begin() + shape.row_offset(batch, row, head);
+    rows.insert(rows.end(), from, from + shape.columns);
+  }
+  return rows;
+}
+
+HeadProblem head_of(const Problem& problem) {
+  HeadProblem head;
+  head.seq_len = problem.seq_len;
+  head.d_head = problem.d_head;
+  head.dtype = problem.dtype;
+  head.seq_len_kv = problem.seq_len_kv;
+  head.d_head_v = problem.d_head_v;
+  return head;
+}
+
+/// Each head of keys has a seed of its own, with the heads of queries that share it.
+HeadInputs make_tensors(const Problem& problem, InputKind kind, std::uint64_t seed) {
+  const auto empty = [&](TensorRole role) {
+    return std::vector<std::uint16_t>(static_cast<std::size_t>(tensor_elements(problem, role)));
+  };
+  HeadInputs all{empty(TensorRole::q), empty(TensorRole::k), empty(TensorRole::v)};
+  const std::int64_t group = group_size(problem);
+  for (std::int64_t number = 0; number < problem.batch * problem.kv_heads; ++number) {
+    const std::int64_t batch = number / problem.kv_heads;
+    const std::int64_t head = number % problem.kv_heads;
+    const GroupInputs one = make_group_inputs(
+        head_of(problem), group, kind, seed + static_cast<std::uint64_t>(number) * kSeedStride);
+    for (std::int64_t i = 0; i < group; ++i) {
+      put_head(tensor_shape(problem, TensorRole::q), batch, head * group + i,
+               one.q[static_cast<std::size_t>(i)], all.q);
+    }
+    put_head(tensor_shape(problem, TensorRole::k), batch, head, one.k, all.k);
+    put_head(tensor_shape(problem, TensorRole::v), batch, head, one.v, all.v);
+  }
+  return all;
+}
+
+std::vector<double> compared_numbers(const EmulatedProblem& on, TensorRole role,
+                                     const std::vector<std::uint16_t>& elements) {
+  return element_values(compared_elements(on, role, elements), on.problem.dtype);
+}
+
+RowReference make_row_reference(const EmulatedProblem& on, const HeadInputs& tensors) {
+  const std::vector<double> q = compared_numbers(on, TensorRole::q, tensors.q);
+  const std::vector<double> k = compared_numbers(on, TensorRole::k, tensors.k);
+  const Problem part = compared_part(on);
+  return {cpu_row_statistics(part, q, k),
+          row_value_limit(part, greatest_norm(q, part.d_head) * greatest_norm(k, part.d_head))};
+}
+
+EmulatedInput make_input(const EmulatedProblem& on, InputKind kind, std::uint64_t seed) {
+  EmulatedInput input;
+  input.name = input_kind_name(kind);
+  input.tensors = make_tensors(on.problem, kind, seed);
+  const std::vector<double> q = compared_numbers(on, TensorRole::q, input.tensors.q);
+  const std::vector<double> k = compared_numbers(on, TensorRole::k, input.tensors.k);
+  const std::vector<double> v = compared_numbers(on, TensorRole::v, input.tensors.v);
+  const Problem part = compared_part(on);
+  input.exact = cpu_attention(part, q, k, v);
+  input.rounded = cpu_rounded_attention(part, q, k, v);
+  return input;
+}
+
+}  // namespace
+
+std::vector<std::uint16_t> compared_elements(const EmulatedProblem& of, TensorRole role,
+                                             const std::vector<std::uint16_t>& elements) {
+  if (!of.only_head) {
+    return elements;
+  }
+  const bool of_keys = role == TensorRole::k || role == TensorRole::v;
+  return take_head(tensor_shape(of.problem, role), 0,
+                   of_keys ? *of.only_head / group_size(of.problem) : *of.only_head, elements);
+}
+
+const std::vector<EmulatedInput>& EmulatedInputs::of(const EmulatedProblem& problem) {
+  const std::lock_guard lock(mutex_);
+  std::vector<EmulatedInput>& inputs = inputs_[problem];
+  if (inputs.empty()) {
+    for (const InputKind kind : kInputKinds) {
+      inputs.push_back(make_input(problem, kind, seed_));
+    }
+  }
+  return inputs;
+}
+
+const std::vector<RowReference>& EmulatedInputs::row_references(const EmulatedProblem& problem) {
+  const std::vector<EmulatedInput>& inputs = of(problem);
+  const std::lock_guard lock(mutex_);
+  std::vector<RowReference>& rows = rows_[problem];
+  if (rows.empty()) {
+    for (const EmulatedInput& input : inputs) {
+      rows.push_back(make_row_reference(problem, input.tensors));
+    }
+  }
+  return rows;
+}
+
+const HeadInputs& EmulatedInputs::random_tensors(const Problem& problem) {
+  const std::lock_guard lock(mutex_);
+  const auto [tensors, is_new] = tensors_.try_emplace(problem);
+  if (is_new) {
+    tensors->second = make_tensors(problem, kInputKinds.front(), seed_);
+  }
+  return tensors->second;
+}
+
+}  // namespace fatune

@@ -1,0 +1,150 @@
+#include "emulation/finding_groups.hpp"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace fatune {
+namespace {
+
+constexpr const char* kRaceCheck = "race";
+
+/// Innermost lines last, the ways to two accesses are the same down to some line; where they are to
+/// the end, that is the innermost one. Nothing: a way is not known.
+std::optional<UnorderedLines> parting(const EmulatedFinding& finding) {
+  if (!finding.other || finding.source.empty() || finding.other->source.empty()) {
+    return std::nullopt;
+  }
+  const SourceChain& own = finding.source;
+  const SourceChain& other = finding.other->source;
+  const std::size_t shorter = std::min(own.size(), other.size());
+  std::size_t same = 0;
+  while (same + 1 < shorter && own[own.size() - 1 - same] == other[other.size() - 1 - same]) {
+    ++same;
+  }
+  const auto lines = std::minmax(own[own.size() - 1 - same], other[other.size() - 1 - same]);
+  return UnorderedLines{lines.first, lines.second};
+}
+
+/// A place of the source; where that is not known, of the PTX.
+using Place = std::pair<SourceChain, std::int64_t>;
+
+Place place_of(const SourceChain& source, std::int64_t ptx_line) {
+  return {source, source.empty() ? ptx_line : 0};
+}
+
+/// Findings with the same are of one group.
+struct Cause {
+  std::string what;  ///< the check of races, whose kinds a missing barrier mixes; else the kind
+  std::optional<UnorderedLines> between;
+  Place place;  ///< without `between`
+
+  auto operator<=>(const Cause&) const = default;
+};
+
+Cause cause_of(const EmulatedFinding& finding) {
+  Cause cause;
+  cause.what = finding.check == kRaceCheck ? finding.check : finding.kind;
+  cause.between = parting(finding);
+  if (!cause.between) {
+    cause.place = place_of(finding.source, finding.ptx_line);
+  }
+  return cause;
+}
+
+/// Causes of races, by their ends.
+class RaceCauses {
+ public:
+  explicit RaceCauses(const std::vector<EmulatedFinding>& findings) {
+    for (const EmulatedFinding& finding : findings) {
+      if (finding.check == kRaceCheck) {
+        by_instruction_.try_emplace(finding.ptx_line, cause_of(finding));
+      }
+      if (finding.check == kRaceCheck && finding.other) {
+        const EmulatedAccess& other = *finding.other;
+        by_other_.try_emplace(place_of(other.source, other.ptx_line), cause_of(finding));
+      }
+    }
+  }
+
+  /// That of the race that a finding most likely follows from; else its own.
+  [[nodiscard]] Cause of(const EmulatedFinding& finding) const {
+    if (finding.kind == "uninitialised") {
+      return in(by_instruction_, finding.ptx_line).value_or(cause_of(finding));
+    }
+    if (finding.kind == "pending_at_exit") {
+      return in(by_other_, place_of(finding.source, finding.ptx_line)).value_or(cause_of(finding));
+    }
+    return cause_of(finding);
+  }
+
+ private:
+  template <typename Key>
+  static std::optional<Cause> in(const std::map<Key, Cause>& causes, const Key& key) {
+    const auto found = causes.find(key);
+    return found == causes.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  std::map<std::int64_t, Cause> by_instruction_;  ///< PTX line of the access that was met
+  std::map<Place, Cause> by_other_;
+};
+
+/// "sK" of "sK stage 1 [row 1, col 8]"; "shared memory" of "shared memory + 128".
+std::string tensor_of(const std::string& memory) {
+  std::size_t end = memory.size();
+  for (const char* mark : {" stage ", " [", " + "}) {
+    end = std::min(end, memory.find(mark));
+  }
+  return memory.substr(0, end);
+}
+
+void add_once(const std::string& word, std::vector<std::string>& words) {
+  if (!word.empty() && std::find(words.begin(), words.end(), word) == words.end()) {
+    words.push_back(word);
+  }
+}
+
+}  // namespace
+
+std::vector<FindingGroup> group_findings(std::vector<EmulatedFinding>& findings) {
+  const RaceCauses races(findings);
+  std::map<Cause, std::size_t> known;
+  std::vector<FindingGroup> groups;
+  for (EmulatedFinding& finding : findings) {
+    const Cause cause = races.of(finding);
+    const auto [at, is_new] = known.try_emplace(cause, groups.size());
+    if (is_new) {
+      FindingGroup& group = groups.emplace_back();
+      group.number = static_cast<std::int64_t>(groups.size());
+      group.between = cause.between;
+      group.source = finding.source;
+    }
+    FindingGroup& group = groups[at->second];
+    finding.group = group.number;
+    ++group.findings;
+    add_once(finding.kind, group.kinds);
+    add_once(tensor_of(finding.memory), group.tensors);
+  }
+  return groups;
+}
+
+std::string findings_summary(const std::vector<EmulatedFinding>& findings,
+                             const std::vector<FindingGroup>& groups) {
+  const EmulatedFinding& first = findings.front();
+  std::string text = title(first);
+  if (first.ptx_line != 0) {
+    text += "; at " + place_text(first.source, first.ptx_line);
+  }
+  if (first.other) {
+    text += "; the other access at " + place_text(first.other->source, first.other->ptx_line);
+  }
+  const std::size_t more = findings.size() - 1;
+  return more == 0 ? text
+                   : text + fmt::format("; and {} more, in {} group{}", more, groups.size(),
+                                        groups.size() == 1 ? "" : "s");
+}
+
+}  // namespace fatune

@@ -1,0 +1,29 @@
+#include "emulation/planned_launch.hpp"
+
+#include <algorithm>
+
+#include "plan/planner.hpp"
+
+namespace fatune {
+namespace {
+
+std::uint32_t most_resident_blocks(const LaunchGeometry& launch, const DeviceLimits& limits) {
+  constexpr int kNotKnown = 0;  // registers of a thread
+  const auto threads = static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]);
+  const int of_sm = blocks_per_sm(limits, threads, kNotKnown, launch.dynamic_smem_bytes);
+  return static_cast<std::uint32_t>(std::max(1, of_sm) * std::max(1, limits.sm_count));
+}
+
+}  // namespace
+
+EmulatedLaunch planned_launch(const Family& family, const Config& config, const Problem& problem,
+                              const DeviceLimits& limits) {
+  EmulatedLaunch launch;
+  launch.on.problem = problem;
+  launch.geometry = launch_geometry(family, config, problem, limits);
+  launch.shared_tensors = shared_tensors(family, config, problem, limits);
+  launch.resident_blocks = most_resident_blocks(launch.geometry, limits);
+  return launch;
+}
+
+}  // namespace fatune
