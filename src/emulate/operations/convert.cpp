@@ -151,6 +151,46 @@ Handler integer_to_integer(const Decoder& d, ScalarType to, ScalarType from) {
   }
 }
 
+/// Of a register that is wider than the type: its low part.
+template <typename To, typename From>
+struct LowPartCast {
+  To operator()(std::uint64_t a) const { return static_cast<To>(static_cast<From>(a)); }
+};
+
+template <typename To>
+Handler from_low_part(const Decoder& d, ScalarType from) {
+  switch (from) {
+    case u8:
+      return &lane_wise<LowPartCast<To, std::uint8_t>, To, std::uint64_t>;
+    case s8:
+      return &lane_wise<LowPartCast<To, std::int8_t>, To, std::uint64_t>;
+    case u16:
+      return &lane_wise<LowPartCast<To, std::uint16_t>, To, std::uint64_t>;
+    case s16:
+      return &lane_wise<LowPartCast<To, std::int16_t>, To, std::uint64_t>;
+    case u32:
+      return &lane_wise<LowPartCast<To, std::uint32_t>, To, std::uint64_t>;
+    case s32:
+      return &lane_wise<LowPartCast<To, std::int32_t>, To, std::uint64_t>;
+    default:
+      d.unsupported("from a register of another width");
+  }
+}
+
+bool is_from_low_part(const Decoder& d, ScalarType from) {
+  return is_integer(from) && size_of(from) < 8 && d.is_wide(1) && !d.has("sat");
+}
+
+void use_low_part(Decoder& d, ScalarType to, ScalarType from) {
+  if (!is_integer(to) || size_of(to) < 4) {
+    d.unsupported("from a register of another width");
+  }
+  use(d,
+      size_of(to) == 8 ? from_low_part<std::int64_t>(d, from)
+                       : from_low_part<std::int32_t>(d, from),
+      to, {u64});
+}
+
 /// Null: no loop of its own.
 Handler single_to_integer(const Decoder& d, ScalarType to) {
   if (size_of(to) < 4) return nullptr;
@@ -227,6 +267,9 @@ void decode_cvt(Decoder& d) {
     return;
   }
   require_rounding(d, to, from);
+  if (is_from_low_part(d, from)) {
+    return use_low_part(d, to, from);
+  }
   if (const Handler handler = common_handler(d, to, from)) {
     return use(d, handler, to, {from});
   }

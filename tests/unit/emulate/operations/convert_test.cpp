@@ -25,6 +25,19 @@ TEST(Conversions, IntegersAreExtendedAndCut) {
   }
 }
 
+// PTX ISA 9.0, section 9.4.1: a source register may be wider than the type.
+TEST(Conversions, OfAWiderRegisterTheLowPartIsTaken) {
+  for (const OperationCase& operation : {
+           OperationCase{"cvt.s64.s32 %w3, %w10", 0x7fffffffbU, 0, 0, wide(-5)},
+           {"cvt.u64.u32 %w3, %w10", 0x7fffffffbU, 0, 0, 0xfffffffbU},
+           {"cvt.s64.s16 %w3, %w10", 0x18000, 0, 0, wide(-0x8000)},
+           {"cvt.s32.s8 %r3, %w10", 0x180, 0, 0, word(-128)},
+           {"cvt.u32.u16 %r3, %w10", 0x12345, 0, 0, 0x2345},
+       }) {
+    expect_result(operation);
+  }
+}
+
 TEST(Conversions, FloatsToIntegersRoundAndSaturate) {
   for (const OperationCase& operation : {
            OperationCase{"cvt.rzi.s32.f32 %r3, %f10", bits(-1.9F), 0, 0, word(-1)},
