@@ -1,5 +1,4 @@
-// `fatune check`, with the fake driver: its kernels do nothing, and its comparisons find nothing
-// wrong.
+// `fatune check`, with the fake driver, on which kernels run.
 #include <algorithm>
 
 #include "cli/program.hpp"
@@ -15,7 +14,8 @@ class CheckCommand : public ProgramTest {
   CheckCommand() { use_fake_gpu(); }
 
   static std::vector<std::string> small_check(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments{"check", "--small", "--config", kConfig, "-q"};
+    std::vector<std::string> arguments{"check",   "--seq", "64",       "--batch", "1",
+                                       "--heads", "1",     "--config", kConfig,   "-q"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return arguments;
   }
@@ -27,16 +27,22 @@ TEST_F(CheckCommand, SaysOfEveryInputAndSeedHowFarItIsFromItsLimit) {
   expect_schema(result.out, "check");
   const json checks = json::parse(result.out)["checks"];
   ASSERT_EQ(checks.size(), 10U) << "five inputs, two seeds";
-  EXPECT_EQ(checks[0]["problem"], "b1 s512 h1 d128 FP16");
+  EXPECT_EQ(checks[0]["problem"], "b1 s64 h1 d128 FP16");
   EXPECT_EQ(checks[0]["seed"], 1);
   EXPECT_EQ(checks[9]["seed"], 2);
   for (const json& check : checks) {
     EXPECT_EQ(check["outcome"], "right");
     EXPECT_GT(check["elements"], 0);
+    EXPECT_GT(check["max_abs_error"], 0.0) << "outputs are rounded to 16 bits";
+    EXPECT_LT(check["max_abs_error"], check["limit"]);
   }
 }
 
-TEST_F(CheckCommand, TheFullSizeIsTheDocumentedOne) {
+TEST_F(CheckCommand, BothSizesAreTheDocumentedOnes) {
+  use_gpu_that_never_runs_kernels();
+  const json small =
+      fatune_json({"check", "--small", "--config", kConfig, "-q", "--format", "json"});
+  EXPECT_EQ(small["checks"][0]["problem"], "b1 s512 h1 d128 FP16");
   process_.environment["FATUNE_FAKE_MEMORY_MIB"] = "8192";
   const json report =
       fatune_json({"check", "--config", kConfig, "--heads", "2", "-q", "--format", "json"});
@@ -80,11 +86,10 @@ TEST_F(CheckCommand, DiffSaysWhichRowsAreWrong) {
   const json report = json::parse(result.out);
   for (const json& check : report["checks"]) {
     const std::string input = check["input"];
-    const bool about_values = input == "extreme_scores" || input == "large_values";
-    EXPECT_EQ(check["rows"]["compared"], about_values ? 256 : 512) << input;
+    EXPECT_EQ(check["rows"]["compared"], 64) << input;
     EXPECT_EQ(check["rows"]["beyond_limit"], 0);
   }
-  EXPECT_THAT(fatune(small_check({"--diff"})).out, HasSubstr("0 of 512 rows beyond the limit"));
+  EXPECT_THAT(fatune(small_check({"--diff"})).out, HasSubstr("0 of 64 rows beyond the limit"));
   EXPECT_THAT(fatune(small_check({"--diff", "--format", "csv"})).out,
               testing::StartsWith("problem,config,seed,input,batch,head,row,mismatched,"));
 }
@@ -97,6 +102,7 @@ TEST_F(CheckCommand, WithoutDiffNoRowsAreCounted) {
 class SanitizedCheck : public CheckCommand {
  protected:
   SanitizedCheck() {
+    use_gpu_that_never_runs_kernels();
     process_.environment["FATUNE_COMPUTE_SANITIZER"] =
         FATUNE_SOURCE_DIR "/tests/fake_sanitizer/compute-sanitizer";
     process_.environment["FATUNE_FAKE_SANITIZER_CALLS"] = path("calls");

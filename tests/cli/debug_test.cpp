@@ -187,7 +187,7 @@ TEST_F(DebugCommand, OptionsThatMakeNoSenseAreRefused) {
 }
 
 TEST_F(DebugCommand, AKernelThatWritesNothingIsWrongAtItsFirstStep) {
-  use_fake_gpu();
+  use_gpu_that_never_runs_kernels();
   const ProcessResult result = fatune(debug({"--out", path("out"), "--format", "json"}));
   EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::failed_outcomes)) << result.err;
   expect_schema(result.out, "debug");
@@ -202,12 +202,20 @@ TEST_F(DebugCommand, AKernelThatWritesNothingIsWrongAtItsFirstStep) {
 }
 
 TEST_F(DebugCommand, AFamilyThatShowsNothingHasItsOutputCompared) {
-  use_fake_gpu();
+  use_gpu_that_never_runs_kernels();
   const ProcessResult result =
       fatune({"debug", "--kernel-dir", kToyFolder, "--config", "(FP16, 64, 32): unroll_1"});
   EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::failed_outcomes)) << result.err;
   EXPECT_THAT(result.out, HasSubstr("declares no intermediates"));
   EXPECT_THAT(result.out, HasSubstr("FIRST WRONG: output of block 0: row 0, column 0"));
+}
+
+TEST_F(DebugCommand, OnAGpuARightKernelIsRight) {
+  use_fake_gpu();
+  const json report = fatune_json(debug({"--format", "json"}));
+  EXPECT_EQ(report["verdict"], "right");
+  EXPECT_EQ(report["measured"], true);
+  EXPECT_EQ(report["device"], "Fake H200");
 }
 
 TEST_F(DebugCommand, ZerosAreNamedWithWhatTheyShouldBe) {

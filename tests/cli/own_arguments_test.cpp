@@ -79,11 +79,13 @@ TEST_F(OwnArguments, ASweepWithoutAGpuVerifiesThem) {
 
 TEST_F(OwnArguments, AGpuIsLaunchedWithThem) {
   use_fake_gpu();
-  const json report = fatune_json({"run", "--kernel-dir", kTmaFolder, "--seq", "100", "--config",
-                                   "(BF16, 64, 16): dynamic", "--format", "json"});
+  const json report = fatune_json({"run", "--kernel-dir", kTmaFolder, "--seq", "40", "--config",
+                                   "(BF16, 64, 16): dynamic", "--batch", "1", "--heads", "1",
+                                   "--repeats", "3", "--format", "json"});
   EXPECT_EQ(report["problems"][0]["ranking"].size(), 1U) << report["problems"][0].dump(2);
-  const ProcessResult result = fatune({"run", "--kernel-dir", kTmaFolder, "--seq", "100",
-                                       "--config", "(BF16, 64, 16): dynamic", "--no-db"});
+  const ProcessResult result = fatune({"run", "--kernel-dir", kTmaFolder, "--seq", "40", "--config",
+                                       "(BF16, 64, 16): dynamic", "--batch", "1", "--heads", "1",
+                                       "--repeats", "3", "--no-db"});
   expect_ok(result);
   EXPECT_THAT(result.err, HasSubstr("workspace next_tile is filled before each launch, outside "
                                     "the timed part"));
@@ -94,13 +96,14 @@ TEST_F(OwnArguments, AMapThatAGpuRefusesMakesItUnlaunchable) {
   const std::string folder = changed([](json& family) {
     family["arguments"][1]["tensor_map"]["strides_bytes"][0] = "d_head * 2 + 8";
   });
-  const json report = fatune_json({"run", "--kernel-dir", folder, "--seq", "100", "--config",
-                                   "(BF16, 64, 16):", "--format", "json"},
-                                  ExitCode::nothing_ranked);
+  const json report =
+      fatune_json({"run", "--kernel-dir", folder, "--seq", "100", "--config",
+                   "(BF16, 64, 16):", "--batch", "1", "--heads", "2", "--format", "json"},
+                  ExitCode::nothing_ranked);
   const json& failure = report["problems"][0]["failures"][0];
   EXPECT_EQ(failure["outcome"], "unlaunchable") << failure.dump(2);
   EXPECT_THAT(failure.dump(), HasSubstr("cuTensorMapEncodeTiled of v"));
-  EXPECT_THAT(failure.dump(), HasSubstr("strides 136, 2048"));
+  EXPECT_THAT(failure.dump(), HasSubstr("strides 136, 256"));
 }
 
 TEST_F(OwnArguments, AMapThatIsRefusedIsNamedWithItsFigures) {

@@ -30,16 +30,17 @@ std::string read_file(const fs::path& path) {
 
 ProgramTest::ProgramTest() : folder_(own_folder()) {
   fs::create_directories(folder_);
-  process_.environment = {{"XDG_CACHE_HOME", FATUNE_TEST_CACHE},
-                          {"HOME", folder_.string()},
-                          {"TMPDIR", folder_.string()},
-                          {"PATH", "/usr/bin:/bin"},
-                          {"FATUNE_LIBCUDA", "/nonexistent/libcuda.so.1"}};
+  process_.environment = {
+      {"XDG_CACHE_HOME", FATUNE_TEST_CACHE}, {"HOME", folder_.string()},
+      {"TMPDIR", folder_.string()},          {"PATH", "/usr/bin:/bin"},
+      {"LD_PRELOAD", FATUNE_FAKE_NVRTC},     {"FATUNE_LIBCUDA", "/nonexistent/libcuda.so.1"}};
   for (const char* name : {"ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"}) {
     if (const char* options = std::getenv(name)) {
       process_.environment[name] = options;
     }
   }
+  // A library is preloaded before the sanitizer's own.
+  process_.environment["ASAN_OPTIONS"] += ":verify_asan_link_order=0";
 }
 
 ProgramTest::~ProgramTest() { fs::remove_all(folder_); }
@@ -60,6 +61,11 @@ nlohmann::json ProgramTest::fatune_json(const std::vector<std::string>& argument
 }
 
 void ProgramTest::use_fake_gpu() { process_.environment["FATUNE_LIBCUDA"] = FATUNE_FAKE_CUDA; }
+
+void ProgramTest::use_gpu_that_never_runs_kernels() {
+  use_fake_gpu();
+  process_.environment["FATUNE_FAKE_KERNELS"] = "never_run";
+}
 
 void ProgramTest::use_fake_worker(const nlohmann::json& script) {
   use_fake_gpu();

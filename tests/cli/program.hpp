@@ -30,7 +30,12 @@ class ProgramTest : public testing::Test {
   nlohmann::json fatune_json(const std::vector<std::string>& arguments,
                              ExitCode expected = ExitCode::ok);
 
-  void use_fake_gpu();  ///< tests/fake_cuda, whose kernels do nothing and take 100 us
+  /// tests/fake_cuda: kernels run on the emulator, so that verification is real, and take 100 us of
+  /// its clock. For problems of one head and a hundred rows or so: the emulator is slow.
+  void use_fake_gpu();
+  /// The same, but kernels never run, and every check says that it found nothing: for tests of what
+  /// is asked for, scheduled, stored and printed, which say nothing about verification.
+  void use_gpu_that_never_runs_kernels();
   /// Samples come from tests/fake_worker, by this script; the driver is use_fake_gpu()'s.
   void use_fake_worker(const nlohmann::json& script);
   void write(const std::string& name, std::string_view text) const;

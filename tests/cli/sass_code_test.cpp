@@ -42,7 +42,7 @@ TEST_F(SassSource, PtxAloneIsNoMachineCode) {
 }
 
 TEST_F(SassSource, RunsAndRanksThatAreNotThere) {
-  use_fake_gpu();
+  use_gpu_that_never_runs_kernels();
   expect_error(fatune({"sass", "--run", "7"}), ExitCode::usage, {"no run"});
   expect_error(fatune({"sass", "--rank", "1"}), ExitCode::usage, {"--rank"});
   expect_ok(fatune({"run", "--config", kConfig, "--seq", "128,256", "--batch", "1", "--heads", "1",
@@ -181,7 +181,7 @@ TEST_F(LiveSassSource, AnArtifactIsTheCodeOfItsConfiguration) {
 }
 
 TEST_F(LiveSassSource, ARankOfARunIsItsConfigurationForItsDevice) {
-  use_fake_gpu();
+  use_gpu_that_never_runs_kernels();
   expect_ok(fatune({"run", "--config", kConfig, "--seq", "128", "--batch", "1", "--heads", "1",
                     "--repeats", "3"}));
   const json stored = code({"--run", "last", "--rank", "1"});

@@ -243,7 +243,7 @@ TEST_F(LiveSassCounts, WhyTellsWhatAParameterMoves) {
 }
 
 TEST_F(LiveSassCounts, WhyTakesTheConfigurationsAndTimesOfARun) {
-  use_fake_gpu();
+  use_gpu_that_never_runs_kernels();
   expect_ok(fatune({"run", "--config", kConfig, "--seq", "128", "--batch", "1", "--heads", "1",
                     "--repeats", "5"}));
   const ProcessResult result = fatune({"sass", "why", "--run", "last", "--format", "json"});

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 class SeveralGpus : public ProgramTest {
  protected:
   SeveralGpus() {
-    use_fake_gpu();
+    use_gpu_that_never_runs_kernels();
     process_.environment["FATUNE_FAKE_DEVICES"] = "2";
   }
   static std::vector<std::string> run_on(const std::vector<std::string>& more) {

@@ -18,7 +18,7 @@ constexpr const char* kOther =
 
 class Storing : public ProgramTest {
  protected:
-  Storing() { use_fake_gpu(); }
+  Storing() { use_gpu_that_never_runs_kernels(); }
 
   static std::vector<std::string> run_of(const std::vector<std::string>& more) {
     std::vector<std::string> arguments{"run",     "--config", kConfig,     "--batch", "1",

@@ -1,4 +1,5 @@
-// The measuring path, with the fake driver: its kernels do nothing and take 100 us each.
+// The measuring path as far as it needs no kernel that runs: with the fake driver, on which each
+// takes 100 us and does nothing. verified_on_gpu_test.cpp has kernels that run.
 #include "cli/program.hpp"
 
 #include <signal.h>
@@ -11,7 +12,7 @@ using testing::HasSubstr;
 
 class WithGpu : public ProgramTest {
  protected:
-  WithGpu() { use_fake_gpu(); }
+  WithGpu() { use_gpu_that_never_runs_kernels(); }
 
   static std::vector<std::string> small_run(const std::vector<std::string>& more) {
     std::vector<std::string> arguments{"run", "--config", kConfig, "--batch", "1", "--heads", "1"};

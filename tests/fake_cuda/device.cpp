@@ -98,6 +98,11 @@ const std::map<int, ErrorText>& error_texts() {
       {CUDA_ERROR_NOT_FOUND, {"CUDA_ERROR_NOT_FOUND", "named symbol not found"}},
       {CUDA_ERROR_ILLEGAL_ADDRESS,
        {"CUDA_ERROR_ILLEGAL_ADDRESS", "an illegal memory access was encountered"}},
+      {CUDA_ERROR_MISALIGNED_ADDRESS, {"CUDA_ERROR_MISALIGNED_ADDRESS", "misaligned address"}},
+      {CUDA_ERROR_ASSERT, {"CUDA_ERROR_ASSERT", "device-side assert triggered"}},
+      {CUDA_ERROR_LAUNCH_TIMEOUT,
+       {"CUDA_ERROR_LAUNCH_TIMEOUT", "the launch timed out and was terminated"}},
+      {CUDA_ERROR_NOT_SUPPORTED, {"CUDA_ERROR_NOT_SUPPORTED", "operation not supported"}},
       {CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
        {"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES", "too many resources requested for launch"}},
       {CUDA_ERROR_LAUNCH_FAILED, {"CUDA_ERROR_LAUNCH_FAILED", "unspecified launch failure"}},
@@ -145,6 +150,10 @@ CUresult cuGetErrorName(CUresult error, const char** name) {
 }
 
 CUresult cuGetErrorString(CUresult error, const char** text) {
+  if (error == CUDA_ERROR_NOT_SUPPORTED && !state().why_not_run.empty()) {
+    *text = state().why_not_run.c_str();
+    return CUDA_SUCCESS;
+  }
   return error_field(error, text, &ErrorText::text);
 }
 
@@ -251,7 +260,7 @@ void fatune_fake_reset() {
 long long fatune_fake_live_objects() { return state().live_objects; }
 long long fatune_fake_launches() { return state().launches; }
 long long fatune_fake_profiled_launches() { return state().profiled_launches; }
-const unsigned* fatune_fake_grid() { return state().grid; }
+const unsigned* fatune_fake_grid() { return state().grid.data(); }
 void fatune_fake_on_launch(LaunchHook hook) { launch_hook() = hook; }
 
 }  // extern "C"

@@ -1,14 +1,16 @@
 // Streams, events, modules, launches. Work is done when it is queued.
 #include <cuda.h>
 
-#include <algorithm>
+#include <array>
 #include <cstring>
-#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "common/attention_args.h"
+#include "fake_cuda/attached_ptx.hpp"
+#include "fake_cuda/emulated_launch.hpp"
+#include "fake_cuda/module.hpp"
 #include "fake_cuda/script.hpp"
 #include "fake_cuda/state.hpp"
 #include "reference/measurement_args.h"
@@ -27,37 +29,13 @@ struct FakeEvent {
   bool recorded = false;
 };
 
-struct FakeFunction {
-  std::string name;
-  int max_dynamic_smem = 48 * 1024;
-};
-
-struct FakeModule {
-  std::string image;  ///< its section names are in it: ".text.<kernel>"
-  std::vector<std::unique_ptr<FakeFunction>> functions;
-};
-
-/// The length of an ELF image up to the end of its section headers (names lie before them).
-std::size_t elf_bytes(const unsigned char* image) {
-  unsigned long long section_offset = 0;
-  unsigned short entry_bytes = 0;
-  unsigned short entries = 0;
-  std::memcpy(&section_offset, image + 0x28, sizeof section_offset);
-  std::memcpy(&entry_bytes, image + 0x3a, sizeof entry_bytes);
-  std::memcpy(&entries, image + 0x3c, sizeof entries);
-  return section_offset + std::size_t{entry_bytes} * entries;
-}
-
-bool has_kernel(const FakeModule& module, const std::string& name) {
-  return module.image.find(".text." + name + '\0') != std::string::npos;
-}
-
 template <typename T>
 const T& argument(void** arguments, int index) {
   return *static_cast<const T*>(arguments[index]);
 }
 
-/// What fatune's kernels that check an output say when they find no fault.
+/// FATUNE_FAKE_KERNELS=never_run: fatune's kernels that check an output say that they find no
+/// fault.
 void pretend_to_check(const std::string& kernel, void** arguments) {
   if (kernel == "fatune_compare_output") {
     const auto& args = argument<CompareArgs>(arguments, 0);
@@ -91,13 +69,6 @@ Object& object(Raw raw) {
   return *reinterpret_cast<Object*>(raw);
 }
 
-struct Launch {
-  FakeFunction* function = nullptr;
-  unsigned grid[3] = {};
-  unsigned block[3] = {};
-  unsigned smem_bytes = 0;
-};
-
 bool can_launch(const Launch& launch) {
   return launch.smem_bytes <= static_cast<unsigned>(launch.function->max_dynamic_smem) &&
          launch.block[0] * launch.block[1] * launch.block[2] <= 1024;
@@ -110,21 +81,57 @@ double duration_us(const std::string& kernel) {
   return static_cast<double>(us);
 }
 
+/// The gate is open from the start: the host opens it only after the launch. The rate of dense
+/// products is that of the fake's clock, whatever they are.
+bool is_always_skipped(const std::string& kernel) {
+  return kernel == "fatune_device_gate" || kernel == "fatune_matmul_rate";
+}
+
+/// What the launch does, and what becomes of the context.
+CUresult carry_out(const Launch& launch, void** arguments) {
+  const std::string& kernel = launch.function->name;
+  if (launch_hook() != nullptr) {
+    launch_hook()(kernel.c_str(), arguments);
+  } else if (runs_kernels() && !is_always_skipped(kernel)) {
+    return run_emulated(launch, arguments);
+  } else if (!runs_kernels() && integer_setting("FATUNE_FAKE_CHECKS", 1) != 0) {
+    pretend_to_check(kernel, arguments);
+  }
+  return CUDA_SUCCESS;
+}
+
 void run(const Launch& launch, void** arguments) {
   const std::string& kernel = launch.function->name;
   const long long number = ++state().launches;
   state().profiled_launches += state().profiling ? 1 : 0;
   state().clock_us = state().clock_us + duration_us(kernel);
-  std::copy(std::begin(launch.grid), std::end(launch.grid), state().grid);
-  if (launch_hook() != nullptr) {
-    launch_hook()(kernel.c_str(), arguments);
-  } else if (integer_setting("FATUNE_FAKE_CHECKS", 1) != 0) {
-    pretend_to_check(kernel, arguments);
-  }
-  state().context_error = scripted_kernel_error(number, kernel);
+  state().grid = launch.grid;
+  const CUresult done = carry_out(launch, arguments);
+  const CUresult scripted = scripted_kernel_error(number, kernel);
+  state().context_error = scripted != CUDA_SUCCESS ? scripted : done;
 }
 
-/// Of one kernel, whose one argument is an AttentionForwardArgs.
+CUresult launch_on_gpu(const Launch& launch, void** arguments) {
+  if (!can_launch(launch)) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
+  run(launch, arguments);
+  return CUDA_SUCCESS;
+}
+
+#if !defined(FAKE_CUDA_OLD) && CUDA_VERSION >= 12000
+std::array<unsigned, 3> cluster_in(const CUlaunchConfig& config) {
+  for (unsigned i = 0; i < config.numAttrs; ++i) {
+    if (config.attrs[i].id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+      const auto& cluster = config.attrs[i].value.clusterDim;
+      return {cluster.x, cluster.y, cluster.z};
+    }
+  }
+  return {1, 1, 1};
+}
+#endif
+
+/// A graph of one kernel, whose one argument is an AttentionForwardArgs.
 struct FakeGraph {
   Launch launch;
   AttentionForwardArgs argument{};
@@ -207,6 +214,7 @@ CUresult cuModuleLoadData(CUmodule* module, const void* image) {
   }
   const CUresult result = create<FakeModule>(module);
   object<FakeModule>(*module).image.assign(bytes, bytes + elf_bytes(bytes));
+  object<FakeModule>(*module).ptx = attached_ptx(bytes);
   return result;
 }
 
@@ -219,10 +227,12 @@ CUresult cuModuleUnload(CUmodule module) {
 CUresult cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name) {
   FAKE_GATE("cuModuleGetFunction");
   auto& loaded = object<FakeModule>(module);
-  if (!has_kernel(loaded, name)) {
+  if (!loaded.has_kernel(name)) {
     return CUDA_ERROR_NOT_FOUND;
   }
-  loaded.functions.push_back(std::make_unique<FakeFunction>(FakeFunction{name}));
+  loaded.functions.push_back(std::make_unique<FakeFunction>());
+  loaded.functions.back()->name = name;
+  loaded.functions.back()->module = &loaded;
   *function = reinterpret_cast<CUfunction>(loaded.functions.back().get());
   return CUDA_SUCCESS;
 }
@@ -275,43 +285,28 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
                         unsigned block_x, unsigned block_y, unsigned block_z, unsigned smem_bytes,
                         CUstream, void** arguments, void**) {
   FAKE_GATE("cuLaunchKernel");
-  const Launch launch{&object<FakeFunction>(function),
-                      {grid_x, grid_y, grid_z},
-                      {block_x, block_y, block_z},
-                      smem_bytes};
-  if (!can_launch(launch)) {
-    return CUDA_ERROR_INVALID_VALUE;
-  }
-  run(launch, arguments);
-  return CUDA_SUCCESS;
+  return launch_on_gpu({&object<FakeFunction>(function),
+                        {grid_x, grid_y, grid_z},
+                        {block_x, block_y, block_z},
+                        smem_bytes},
+                       arguments);
 }
 
 #if !defined(FAKE_CUDA_OLD) && CUDA_VERSION >= 12000
 CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, void** arguments,
-                          void** extra) {
+                          void**) {
   FAKE_GATE("cuLaunchKernelEx");
-  return cuLaunchKernel(function, config->gridDimX, config->gridDimY, config->gridDimZ,
-                        config->blockDimX, config->blockDimY, config->blockDimZ,
-                        config->sharedMemBytes, config->hStream, arguments, extra);
+  return launch_on_gpu({&object<FakeFunction>(function),
+                        {config->gridDimX, config->gridDimY, config->gridDimZ},
+                        {config->blockDimX, config->blockDimY, config->blockDimZ},
+                        config->sharedMemBytes,
+                        cluster_in(*config)},
+                       arguments);
 }
 
 CUresult cuGraphKernelNodeSetAttribute(CUgraphNode, CUkernelNodeAttrID,
                                        const CUkernelNodeAttrValue*) {
   FAKE_GATE("cuGraphKernelNodeSetAttribute");
-  return CUDA_SUCCESS;
-}
-
-// Keeps the address, and refuses what is not aligned.
-CUresult cuTensorMapEncodeTiled(CUtensorMap* map, CUtensorMapDataType, cuuint32_t rank,
-                                void* address, const cuuint64_t*, const cuuint64_t* strides,
-                                const cuuint32_t*, const cuuint32_t*, CUtensorMapInterleave,
-                                CUtensorMapSwizzle, CUtensorMapL2promotion,
-                                CUtensorMapFloatOOBfill) {
-  FAKE_GATE("cuTensorMapEncodeTiled");
-  if (std::any_of(strides, strides + rank - 1, [](cuuint64_t bytes) { return bytes % 16 != 0; })) {
-    return CUDA_ERROR_INVALID_VALUE;
-  }
-  std::memcpy(map, &address, sizeof address);
   return CUDA_SUCCESS;
 }
 #endif

@@ -40,6 +40,8 @@ long long integer_setting(const char* variable, long long default_value) {
   return value == nullptr ? default_value : std::atoll(value);
 }
 
+bool runs_kernels() { return text_setting("FATUNE_FAKE_KERNELS", "emulated") != "never_run"; }
+
 int compute_capability() {
   const std::string text = text_setting("FATUNE_FAKE_CC", "9.0");
   const std::size_t dot = text.find('.');

@@ -2,6 +2,7 @@
 
 #include <cuda.h>
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <map>
@@ -20,7 +21,8 @@ struct State {
   std::atomic<bool> profiling{false};
   std::atomic<CUresult> context_error{CUDA_SUCCESS};  ///< of a kernel that killed the context
   std::atomic<double> clock_us{0.0};                  ///< device time: launches advance it
-  unsigned grid[3] = {};                              ///< of the last launch
+  std::array<unsigned, 3> grid{};                     ///< of the last launch
+  std::string why_not_run;  ///< of the kernel that was not: the text of CUDA_ERROR_NOT_SUPPORTED
   bool initialised = false;
 };
 

@@ -83,7 +83,7 @@ class OnTheFakeDriver(unittest.TestCase):
 
     def test_a_hopper_kernel_gets_its_maps_and_its_struct(self):
         *maps, work = self.launched()
-        self.assertEqual([struct.unpack("<Q", one[:8])[0] for one in maps],
+        self.assertEqual([struct.unpack("<Q", one[8:16])[0] for one in maps],
                          [ADDRESSES[name] for name in ("q", "k", "v", "o")])
         self.assertEqual({len(one) for one in maps}, {128})
         lengths = struct.unpack("<6i", work[16:40])

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "emulate/program.hpp"
+#include "fake_cuda/known_effects.hpp"
+#include "ptx/module.hpp"
+
+namespace fake_cuda {
+
+/// Where a parameter of a kernel is among all of them.
+struct Parameter {
+  std::size_t offset = 0;
+  std::size_t bytes = 0;
+};
+
+/// A kernel as the emulator runs it.
+struct EmulatedKernel {
+  fatune::emulate::Program program;
+  std::vector<Parameter> parameters;
+};
+
+struct FakeModule;
+
+struct FakeFunction {
+  std::string name;
+  FakeModule* module = nullptr;
+  int max_dynamic_smem = 48 * 1024;
+  std::unique_ptr<EmulatedKernel> kernel;  ///< from the first launch on
+  KnownEffects effects;
+
+  /// Throws when its PTX is missing or not covered.
+  [[nodiscard]] const EmulatedKernel& emulated();
+};
+
+struct FakeModule {
+  std::string image;  ///< its section names are in it: ".text.<kernel>"
+  std::string ptx;    ///< empty: unknown
+  std::vector<std::unique_ptr<FakeFunction>> functions;
+  /// What launches have left in its variables, by name.
+  std::map<std::string, std::vector<std::uint8_t>> variables;
+
+  [[nodiscard]] bool has_kernel(const std::string& name) const {
+    return image.find(".text." + name + '\0') != std::string::npos;
+  }
+};
+
+struct Launch {
+  FakeFunction* function = nullptr;
+  std::array<unsigned, 3> grid{1, 1, 1};
+  std::array<unsigned, 3> block{1, 1, 1};
+  unsigned smem_bytes = 0;
+  std::array<unsigned, 3> cluster{1, 1, 1};  ///< blocks
+};
+
+}  // namespace fake_cuda
