@@ -60,7 +60,7 @@ struct CompileSettings {
 struct StoreOptions {
   std::optional<std::filesystem::path> file;  ///< absent: default_store_path()
   bool off = false;                           ///< keep nothing, know nothing
-  bool fresh = false;                         ///< do not go on with an interrupted run
+  bool fresh = false;                         ///< do not resume an interrupted run
   bool reuse = false;                         ///< take measurements of any earlier run
 };
 
@@ -99,7 +99,7 @@ struct MeasureOptions {
   std::vector<std::string> launcher;  ///< command of a tool that the worker runs under; not typed
 };
 
-/// Which of the configurations that the rules dropped are tried all the same.
+/// The configurations that are tried although the rules dropped them.
 struct AuditOptions {
   std::int64_t count = 0;  ///< per problem, spread over the rules
   bool all = false;

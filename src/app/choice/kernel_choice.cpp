@@ -147,7 +147,7 @@ std::vector<Config> distinct_configs(const std::vector<std::string>& texts,
 }
 
 [[noreturn]] void fail_unknown_space(const KernelSet& kernels, const std::string& key) {
-  if (is_space_file(key)) {  // the families are in the message of who reads it
+  if (is_space_file(key)) {  // the reader's message names the families
     static_cast<void>(load_space(kernels.tree, kernels.families.all().front(), key));
   }
   std::vector<std::string> known;
@@ -168,7 +168,7 @@ std::vector<Config> distinct_configs(const std::vector<std::string>& texts,
               "--space", fmt::format("join one of each family with '{}'", kJoin));
 }
 
-/// Which of the spaces asked for are whose.
+/// The requested spaces of each family.
 class SpaceShares {
  public:
   SpaceShares(const KernelSet& kernels, Names keys)

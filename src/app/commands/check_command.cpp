@@ -184,7 +184,7 @@ ExitCode exit_code_of(const std::vector<CheckedInput>& rows, bool complete) {
   return std::all_of(rows.begin(), rows.end(), is_right) ? ExitCode::ok : ExitCode::failed_outcomes;
 }
 
-/// Without a GPU it emulates, which stands for comparing outputs alone.
+/// Without a GPU it emulates, which replaces only the comparison of outputs.
 std::vector<Target> targets_of(const CheckOptions& options, const KernelChoice& kernels) {
   TargetOptions target = options.target;
   target.require_gpu = target.require_gpu || !options.emulate || !options.sanitizers.empty();

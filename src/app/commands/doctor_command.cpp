@@ -13,7 +13,7 @@ namespace {
 
 using CheckFunction = std::vector<Check> (*)(const DoctorOptions&);
 
-/// A check that fails in a way nobody foresaw is a finding too, and hides no other one.
+/// A check that fails in an unforeseen way is a finding too, and hides no other one.
 std::vector<Check> guarded(CheckFunction check, const DoctorOptions& options) {
   try {
     return check(options);

@@ -39,7 +39,7 @@ Progress::Progress(const OutputOptions& output, std::size_t total)
       columns_variable_(output.columns_variable),
       total_(total) {}
 
-/// Assumes that what is left goes on as before; unknown until something is done.
+/// Assumes that the rest takes as long as before; unknown until something is done.
 std::string Progress::remaining() const {
   if (done_ == 0) {
     return "?";

@@ -14,8 +14,8 @@
 
 namespace fatune {
 
-/// Keeps a run in the store as it goes on, and answers from earlier runs. A store that cannot be
-/// opened, or fails under way, is a warning: the run goes on without it.
+/// Stores a run as it proceeds, and answers from earlier runs. A store that cannot be opened, or
+/// fails during the run, causes a warning, and the run continues without it.
 class StoreLog : public RunLog {
  public:
   /// The GPU must be held already: what other runs on it left is then final.
@@ -35,7 +35,7 @@ class StoreLog : public RunLog {
 
   /// Whether everything so far is stored.
   [[nodiscard]] bool keeps() const noexcept { return writer_ != nullptr; }
-  /// Whether the run goes on where an interrupted one of the same plan was.
+  /// Whether the run resumes an interrupted one of the same plan.
   [[nodiscard]] bool continues() const noexcept { return continues_; }
   [[nodiscard]] std::int64_t run_id() const { return writer_->run_id(); }  ///< if keeps()
 

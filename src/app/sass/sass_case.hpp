@@ -10,7 +10,8 @@
 
 namespace fatune {
 
-/// A configuration whose machine code is to be looked at, and what it is compiled for.
+/// A configuration whose machine code is analysed, and the problem and device that it is compiled
+/// for.
 struct SassCase {
   KernelChoice kernels;
   Config config;
