@@ -7,7 +7,7 @@
 
 #include "cli/numbers.hpp"
 
-// Options whose text our own readers take apart: their errors say what would be right.
+// Options whose text fatune's own readers parse; their errors name the correct form.
 namespace fatune {
 
 inline constexpr std::int64_t kMostSamples = 1000000;
