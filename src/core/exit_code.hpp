@@ -6,7 +6,7 @@ namespace fatune {
 /// (docs/reference.md); never renumber.
 enum class ExitCode : int {
   ok = 0,
-  internal = 1,  ///< a bug in fatune: an exception nobody expected
+  internal = 1,  ///< a bug in fatune: an unexpected exception
   usage = 2,     ///< command line, configuration string or space key that cannot be understood
   bad_file = 3,  ///< a file that cannot be read, parsed, or that violates its schema
   no_gpu = 4,    ///< a GPU is required and none is usable

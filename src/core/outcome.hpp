@@ -116,7 +116,7 @@ struct Estimated {  ///< no GPU: nothing was timed
   double estimate_us = 0.0;
   std::vector<EstimateTerm> terms;
   Verification verification = {};         ///< by emulation; without inputs: there was none
-  std::string not_verified_because = {};  ///< empty: it was, or nobody asked for it
+  std::string not_verified_because = {};  ///< empty: it was, or verification was not requested
   bool counted = false;  ///< from what emulation counted, not from the family's quantities
 };
 /// A figure of hardware counters.
