@@ -20,7 +20,7 @@ CounterField direct(std::string name, std::string unit, std::string title, std::
           scale};
 }
 
-/// A count: nobody wants its fractions.
+/// A count, whose fractions do not matter.
 CounterField whole(CounterField field) {
   field.decimals = 0;
   return field;
