@@ -35,7 +35,7 @@ inline constexpr std::size_t kBarriers = 16;
 /// The barrier of all threads of a cluster.
 struct ClusterBarrier {
   Knowledge joined;
-  Knowledge completed;  ///< what those who wait come to know
+  Knowledge completed;  ///< the knowledge that waiting warps gain
 };
 
 /// One block of a cluster as it runs.
@@ -128,8 +128,8 @@ class Execution {
                                   const Instruction& instruction) const {
     return {warp.agent, lane, &warp.clock.seen, &instruction, instruction.all_members};
   }
-  /// The agent that reads what a warp multiplies: whoever waits for a product knows of all of its
-  /// reads, and of nothing else that the warp did.
+  /// The agent that reads the operands of a warp's products: a warp that waits for a product knows
+  /// of all of its reads, and of nothing else that the warp did.
   [[nodiscard]] Agent multiplier(const Warp& warp) const {
     return static_cast<Agent>(warps.size()) + warp.agent;
   }

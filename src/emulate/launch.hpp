@@ -13,7 +13,7 @@
 
 namespace fatune::emulate {
 
-/// When what may happen at any time happens: asynchronous copies, and whose turn it is.
+/// The order of events that may happen at any time: asynchronous copies, and turns of warps.
 enum class Timing : std::uint8_t {
   early,   ///< a copy reads and writes when it is issued; warps take turns
   late,    ///< not before it is waited for

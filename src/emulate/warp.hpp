@@ -25,7 +25,7 @@ struct Group {
   Mask mask = 0;
   State state = State::runnable;
   std::uint32_t barrier = 0;
-  bool gives_up = false;  ///< polling: nothing else can go on
+  bool gives_up = false;  ///< polling: nothing else can continue
   bool spins = false;     ///< its last turn ended with a poll in vain, of `spins_at`
   std::uint64_t spins_at = 0;
 };
@@ -52,7 +52,7 @@ struct AsyncProduct {
   std::uint32_t number = 0;  ///< of the warp's products, from 0
   bool accumulates = false;
   bool landed = false;
-  bool has_read = false;  ///< somebody has waited for it
+  bool has_read = false;  ///< some thread has waited for it
 };
 
 /// cp.async.mbarrier.arrive: an arrival when the copies before it have landed.

@@ -19,7 +19,7 @@ void arrive_for(Execution& x, Warp& warp, std::size_t arrival);
 [[nodiscard]] bool arrive_next(Execution& x);
 /// Ends the wait of these lanes for all but their last `pending` groups.
 void await_copies(Execution& x, Warp& warp, Mask lanes, std::uint32_t pending);
-/// Copies that nobody waited for are findings: their lanes have ended.
+/// Copies that were never waited for are findings: their lanes have ended.
 void report_pending(Execution& x, const Warp& warp);
 
 }  // namespace fatune::emulate

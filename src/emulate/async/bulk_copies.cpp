@@ -119,7 +119,7 @@ void note_issue(Execution& x, const BulkCopy& copy) {
   }
 }
 
-/// The bytes are in a block: whoever waits for its mbarrier may touch them.
+/// The bytes are in a block: threads that wait for its mbarrier may touch them.
 void arrive_in(Execution& x, const BulkCopy& copy, Block& block, std::uint32_t address,
                std::span<const std::uint8_t> bytes) {
   const auto count = static_cast<std::uint32_t>(bytes.size());

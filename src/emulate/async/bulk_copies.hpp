@@ -18,9 +18,9 @@ void issue(Execution& x, BulkCopy copy);
 void land_some_bulk(Execution& x);
 /// Ends the wait of these lanes for all but their last `pending` bulk groups.
 void await_bulk_groups(Execution& x, Warp& warp, Mask lanes, std::uint32_t pending);
-/// Stores of lanes that have ended, and nobody waited for, are findings.
+/// Stores of lanes that have ended, and that were never waited for, are findings.
 void report_pending_stores(Execution& x, const Warp& warp);
-/// At the cluster's end: loads that nobody waited for.
+/// At the cluster's end, reports loads that were never waited for.
 void report_pending_loads(Execution& x);
 
 }  // namespace fatune::emulate

@@ -81,7 +81,7 @@ class ProgramBuilder {
             .offset);
   }
 
-  /// A kernel whose last statement is no exit ends there all the same.
+  /// A kernel whose last statement is not an exit ends there too.
   void add_end() {
     Instruction end;
     end.flow = Flow::exit;

@@ -33,7 +33,7 @@ class Names {
   [[nodiscard]] const Register* find_register(std::string_view name) const;
   /// By its index into the function's.
   [[nodiscard]] const Register& register_at(std::size_t index) const { return registers_[index]; }
-  /// A register that no name means: for results that nobody wants.
+  /// A register without a name, for results that are not needed.
   [[nodiscard]] Operand unread();
   /// The predicate that carries are kept in.
   [[nodiscard]] Operand carry();

@@ -13,14 +13,14 @@ namespace {
 
 using enum ScalarType;
 
-/// A policy that nobody looks into.
+/// A cache policy, which has no effect.
 void make_policy(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   constexpr std::uint64_t kPolicy = std::uint64_t{1} << 60U;
   auto* const to = x.lanes<std::uint64_t>(warp, instruction.operands[0]);
   for_each_lane(mask, [&](int lane) { to[lane] = kPolicy; });
 }
 
-/// Time goes on from reading to reading, and means nothing.
+/// The time advances at every reading, and has no meaning.
 template <typename Lane>
 void read_clock(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   constexpr std::uint64_t kBetweenReads = 64;

@@ -16,7 +16,7 @@ class ClusterRunner {
   /// The result of a turn.
   enum class Turn : std::uint8_t {
     went_on,
-    spun,   ///< all who could go on poll, in vain: for what another cluster does, or for ever
+    spun,   ///< all runnable groups poll in vain: for another cluster, or for ever
     ended,  ///< all threads have
     failed  ///< a finding has: a trap, a deadlock, too many instructions; or the setup's `stopped`
   };
@@ -43,7 +43,7 @@ class ClusterRunner {
   /// Whether every runnable group spins.
   [[nodiscard]] bool all_spin() const;
   void run_group(Warp& warp, std::size_t index);
-  /// True when the group may go on at once.
+  /// True when the group may continue at once.
   [[nodiscard]] bool step(Warp& warp, std::size_t index);
   [[nodiscard]] Mask active_lanes(const Warp& warp, const Group& group,
                                   const Instruction& instruction);
@@ -63,7 +63,7 @@ class ClusterRunner {
   /// left.
   [[nodiscard]] bool go_on();
   [[nodiscard]] bool give_up_polling();
-  /// Lanes that a guard keeps out of a collective instruction go on without it.
+  /// Lanes that a guard excludes from a collective instruction continue without it.
   void split_inactive(Warp& warp, std::size_t index, Mask active);
   static void merge_groups(Warp& warp);
   void complete_barriers(Block& block);

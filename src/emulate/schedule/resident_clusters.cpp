@@ -9,7 +9,7 @@
 namespace fatune::emulate {
 namespace {
 
-// Clusters that run in turns while all go on.
+// The number of clusters that run in turns while all make progress.
 constexpr std::size_t kInTurns = 4;
 // Warp instructions that a cluster runs before another one's turn. On random schedules it is up to
 // chance.

@@ -12,8 +12,8 @@
 namespace fatune::emulate {
 
 /// Runs a launch's clusters as a chip does: some of them in turns; as one ends, the next begins.
-/// While they go on, few are there at a time. When all of them only poll, more begin, up to as many
-/// as the setup has room for: one of those may do what they poll for.
+/// While they make progress, few run at a time. When all of them only poll, more begin, up to as
+/// many as the setup has room for: one of those may do what they poll for.
 class ResidentClusters {
  public:
   ResidentClusters(const Program& program, GlobalMemory& memory, const LaunchSetup& setup,
