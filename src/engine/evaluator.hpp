@@ -55,7 +55,7 @@ class Evaluator {
 
   /// The limits of the GPU, with the memory that is free.
   [[nodiscard]] virtual const DeviceLimits& limits() const = 0;
-  /// `log` is told what would be needed to go on after a crash, and must live until finish().
+  /// `log` is told everything that resuming after a crash needs, and must live until finish().
   virtual void begin_problem(const Problem& problem, std::optional<double> budget_s,
                              RunLog& log) = 0;
   /// Goes on where an interrupted run was. False: the events make no sense here, and nothing of

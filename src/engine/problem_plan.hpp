@@ -11,7 +11,7 @@
 
 namespace fatune {
 
-/// A configuration that a rule of the space dropped and that is tried all the same.
+/// A configuration that is tried although a rule of the space dropped it.
 struct AuditedConfig {
   Config config;
   std::string rule;
@@ -28,7 +28,7 @@ struct ProblemPlan {
   Problem problem;
   int run = 1;                         ///< which repetition of the whole, from 1
   std::vector<Config> configs;         ///< in the documented order
-  std::optional<Config> kept_in_race;  ///< one of them whose time is wanted even if it is behind
+  std::optional<Config> kept_in_race;  ///< the one whose time is needed even if it is behind
   std::vector<PrunedConfig> pruned_here;
   std::int64_t pruned = 0;   ///< configurations of this dtype and d_head that rules dropped
   std::int64_t invalid = 0;  ///< ... that the family cannot build

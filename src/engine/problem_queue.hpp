@@ -22,8 +22,8 @@ class ProblemQueue {
 
   /// The problem is for this GPU (seat) alone. Before the first take().
   void reserve(std::size_t problem, std::size_t seat);
-  /// The next one that is reserved for the seat; else the next that is reserved for nobody. Nothing
-  /// when there is none. From any thread.
+  /// The next one that is reserved for the seat; else the next that is not reserved. Nothing when
+  /// there is none. From any thread.
   [[nodiscard]] std::optional<std::size_t> take(std::size_t seat);
   [[nodiscard]] std::size_t left() const;  ///< not yet taken
 

@@ -102,8 +102,8 @@ RunnerId ProblemRace::enter(Racer racer) {
   return join(std::move(racer));
 }
 
-/// The run that this one goes on with had closed the race without a trial whose outcome it knew;
-/// the outcome is lost (docs/store.md: damage). All race anew, with it.
+/// The run that this one resumes had closed the race without a trial whose outcome it knew; the
+/// outcome is lost (docs/store.md: damage). All race anew, with it.
 void ProblemRace::reopen() {
   spdlog::debug("a configuration joins late: its race begins anew");
   std::vector<Racer> racers = std::move(racers_);
@@ -296,7 +296,7 @@ bool ProblemRace::work() {
 
 // --- The end ---
 
-/// Those that the ranking's head rests on; with a fixed count, where nobody is dropped, all.
+/// The entries that decide the head of the ranking; with a fixed count, where none is dropped, all.
 bool ProblemRace::needs_recheck(const CandidateResult& result) const {
   const Racer& racer = racers_.at(result.candidate);
   const bool counts =

@@ -17,8 +17,8 @@
 
 namespace fatune {
 
-/// One problem's race on one GPU: race/ says whose sample is next, the measurer takes it, the log
-/// hears of it. Contracts as in Evaluator.
+/// One problem's race on one GPU: race/ chooses the next candidate, the measurer takes its sample,
+/// the log hears of it. Contracts as in Evaluator.
 class ProblemRace {
  public:
   /// The problem must have begun on `measurer`; it and `log` must outlive the race. `budget_s`
@@ -81,7 +81,7 @@ class ProblemRace {
   std::vector<Racer> racers_;  ///< by RunnerId
   ConditionsLog conditions_;
   Clock::time_point start_ = Clock::now();
-  double spent_before_s_ = 0.0;  ///< by the run that this one goes on with
+  double spent_before_s_ = 0.0;  ///< by the run that this one resumes
   double race_elapsed_s_ = 0.0;  ///< as last told to the race
   bool closed_ = false;
 };

@@ -72,9 +72,10 @@ class ProblemRun {
   std::deque<ReadyTrial> waiting_;  ///< that came while others were looked for
   std::size_t handled_ = 0;
   std::set<std::size_t> resumed_;
-  std::vector<JournalEvent> journaled_;  ///< that the run goes on from
+  std::vector<JournalEvent> journaled_;  ///< events from which the run resumes
   std::map<CodeKey, std::size_t> first_with_code_;
-  std::vector<std::pair<std::size_t, std::size_t>> repeats_;  ///< a trial, and whose code it has
+  std::vector<std::pair<std::size_t, std::size_t>>
+      repeats_;  ///< a trial, and the one with the same code
   std::set<std::size_t> finished_trials_;
   std::vector<Entry> finished_;
   ProblemReport report_;

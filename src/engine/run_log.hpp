@@ -46,7 +46,7 @@ class RunLog {
   virtual void drop_journal() {}
   /// The race has been told this. After take_over_journal(), if that was called.
   virtual void journal(const JournalEvent& /*event*/) {}
-  /// An earlier outcome that stands for an evaluation of the entry.
+  /// An earlier outcome that replaces an evaluation of the entry.
   [[nodiscard]] virtual std::optional<Outcome> recall(const Entry& /*entry*/,
                                                       const LaunchGeometry& /*launch*/) {
     return std::nullopt;
