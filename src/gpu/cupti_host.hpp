@@ -11,7 +11,7 @@
 
 namespace fatune::gpu {
 
-/// Bytes whose meaning is CUPTI's.
+/// Bytes in CUPTI's own format.
 using CuptiImage = std::vector<std::uint8_t>;
 
 /// The half of CUPTI's profiler that needs no GPU: turns the names of metrics into what the
