@@ -31,7 +31,7 @@ class GpuMonitor {
   /// Work, from its making to its end. One at a time.
   class Work {
    public:
-    explicit Work(GpuMonitor* monitor);  ///< null: nobody looks
+    explicit Work(GpuMonitor* monitor);  ///< null: nothing is read
     Work(const Work&) = delete;
     Work& operator=(const Work&) = delete;
     Work(Work&&) = delete;

@@ -70,7 +70,7 @@ struct Counted {
 };
 
 /// Verifies and times candidates on one GPU. Whatever a candidate does is an Outcome; an Error
-/// means that measuring as a whole cannot go on.
+/// means that measuring as a whole cannot continue.
 ///
 /// measure() does all of it for one candidate. The steps under it are there for callers that
 /// interleave candidates: admit() several, sample() them in turn, recheck() and retire() each.

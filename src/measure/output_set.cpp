@@ -83,7 +83,7 @@ void OutputSet::poison_with_guards(const gpu::Stream& stream) const {
   }
 }
 
-// With the padding, which is poison unless somebody has written there.
+// Includes the padding, which is poison unless the kernel has written there.
 void OutputSet::queue_fingerprint(InputSum* sum, const MeasurementModule& kernels,
                                   const gpu::Stream& stream) const {
   constexpr std::int64_t kChunk = 16;
@@ -134,7 +134,7 @@ const OutputSet::Counts& OutputSet::counts_of(std::size_t output) const {
   return host_counts_.host_as<const Counts>()[output];
 }
 
-// An output that nobody can compare is wrong when nothing at all was written there.
+// An output that cannot be compared is wrong when nothing at all was written there.
 ErrorStats OutputSet::stats_of(std::size_t output, const RowReferences* references) const {
   const KernelBuffer& of = outputs_[output].of;
   const Counts& counts = counts_of(output);

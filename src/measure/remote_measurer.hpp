@@ -25,9 +25,9 @@ namespace fatune {
 /// that callers see an Outcome and nothing more. Candidates are not blamed for what others did: a
 /// crash in a worker that others have used counts only when the suspect, alone in a fresh worker,
 /// crashes again, or has crashed its third worker; a worker in which a kernel has written where it
-/// must not is replaced before the next candidate; and one that somebody has killed (SIGKILL,
-/// SIGTERM: an operator, or the system when memory runs out) is nobody's fault, up to five times
-/// in a row.
+/// must not is replaced before the next candidate; and a worker that was killed from outside
+/// (SIGKILL, SIGTERM: an operator, or the system when memory runs out) is no candidate's fault, up
+/// to five times in a row.
 class RemoteMeasurer : public Measurer {
  public:
   /// Starts a worker. Throws Error(gpu_failure) when none can be started, or the Error with which
@@ -118,7 +118,7 @@ class RemoteMeasurer : public Measurer {
   double start_s_ = 0.0;
   int admissions_here_ = 0;             // in the present worker
   bool killed_ = false;                 // the last worker that died was killed by others
-  Blame blame_ = Blame::candidate;      // whose the last failure is
+  Blame blame_ = Blame::candidate;      // for the last failure
   std::map<CandidateId, int> crashes_;  // of workers that others had used
   std::optional<ProblemStart> problem_;
   std::map<CandidateId, Held> held_;

@@ -36,7 +36,7 @@ class SampleTimer {
   /// Device time of one run, in microseconds; waits for it and for what `around` queues. A sample
   /// whose gate opened by itself (the host was held up) is retaken; when that repeats, launches
   /// evidently wait for the device (a debugger, a sanitizer, CUDA_LAUNCH_BLOCKING), and the timer
-  /// goes on without the gate, with a warning. Throws gpu::DriverError.
+  /// continues without the gate, with a warning. Throws gpu::DriverError.
   [[nodiscard]] double take_sample(const KernelLaunch& kernel, const AroundRun& around = {});
 
   /// Queues what makes the L2 as cold as samples find it: writes the flush buffer, if there is one.
