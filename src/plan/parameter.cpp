@@ -18,7 +18,7 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) {
   });
 }
 
-/// Values are written into expressions (doubles) and C++ ints: larger ones are nobody's.
+/// Values are used in expressions (doubles) and C++ ints, so larger ones are not allowed.
 constexpr ParamValue kGreatestValue = 2147483647;
 
 std::optional<ParamValue> parse_number(std::string_view text) {
