@@ -8,7 +8,7 @@ namespace fatune {
 /// the reader has gone away, a write fails and the program continues.
 void secure_standard_streams();
 
-/// Ends the program as a write to a pipe without a reader does when nobody has asked otherwise.
+/// Ends the program as a write to a pipe without a reader does by default.
 void end_by_broken_pipe();
 
 }  // namespace fatune
