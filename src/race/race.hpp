@@ -18,7 +18,7 @@ namespace fatune {
 struct Step {
   enum class Kind {
     sample,    ///< take one sample of `candidate`; then record() it, or withdraw() the candidate
-    wait,      ///< nobody needs a sample: admit() another candidate, or close()
+    wait,      ///< no candidate needs a sample: admit() another candidate, or close()
     finished,  ///< result() is final
   };
   Kind kind = Kind::finished;
@@ -34,7 +34,7 @@ struct Step {
 ///       sample: race.record(take one sample of step.candidate, throttled?)
 ///       wait:   race.admit() when a candidate has been verified, race.close() when none is left
 ///
-/// A killed caller can go on with a journal of its calls of admit(), record(), withdraw() and
+/// A killed caller can resume with a journal of its calls of admit(), record(), withdraw() and
 /// close(), each with the elapsed_s of the last next() before it. It repeats them in their order to
 /// a new race of the same policy, with next(elapsed_s) before each. Other calls of next() leave no
 /// trace, provided that none of admit(), withdraw() of another and close() comes between a next()
@@ -77,8 +77,9 @@ class Race {
   /// its power cap. Throws std::invalid_argument unless the time is positive and finite,
   /// std::logic_error when no sample was asked for.
   void record(double time_us, bool throttled);
-  /// A candidate turned out to be broken: it gets no place, and whoever lost against it is in the
-  /// race again, or anew in the finals. Callable at any time, after the end too: ask next() then.
+  /// A candidate turned out to be broken: it gets no place, and candidates that lost against it are
+  /// in the race again, or anew in the finals. Callable at any time, after the end too: ask next()
+  /// then.
   void withdraw(RunnerId candidate);
 
   /// Also before the end: then of what has been accepted so far, and for a candidate without an
