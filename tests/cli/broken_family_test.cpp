@@ -30,7 +30,7 @@ TEST_F(BrokenFamily, HoldsEveryMistakeInThreeKernels) {
   EXPECT_EQ(list["kept"].size(), 21U);
 }
 
-/// What is said of a mistake in the log-sum-exp.
+/// The text about a mistake in the log-sum-exp.
 void expect_lse(const json& row) {
   struct Said {
     const char* fault;

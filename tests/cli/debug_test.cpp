@@ -68,7 +68,7 @@ TEST_F(DebugCommand, WithoutAGpuTheKernelIsEmulatedAndItSaysSo) {
   }
 }
 
-/// What must be the first that is wrong, as the mistake says: broken_flash.cu.
+/// The first wrong value that each mistake must cause: broken_flash.cu.
 struct Mistake {
   std::string fault;
   std::string tensor;

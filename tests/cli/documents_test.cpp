@@ -1,4 +1,4 @@
-// What README.md and docs/ tell people to type works, and prints what they show. An HTML comment
+// The commands in README.md and docs/ work, and print what the documents show. An HTML comment
 // before a block of code says what is special about it:
 //   shows: COMMAND      the block is what COMMAND prints, without a GPU
 //   without a GPU       its commands run where there is none; others have the fake GPU

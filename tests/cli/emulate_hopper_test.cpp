@@ -79,7 +79,7 @@ TEST_F(EmulateHopper, ABlockOfManyTilesIsRight) {
                words("--seq 8 --seq-kv 64 --heads 64 --batch 5 --kv-heads 4 --schedules 1"));
 }
 
-/// What the tuning space keeps for one head dimension and problem.
+/// The configurations that the tuning space keeps for one head dimension and problem.
 class HopperSpace : public ProgramTest {
  protected:
   json list(const std::string& d_head, const std::vector<std::string>& problem) {

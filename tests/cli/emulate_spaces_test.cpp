@@ -30,7 +30,7 @@ void PrintTo(const Wavefronts& of, std::ostream* out) {
   *out << of.all << " wavefronts, ideally " << of.ideal;
 }
 
-/// What arithmetic says of flash_sm80, for one head of kAligned positions.
+/// The counts of flash_sm80 by arithmetic, for one head of kAligned positions.
 class Prediction {
  public:
   explicit Prediction(const json& parameters) : parameters_(parameters) {}

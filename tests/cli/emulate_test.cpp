@@ -69,7 +69,7 @@ TEST_F(Emulate, AMissingBarrierIsARaceAtItsSourceLine) {
   EXPECT_THAT(finding["source"].get<std::string>(), HasSubstr("flash_sm80/"));
 }
 
-/// Of every access that nothing orders: what it does, where, and by which thread.
+/// The kind, place and thread of every access that nothing orders.
 void expect_end(const json& end) {
   EXPECT_THAT(end["access"].get<std::string>(), ContainsRegex("^(asynchronous )?(read|write)$"));
   EXPECT_THAT(end["source"].get<std::string>(), HasSubstr("broken_flash/broken_flash.cu:"));
@@ -265,7 +265,7 @@ TEST_F(Emulate, WhatEndsARunIsReportedWhateverIsAskedFor) {
   EXPECT_TRUE(has_finding(report["configs"][0], "trap"));
 }
 
-// What a compiler leaves of an uninitialised variable is a register that only inline PTX reads.
+// Compilers leave reads of an uninitialised register only in inline PTX.
 TEST_F(Emulate, ARegisterThatNothingWritesIsUninitialised) {
   const std::string folder = toy_family_with(
       "float forgotten; asm volatile(\"add.f32 %0, %0, 0f00000000;\" : \"+f\"(forgotten));");

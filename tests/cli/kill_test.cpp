@@ -68,7 +68,7 @@ class Killing : public ProgramTest {
     return samples;
   }
 
-  /// Of all runs, without copies.
+  /// The samples of all runs, without copies.
   [[nodiscard]] std::set<double> stored_samples() const {
     Database database(path(".local/share/fatune/fatune.db"), Database::Mode::existing,
                       milliseconds(5000));

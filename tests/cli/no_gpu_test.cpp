@@ -1,4 +1,4 @@
-// What sweep and run do on a machine without a GPU.
+// sweep and run on a machine without a GPU.
 #include "cli/program.hpp"
 
 #include <sstream>

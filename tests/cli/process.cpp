@@ -21,7 +21,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// What the program writes to its terminal comes out as it is.
+/// Output of the program to its terminal is passed on unchanged.
 void make_raw(int terminal) {
   termios settings{};
   ::tcgetattr(terminal, &settings);

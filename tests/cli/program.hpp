@@ -26,7 +26,8 @@ class ProgramTest : public testing::Test {
   ProgramTest& operator=(ProgramTest&&) = delete;
 
   ProcessResult fatune(const std::vector<std::string>& arguments);
-  /// The same, and its standard output as JSON; the test fails unless it ends with `expected`.
+  /// Runs fatune, and parses its standard output as JSON; the test fails unless it ends with
+  /// `expected`.
   nlohmann::json fatune_json(const std::vector<std::string>& arguments,
                              ExitCode expected = ExitCode::ok);
 

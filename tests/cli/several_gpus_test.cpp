@@ -121,7 +121,7 @@ TEST_F(SeveralGpus, OfSeveralModelsAreOneCsvWithADeviceColumn) {
   EXPECT_EQ(of_h200, 4);
 }
 
-// What was measured before an error is not lost: the second model's files cannot be written.
+// Measurements before an error are not lost: the second model's files cannot be written.
 TEST_F(SeveralGpus, AnErrorOnTheSecondModelKeepsTheFirstOnesReport) {
   process_.environment["FATUNE_FAKE_NAMES"] = "Fake A100,Fake H200";
   std::filesystem::create_directories(path("out"));

@@ -1,4 +1,4 @@
-// What a run over several problems ends with.
+// The summary at the end of a run over several problems.
 #include "cli/program.hpp"
 
 namespace fatune::testing_cli {

@@ -1,4 +1,4 @@
-// What a user sees who sits at a terminal: both streams are pseudo-terminals.
+// Output on a terminal: both streams are pseudo-terminals.
 #include "cli/program.hpp"
 
 #include <array>
@@ -30,7 +30,7 @@ std::string without_colours(const std::string& text) {
   return std::regex_replace(text, colour, "");
 }
 
-/// Of those that could have been broken: a path stays whole.
+/// Only lines that could have been broken count: a path stays whole.
 std::size_t widest_line(const std::string& text) {
   std::size_t width = 0;
   for (const std::string& line : split(without_colours(text), '\n')) {

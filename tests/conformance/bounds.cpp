@@ -11,8 +11,8 @@ struct OpcodeBound {
   Bound bound;
 };
 
-// What PTX ISA 9.0 says of each opcode's error in sections 9.7.3 (single precision) and 9.7.4 (16
-// bits), plus half of a last place: the emulator's own rounding. The first that fits counts.
+// The error of each opcode by PTX ISA 9.0, sections 9.7.3 (single precision) and 9.7.4 (16 bits),
+// plus half of a last place: the emulator's own rounding. The first that fits counts.
 constexpr double kLastPlace = 0x1p-24;
 constexpr double kLeastNormal =
     0x1p-126;  // results near it may be flushed by one and not the other

@@ -129,7 +129,7 @@ Kind kind_of(std::string_view name) {
       {"f64", {b64, Domain::real}},
       {"e4m3x2", {b16, Domain::fp8}},
       {"e5m2x2", {b16, Domain::fp8}},
-      // Of twice the width.
+      // Types of twice the width.
       {"wide_u16", {b32, Domain::bits}},
       {"wide_s16", {b32, Domain::bits}},
       {"wide_u32", {b64, Domain::bits}},

@@ -37,7 +37,7 @@ enum class Range : std::uint8_t {
   near,    ///< numbers of about 1
 };
 
-/// What an operand or a result is.
+/// The kind of an operand or a result.
 struct Kind {
   Storage storage = Storage::b32;
   Domain domain = Domain::bits;

@@ -61,7 +61,7 @@ Edges integer_edges(unsigned width) {
           100};
 }
 
-/// Of a format with so many bits of exponent and of fraction, both signs.
+/// Edge values of a format with so many bits of exponent and of fraction, both signs.
 Edges float_edges(unsigned exponent, unsigned fraction) {
   const std::uint64_t one = ((std::uint64_t{1} << (exponent - 1)) - 1) << fraction;
   const std::uint64_t infinite = ((std::uint64_t{1} << exponent) - 1) << fraction;
@@ -227,7 +227,7 @@ std::uint64_t moderate_value(const Kind& kind, Random& random) {
   }
 }
 
-/// What has no edges of its own.
+/// A value of a type without edges of its own.
 std::uint64_t small_domain(const Kind& kind, Random& random) {
   switch (kind.domain) {
     case Domain::lane:

@@ -13,7 +13,7 @@ namespace fatune::conformance {
 /// is made; fewer tuples are the first of more.
 [[nodiscard]] std::vector<std::uint64_t> operand_values(const Case& one, std::size_t tuples);
 
-/// Of values and of texts; to notice that something has changed.
+/// Hash of values and of texts, to notice changes.
 [[nodiscard]] std::uint64_t hash_of(const std::vector<std::uint64_t>& values);
 
 }  // namespace fatune::conformance

@@ -10,10 +10,10 @@
 
 namespace fatune::conformance {
 
-/// Of every case, so many threads' results are kept.
+/// The number of threads whose results are kept for each case.
 inline constexpr std::size_t kRecordedTuples = 256;
 
-/// What a GPU gave.
+/// The results of a GPU.
 struct Recording {
   struct Results {
     std::uint64_t operands_hash = 0;  ///< of what they were computed from

@@ -8,7 +8,7 @@
 
 namespace fatune::conformance {
 
-/// What a kernel reads: a slot for each operand; a byte at least.
+/// The input of a kernel: a slot for each operand; at least one byte.
 [[nodiscard]] std::vector<std::uint8_t> input_bytes(const std::vector<std::uint64_t>& operands);
 /// The results in what a kernel has written, thread by thread.
 [[nodiscard]] std::vector<std::uint64_t> results_of(const Case& one,

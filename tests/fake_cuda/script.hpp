@@ -4,7 +4,7 @@
 
 #include <string>
 
-/// What the environment variables say (README.md beside this file).
+/// The settings of the environment variables (README.md beside this file).
 namespace fake_cuda {
 
 [[nodiscard]] std::string text_setting(const char* variable, const char* default_value);
@@ -13,9 +13,9 @@ namespace fake_cuda {
 [[nodiscard]] bool runs_kernels();
 /// Compute capability as 10 * major + minor.
 [[nodiscard]] int compute_capability();
-/// What this call of the function is to return, by FATUNE_FAKE_FAIL; counts calls.
+/// The result of this call of the function, by FATUNE_FAKE_FAIL; counts calls.
 [[nodiscard]] CUresult scripted_failure(const std::string& function);
-/// What the launch of that number (from 1) does to the context, by FATUNE_FAKE_KERNEL_ERROR.
+/// The effect on the context of the launch of that number (from 1), by FATUNE_FAKE_KERNEL_ERROR.
 [[nodiscard]] CUresult scripted_kernel_error(long long launch, const std::string& kernel);
 
 }  // namespace fake_cuda

@@ -28,7 +28,7 @@ struct State {
 
 [[nodiscard]] State& state();
 
-/// What a call returns before it does anything: scripted, then the dead context's error.
+/// The error of a call before it does anything: the scripted one, then the dead context's.
 [[nodiscard]] CUresult gate(const char* function);
 
 using LaunchHook = void (*)(const char* kernel, void** arguments);

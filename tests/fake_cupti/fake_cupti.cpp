@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t kImageBytes = 64;
 
-/// What is in a counter data image.
+/// The content of a counter data image.
 struct CounterData {
   std::size_t ranges = 0;
 };

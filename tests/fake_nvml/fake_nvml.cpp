@@ -21,7 +21,7 @@ unsigned setting(const char* variable, unsigned default_value) {
   return text == nullptr ? default_value : static_cast<unsigned>(std::strtoul(text, nullptr, 10));
 }
 
-/// What the call is to return.
+/// The result of the call.
 int scripted(const std::string& function) {
   const char* const text = std::getenv("FATUNE_FAKE_NVML_FAIL");
   std::istringstream rules(text == nullptr ? "" : text);

@@ -29,7 +29,7 @@ Json read_script() {
   return text == nullptr ? Json::object() : Json::parse(text);
 }
 
-/// What a fault does to the process itself, if it is one of that kind.
+/// Carries out a fault of the process itself, if it is one of that kind.
 void do_to_process(const std::string& what) {
   std::istringstream words(what);
   std::string action;
@@ -63,7 +63,7 @@ Value by_label(const Json& values, const std::string& label, const Value& otherw
   return otherwise;
 }
 
-/// What the script says of every candidate's times.
+/// The script's times of every candidate.
 class Clock {
  public:
   explicit Clock(const Json& script)

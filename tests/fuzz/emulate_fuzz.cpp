@@ -52,7 +52,7 @@ Shape shape_of(std::string_view text) {
   return shape;
 }
 
-/// Of each rank one, and every swizzle: boxes that the shared memory of the seeds has room for.
+/// One map of each rank, and every swizzle, with boxes that fit the shared memory of the seeds.
 std::vector<TensorMap> tensor_maps(std::uint64_t data) {
   std::vector<TensorMap> maps;
   const auto add = [&](std::uint32_t rank, std::uint32_t width, std::uint32_t height,

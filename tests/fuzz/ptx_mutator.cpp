@@ -8,7 +8,8 @@
 namespace fatune::fuzz {
 namespace {
 
-/// What is put in: forms of every group of instructions, with the registers that seeds declare.
+/// The statements to insert: forms of every group of instructions, with the registers that seeds
+/// declare.
 constexpr std::array kInserted{
     "mbarrier.init.shared.b64 [%r2], 1",
     "mbarrier.inval.shared.b64 [%r2]",

@@ -62,7 +62,7 @@ class GpuProducts : public testing::TestWithParam<ProductCase> {
   std::optional<gpu::Context> context_;
 };
 
-/// What the kernel stores on the GPU.
+/// The values that the kernel stores on the GPU.
 std::vector<std::uint32_t> sums_of_gpu(const ProductCase& c) {
   const std::string text = product_kernel(c);
   const gpu::Module module(std::span<const char>(text.c_str(), text.size() + 1));

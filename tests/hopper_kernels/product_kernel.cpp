@@ -268,7 +268,7 @@ std::string product_kernel(const ProductCase& c) {
              sums_of(c), a_bytes + b_bytes, a_bytes, kMapB, a_bytes + b_bytes) +
          loads(layout_a(c), "%r5", "%w0") + loads(layout_b(c), "%r6", "%w2") +
          "WAIT: mbarrier.try_wait.parity.shared.b64 %p3, [%r8], 0;\n@!%p3 bra WAIT;\n"
-         // Of A in registers: row warp * 16 + lane / 4, k lane % 4 * 2.
+         // The place of A's elements in registers: row warp * 16 + lane / 4, k lane % 4 * 2.
          "shr.u32 %r12, %r0, 5;\nshl.b32 %r12, %r12, 4;\nand.b32 %r13, %r0, 31;\n"
          "shr.u32 %r14, %r13, 2;\nadd.u32 %r12, %r12, %r14;\nand.b32 %r13, %r13, 3;\n" +
          fmt::format("mul.lo.u32 %r12, %r12, {};\nshl.b32 %r13, %r13, 2;\n", kDepth * 2) +

@@ -48,7 +48,7 @@ inline constexpr std::uint32_t kInputBytes = kDataB + 256 * kDepth * 2;
 /// 32-bit registers of each thread.
 [[nodiscard]] std::uint32_t sums_of(const ProductCase& c);
 
-/// What the tensor maps are made of, the buffer being at `address`: of A, of B.
+/// The members of the tensor maps of A and of B, for a buffer at `address`.
 [[nodiscard]] std::array<emulate::TensorMap, 2> product_maps(const ProductCase& c,
                                                              std::uint64_t address);
 /// Bytes from kDataA on: small integers, so that sums are exact whatever their order; or random.

@@ -1,4 +1,4 @@
-// What a profiler hears of ranges, written to a file: README.md beside this file.
+// Writes to a file what a profiler is told of ranges: README.md beside this file.
 #include <nvtx3/nvToolsExt.h>
 
 #include <cstdlib>

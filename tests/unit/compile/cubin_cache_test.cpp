@@ -169,7 +169,7 @@ TEST_F(CubinCacheTest, ClearsItsEntriesAndNothingElse) {
   EXPECT_TRUE(fs::exists(path() / "notes.txt"));
 }
 
-/// What spdlog's default logger writes while this lives.
+/// Collects what spdlog's default logger writes while this lives.
 class CapturedLog {
  public:
   CapturedLog() {

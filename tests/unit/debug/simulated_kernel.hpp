@@ -6,7 +6,7 @@
 
 namespace fatune::fixtures {
 
-/// What can be wrong with it.
+/// The possible mistakes of the simulated kernel.
 enum class Fault {
   none,
   mask_off_by_one,    ///< a causal query sees the key after its own

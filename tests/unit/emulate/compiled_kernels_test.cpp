@@ -106,7 +106,7 @@ Trial trial_of(std::vector<std::uint8_t> parameters) {
   return trial;
 }
 
-/// What the kernel copied, without findings.
+/// The bytes that the kernel copied, without findings.
 std::vector<std::uint16_t> copied(const std::string& ptx, const Trial& trial) {
   const Emulated done = emulate(ptx, trial);
   EXPECT_THAT(done.findings(), IsEmpty());

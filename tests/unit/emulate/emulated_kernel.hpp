@@ -29,7 +29,7 @@ struct Trial {
   bool both_ends = false;  ///< Checks::both_ends
 };
 
-/// What a run left behind.
+/// The state after a run.
 struct Emulated {
   LaunchResult result;
   std::vector<std::uint8_t> output;
@@ -37,7 +37,7 @@ struct Emulated {
 
   /// "race at line 31: writes shared memory + 0, ..." for each finding.
   [[nodiscard]] std::vector<std::string> findings() const;
-  /// What thread `thread` stored to its 16 bytes.
+  /// The values that thread `thread` stored to its 16 bytes.
   [[nodiscard]] std::uint64_t stored(std::uint32_t thread = 0) const;
 };
 

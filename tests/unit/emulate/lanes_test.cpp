@@ -9,7 +9,7 @@
 namespace fatune::emulate {
 namespace {
 
-/// What lane `lane` gets from `shfl.sync` of the lanes' numbers; + 100 out of range.
+/// The value that lane `lane` gets from `shfl.sync` of the lanes' numbers; + 100 out of range.
 std::uint64_t shuffled(const char* mode, int by, int c, std::uint32_t lane) {
   const Emulated done = emulate(kernel_text(
       fmt::format("shfl.sync.{}.b32 %r3|%p1, %r0, {}, {}, -1;\n@!%p1 add.u32 %r3, %r3, 100;\n"

@@ -15,7 +15,7 @@ using testing::StartsWith;
 
 namespace {
 
-/// The same run with both ends kept says the same, and names the other end of whatever has one.
+/// A run that keeps both ends has the same findings, and names the other access of each race.
 void expect_both_ends(const std::string& text, const Emulated& done, Trial trial) {
   trial.both_ends = true;
   const Emulated again = emulate(text, trial);

@@ -19,7 +19,7 @@ InstructionCounts executed(std::uint64_t warps) {
   return counts;
 }
 
-/// What a kernel of these statements does when each is executed ten times.
+/// The work of a kernel of these statements when each is executed ten times.
 CountedWork work_of(const std::string& statements) {
   const PtxModule module = parse_ptx(
       ".visible .entry k()\n{\n.reg .pred %p<9>; .reg .b32 %r<20>; .reg .f32 %f<20>;\n"

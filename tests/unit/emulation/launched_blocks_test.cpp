@@ -36,7 +36,7 @@ bool finishes(const std::string& ptx, const EmulatedLaunch& launch) {
       .result.finished;
 }
 
-/// What the driver would refuse.
+/// Launches that the driver would refuse.
 std::string why_refused(const std::string& ptx, const EmulatedLaunch& launch) {
   try {
     (void)finishes(ptx, launch);

@@ -19,7 +19,7 @@ Entry entry(const std::string& config, const std::string& pruned_by, Outcome out
   return entry;
 }
 
-/// Of two samples.
+/// A time of two samples.
 Measured measured(double us) {
   Measured measured;
   measured.timing.samples_us = {us, us};

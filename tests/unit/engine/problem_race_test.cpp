@@ -350,7 +350,7 @@ TEST(ProblemRace, SamplesWithoutTheGateThatWasAskedForAreWarnedOf) {
   }
 }
 
-/// What happens in a race that is cut off and gone on with.
+/// The events of a race that is cut off and resumed.
 Parts eventful_field() {
   Parts parts = field();
   parts["c"].samples_until_crash = 4;

@@ -53,13 +53,13 @@ class RecordingLog : public RunLog {
     ended.push_back({report, finished});
   }
 
-  // What an earlier run left.
+  // Records of an earlier run.
   std::set<std::int64_t> begun_before;  ///< sequence lengths
   std::optional<ProblemReport> earlier_report;
   std::vector<JournalEvent> earlier_events;
   std::map<std::string, Outcome> earlier_outcomes;  ///< by short form
 
-  // What it was told.
+  // The events that it was told.
   std::vector<ProblemReport> begun;
   std::vector<JournalEvent> events;
   int drops = 0;

@@ -88,7 +88,7 @@ class ScriptedEvaluator : public Evaluator {
   int interrupt_at = -1;  ///< a piece of work, from 1
   int fail_at = -1;
 
-  // What happened.
+  // The calls that happened.
   std::vector<std::int64_t> begun;  ///< lengths
   std::vector<std::optional<double>> budgets_s;
   std::vector<std::string> admitted;

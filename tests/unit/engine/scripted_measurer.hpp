@@ -33,7 +33,7 @@ class ScriptedMeasurer : public Measurer {
   void retire(CandidateId id) override { labels_.erase(id); }
   [[nodiscard]] bool context_lost() const noexcept override { return false; }
 
-  /// Of the calls so far, those of this kind: "admit", "sample", "recheck", "count".
+  /// The calls of this kind so far: "admit", "sample", "recheck", "count".
   [[nodiscard]] int call_count(const std::string& what) const;
 
   std::map<std::string, Part> parts_;

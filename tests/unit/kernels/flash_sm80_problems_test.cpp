@@ -67,7 +67,7 @@ std::string describe_case(const ProblemCase& on) {
                      describe(on.problem), on.seed);
 }
 
-/// What the kernel left in memory, and what it took to get there.
+/// The memory after the kernel, and the cost of running it.
 struct ProblemRun {
   std::vector<std::uint16_t> o;
   std::vector<float> lse;
@@ -203,7 +203,7 @@ ProblemRun run_problem(const ProblemCase& on, const ProblemInputs& inputs) {
   return run;
 }
 
-/// Of fp32 sums of 16-bit products, rounded to the element type once; inputs are normal.
+/// The error of fp32 sums of 16-bit products, rounded to the element type once; inputs are normal.
 double output_limit(DType dtype) { return dtype == DType::fp16 ? 0.006 : 0.03; }
 constexpr double kLseLimit = 1e-4;
 

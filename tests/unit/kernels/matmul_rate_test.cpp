@@ -32,7 +32,7 @@ void PrintTo(const MatmulTarget& target, std::ostream* out) {
   *out << dtype_name(target.dtype) << ' ' << arch_name(target.arch);
 }
 
-/// What a launch of two blocks has left behind.
+/// The memory after a launch of two blocks.
 struct MatmulRun {
   std::vector<std::uint16_t> a, b;
   std::vector<float> sums;

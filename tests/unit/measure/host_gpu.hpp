@@ -34,9 +34,9 @@ class HostGpu {
   /// Takes over the fake driver's launches (FakeDriver::reset() ends that).
   void attach();
 
-  /// What a launch of the candidate does. At first: attention, rounded once.
+  /// The effect of a launch of the candidate. At first: attention, rounded once.
   Behaviour candidate = [this](const AttentionForwardArgs& args) { compute_attention(args); };
-  /// What a launch of the gate does. At first: nothing, the host's flag comes later.
+  /// The effect of a launch of the gate. At first: nothing, the host's flag comes later.
   std::function<void(const GateArgs& args)> gate = [](const GateArgs&) {};
   /// Names of the kernels in the order of their launches.
   std::vector<std::string> launched;
@@ -44,14 +44,14 @@ class HostGpu {
   std::vector<std::array<unsigned, 3>> candidate_grids;
 
   void compute_attention(const AttentionForwardArgs& args) const;
-  /// Of the inputs that are there. shape: (batch, heads, seq_len)
+  /// The reference for the current inputs. shape: (batch, heads, seq_len)
   [[nodiscard]] std::vector<double> log_sum_exps(const AttentionForwardArgs& args) const;
   [[nodiscard]] long count(const std::string& kernel) const;
 
   [[nodiscard]] static DeviceLimits limits();
   /// The kernels' names without their code, which runs on the host.
   [[nodiscard]] static const Artifact& measurement_kernels();
-  /// The same of matmul_request().
+  /// The artifact of matmul_request().
   static const Artifact& matmul_kernel();
   /// With the arguments for that problem.
   [[nodiscard]] static Candidate make_candidate(const Problem& problem = kHostProblem);

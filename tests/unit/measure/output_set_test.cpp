@@ -1,5 +1,5 @@
-// What kernels write beside O, through the whole of measuring: the log-sum-exps of a problem that
-// wants them, and an output that nobody can compare.
+// Outputs beside O, through the whole of measuring: the log-sum-exps of a problem that wants them,
+// and an output that nobody can compare.
 #include "measure/output_set.hpp"
 
 #include <gmock/gmock.h>
@@ -190,7 +190,7 @@ TEST_F(OutputSetTest, OtherLastBitsAreNotDeterministic) {
   EXPECT_FALSE(std::get<Measured>(outcome).verification.deterministic);
 }
 
-/// The same list of arguments, with an output that nobody knows.
+/// That list of arguments, with an unknown output.
 class UncheckedOutputTest : public OutputSetTest {
  protected:
   void SetUp() override {

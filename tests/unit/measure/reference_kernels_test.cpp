@@ -333,7 +333,7 @@ class RowStatisticsKernels : public ReferenceAttention {
     return counts;
   }
 
-  /// What a right kernel writes.
+  /// The output of a right kernel.
   [[nodiscard]] std::vector<float> right(RowValue what) const {
     std::vector<float> output;
     for (const RowStatistics& row : truth_) {

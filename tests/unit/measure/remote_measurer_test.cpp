@@ -337,7 +337,7 @@ TEST_F(RemoteMeasurerTest, SaysHowFastDenseProductsAre) {
   EXPECT_EQ(rate.sm_mhz, 1755.0);
 }
 
-/// What goes wrong with dense products, and a candidate is measured all the same.
+/// Dense products fail in these ways, and a candidate is measured nevertheless.
 class DenseProductsFail : public RemoteMeasurerTest,
                           public testing::WithParamInterface<std::pair<const char*, const char*>> {
 };

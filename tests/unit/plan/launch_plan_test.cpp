@@ -234,7 +234,7 @@ double counted_steps(const Problem& problem, std::int64_t b_r, std::int64_t b_c)
   return static_cast<double>(steps);
 }
 
-/// Of all shapes of tiles.
+/// Compares the steps for all shapes of tiles.
 void expect_counted_steps(const Problem& problem) {
   for (const std::int64_t b_r : {64, 128, 256}) {
     for (const std::int64_t b_c : {32, 64, 128}) {

@@ -1,4 +1,4 @@
-// What racing promises, on chips that behave badly: the best candidate is dropped in at most
+// The guarantees of racing, on chips that behave badly: the best candidate is dropped in at most
 // false_elimination of the races, and the winner is as fast as the best.
 #include <gtest/gtest.h>
 
@@ -51,7 +51,7 @@ Chip two_clocks() {
   return chip;
 }
 
-// What is believed of a GPU of one's own: two samples in a hundred are slow, by some per cent.
+// The assumption about an unshared GPU: two samples in a hundred are slow, by some per cent.
 Chip rare_spikes() {
   Chip chip;
   chip.noise = [](Random& random) {

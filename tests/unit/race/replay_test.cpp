@@ -10,7 +10,7 @@ namespace {
 
 using simulation::Random;
 
-// What happened, and the elapsed_s of the last next() before it.
+// An event, and the elapsed_s of the last next() before it.
 struct Event {
   enum class Kind { admit, record, withdraw, close };
   Kind kind = Kind::close;

@@ -36,7 +36,7 @@ RaceResult run(Race& race, const std::vector<double>& true_us, const Chip& chip,
 RaceResult run(const RacePolicy& policy, const std::vector<double>& true_us, const Chip& chip,
                std::uint64_t seed);
 
-/// The same, each with an admission sample.
+/// All candidates from the start, each with an admission sample.
 RaceResult run_admitted(const RacePolicy& policy, const std::vector<double>& true_us,
                         const Chip& chip, std::uint64_t seed);
 

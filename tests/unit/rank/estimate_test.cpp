@@ -44,7 +44,7 @@ TEST(Estimate, TensorWorkAloneTakesItsPeakTime) {
   EXPECT_DOUBLE_EQ(term(result, "tensor"), 1000.0);
 }
 
-/// What takes each of the counted pipes of device() as many microseconds.
+/// The work that takes each of the counted pipes of device() as many microseconds.
 CountedWork counted_work() {
   constexpr double kClocks = 100.0 * 1000;  // of all SMs in a microsecond
   CountedWork work;

@@ -25,7 +25,7 @@ Entry entry(ParamValue id, double median_us, int tie_group, double half_width_us
   return entry;
 }
 
-/// Of a problem with these configurations in their order; `candidates` 0: as many as there are.
+/// Judges a problem with these configurations in their order; `candidates` 0: as many as there are.
 WinnerCheck judge(std::vector<Entry> ranking, double tolerance_percent = 0.5,
                   std::size_t candidates = 0) {
   ProblemReport report;

@@ -65,7 +65,7 @@ std::string text_of(const JournalEvent& event) {
              std::tuple(static_cast<int>(event.kind), event.us, event.throttled, event.elapsed_s));
 }
 
-/// What a reader may see of the file: each part as it was written, or missing.
+/// The parts of the file that a reader may see: each as it was written, or missing.
 struct Seen {
   std::string run;
   std::string summary;

@@ -1,4 +1,4 @@
-// What a race was told survives, in order, and nothing that is damaged is taken for it.
+// Events that a race was told survive, in order, and damaged ones are not taken for them.
 #include "store/journal.hpp"
 
 #include <signal.h>

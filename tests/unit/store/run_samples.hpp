@@ -15,7 +15,7 @@ namespace fatune {
 [[nodiscard]] Measured sample_measurement(double median_us);
 [[nodiscard]] OutcomeOrigin tried();  ///< by the evaluator, with the launch of sample_launch()
 [[nodiscard]] LaunchGeometry sample_launch();
-/// What a run ends with.
+/// The report at the end of a run.
 [[nodiscard]] RunReport run_end(double wall_s, bool complete);
 
 }  // namespace fatune

@@ -1,4 +1,4 @@
-// What is written is read back the same.
+// Written data is read back unchanged.
 #include "store/run_reader.hpp"
 
 #include "record/record_json.hpp"

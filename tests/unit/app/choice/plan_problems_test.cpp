@@ -136,7 +136,7 @@ class ChooseAudited : public testing::Test {
   void drop(const char* text, const char* rule) {
     plan_.dropped.push_back({config(text), Pruned{rule, "why"}});
   }
-  /// Of a problem with FP16 and a head dimension of 64.
+  /// Chooses for a problem with FP16 and a head dimension of 64.
   [[nodiscard]] std::vector<AuditedConfig> choose(const AuditOptions& audit,
                                                   std::uint64_t seed = 1) const {
     std::vector<ProblemPlan> problems(1);

@@ -1,4 +1,4 @@
-// What a run is told of an interrupted one of the same plan.
+// The answers that a run gets about an interrupted one of the same plan.
 #include "app/run/store_log.hpp"
 
 #include "unit/store/run_samples.hpp"

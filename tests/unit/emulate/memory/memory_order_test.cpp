@@ -44,7 +44,7 @@ TEST(MemoryOrder, AtomicsOfManyThreadsDoNotRace) {
 }
 
 TEST(Barriers, CountVotes) {
-  // Of 96 threads those below 50 say yes.
+  // The threads below 50, of 96, say yes.
   const std::string text = kernel_text(
       "setp.lt.u32 %p1, %r0, 50;\nbar.red.popc.u32 %r1, 0, %p1;\n"
       "barrier.cta.red.popc.aligned.u32 %r2, 1, 96, !%p1;\n"

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint32_t kBytes = 64;
 constexpr std::size_t kAgents = 3;
 
-/// The same rules, byte by byte, with nothing put together.
+/// A reference with the same rules, byte by byte, without merged words.
 class PlainShadow {
  public:
   std::optional<SharedFault> read(const Accessor& who, std::uint32_t offset, std::uint32_t count) {

@@ -32,7 +32,7 @@ struct Form {
     }
     return fmt::format("{{{}}}", fmt::join(names, ", "));
   }
-  /// Of the row that lane %r0 is to name, as the form takes it.
+  /// The address of the row that lane %r0 is to name, as the form takes it.
   [[nodiscard]] std::string address() const { return generic ? "[%w5]" : "[%r5]"; }
 };
 
@@ -58,7 +58,7 @@ std::uint32_t element(int index, int row, int column) {
   return static_cast<std::uint32_t>(64 * index + 8 * row + column + 1000);
 }
 
-/// What lane `lane` has of a matrix.
+/// The elements of a matrix that lane `lane` has.
 std::uint32_t fragment(const Form& form, int index, int lane) {
   const int major = lane / 4;
   const int minor = lane % 4 * 2;

@@ -33,7 +33,7 @@ std::uint32_t as_bfloat(int value) { return to_bfloat(static_cast<float>(value))
 std::uint32_t as_float(int value) {
   return std::bit_cast<std::uint32_t>(static_cast<float>(value));
 }
-/// What is below the 19 bits of tf32 does not count.
+/// Bits below the 19 bits of tf32 do not count.
 std::uint32_t as_tf32(int value) { return as_float(value) | 0x1fffU; }
 std::uint32_t as_integer(int value) { return static_cast<std::uint32_t>(value); }
 
@@ -72,8 +72,8 @@ void append(std::vector<std::uint8_t>& to, std::uint32_t bits, std::size_t bytes
   to.insert(to.end(), from, from + bytes);
 }
 
-/// What a lane's registers of A, B and C hold, in their order. Elements that are neighbours along k
-/// share a register; see the section's figures.
+/// The contents of a lane's registers of A, B and C, in their order. Elements that are neighbours
+/// along k share a register; see the section's figures.
 std::vector<std::uint8_t> fragments(const MatrixForm& form, int lane) {
   const int packed = static_cast<int>(4 / form.element_bytes);
   const int step = 4 * packed;  // along k, from one register of a row to the next

@@ -23,7 +23,7 @@ const std::string kTile =
     ".shared .align 128 .b8 tile[1024]; .shared .align 8 .b8 bars[64];\nmov.u32 %r1, tile;\n"
     "mov.u32 %r2, bars;\nsetp.eq.u32 %p1, %r0, 0;\n@%p1 mbarrier.init.shared.b64 [%r2], 1;\n" +
     kSync;
-/// The same places in block rank 1, for thread 0 of block rank 0.
+/// The addresses of these places in block rank 1, for thread 0 of block rank 0.
 const std::string kOther =
     "mapa.shared::cluster.u32 %r3, %r1, 1;\nmapa.shared::cluster.u32 %r4, %r2, 1;\n"
     "mov.u32 %r5, %cluster_ctarank;\nsetp.eq.and.u32 %p1, %r5, 0, %p1;\n";

@@ -8,7 +8,7 @@
 namespace fatune::emulate {
 namespace {
 
-/// What the format says, by arithmetic: sign, 5 bits of exponent, 10 of fraction.
+/// The value of a half by arithmetic: sign, 5 bits of exponent, 10 of fraction.
 double half_value(std::uint16_t bits) {
   const int exponent = bits >> 10U & 31;
   const int fraction = bits & 1023;
