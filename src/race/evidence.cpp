@@ -6,9 +6,9 @@
 namespace fatune {
 namespace {
 
-// How the stake is split. At the default chances a hopeless loss makes 100 of its share, 0.1 *
-// 1000; two gross losses make 102 of either of theirs, 0.18 * 23.8 * 23.8; and four clear ones 99.6
-// of theirs, 0.32 * 4.2^4, to which the coins add what is missing.
+// The split of the stake. At the default chances a hopeless loss turns its share into 100: 0.1 *
+// 1000. Two gross losses turn either of their shares into 102: 0.18 * 23.8 * 23.8. Four clear
+// losses turn theirs into 99.6, 0.32 * 4.2^4, and the bets at even odds (coins) add the rest.
 constexpr double kCoinShare = 0.22;
 constexpr double kClearShare = 0.32;
 constexpr double kGrossShare = 0.18;          // bets on rounds alone

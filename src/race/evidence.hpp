@@ -21,14 +21,14 @@ enum class AdmissionLoss {
   hopeless,  ///< slower by more than the hopeless margin
 };
 
-/// With what probability, at most, these befall the best candidate.
+/// The greatest probabilities with which the best candidate has these losses.
 struct LossChances {
   double clear = 1.0 / 5;
   double gross = 1.0 / 25;
   double hopeless = 1.0 / 1000;
 };
 
-/// Evidence that a candidate is not the best, which may be looked at after every round.
+/// Evidence that a candidate is not the best, which may be examined after every round.
 ///
 /// Hypothesis: whatever the past, the chance that this candidate's sample exceeds the leader's of
 /// the same round
@@ -41,9 +41,10 @@ struct LossChances {
 ///   one round, of the best candidate, are seldom that slow. Rounds whose sentinel is off are left
 ///   out of it.
 ///
-/// And, of its admission sample: the chance that it exceeds the fastest of all admission samples by
-/// more than the admission margin is at most LossChances::gross, by more than the hopeless margin
-/// at most LossChances::hopeless, and knowing it makes no later loss more likely. Assumptions too.
+/// For its admission sample, the chance that it exceeds the fastest of all admission samples by
+/// more than the admission margin is at most LossChances::gross, and by more than the hopeless
+/// margin at most LossChances::hopeless; knowing it makes no later loss more likely. These are
+/// assumptions too.
 ///
 /// Each event is bet on with a share of the stake, at the odds of its chance. The stake is split
 /// over bettors of different kind and boldness, so that a clear loser and a marginal one are both
@@ -65,7 +66,7 @@ class LosingEvidence {
 
   /// Adds the loss of one round. `on_noise`: clear and gross losses are bet on in it.
   void add(Loss loss, bool on_noise = true);
-  /// Replaces what was said before: a loss is never taken back, but may become worse.
+  /// Replaces the earlier admission loss, which may become worse but never better.
   void set_admission(AdmissionLoss loss);
   /// 1 at first. 1 / stake() is the probability bound above.
   [[nodiscard]] double stake() const;

@@ -76,9 +76,10 @@ void Race::bet(const RoundSample& sample, bool off) {
   }
   runner.opponents.insert(*leader_);
   const double ratio = sample.time_us / *leader_us;
-  // Coins are tossed in a round that is off, and even thrown away, too: to bet on those alone in
-  // which the sentinel, perhaps the leader itself, was not slow, would favour it. Clear and gross
-  // losses are rare by assumption, which is not made of such rounds.
+  // Bets at even odds also count rounds that are off, even discarded ones: counting only the rounds
+  // in which the sentinel was not slow would favour the sentinel, which may be the leader. Bets on
+  // clear and gross losses leave such rounds out, because the assumption that these losses are rare
+  // does not cover them.
   runner.evidence.add(ratio > 1.0 + policy_.gross_margin   ? Loss::gross
                       : ratio > 1.0 + policy_.clear_margin ? Loss::clear
                       : ratio > 1.0 + policy_.margin       ? Loss::slight

@@ -19,7 +19,8 @@ const Series& ranked_series(const Runner& runner) {
 
 bool is_placed(const Runner& runner) { return !runner.withdrawn && !ranked_series(runner).empty(); }
 
-// Those of the finals, those eliminated there, the other contenders, the others eliminated.
+// The order: finalists, those eliminated in the finals, the other contenders, the others
+// eliminated.
 auto sort_key(const Runner& runner) {
   return std::tuple(runner.finals.empty(), runner.eliminated_in_round.has_value(),
                     ranked_series(runner).median_us());

@@ -25,8 +25,8 @@ constexpr double kSectorBytes = 32.0;
 constexpr double kWarpsIssued = 4.0;  // one by each scheduler
 
 /// Tensor rates: the peak (core/device_peaks.hpp). For sm_90 and newer, mma.sync: it reaches about
-/// 5/8 of the 4096 that only wgmma gets; wgmma what a GPU of 700 W holds of these
-/// (docs/estimate.md). Arithmetic and exponentials: CUDA programming guide, "Arithmetic
+/// 5/8 of the 4096 that only wgmma gets; wgmma reaches the part of these that a GPU of 700 W can
+/// sustain (docs/estimate.md). Arithmetic and exponentials: CUDA programming guide, "Arithmetic
 /// Instructions". Spills go through L1 and, on stores, L2: half of shared memory's; so do other
 /// accesses to global memory.
 SmRates rates_of(Arch arch) {
@@ -99,7 +99,7 @@ class Times {
   }
 
  private:
-  /// `rate`: of one SM and clock.
+  /// `rate`: that of one SM and clock.
   [[nodiscard]] double at_rate(double amount, double rate) const {
     return amount / (rate * sm_clocks_per_us_);
   }
