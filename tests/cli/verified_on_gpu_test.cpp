@@ -2,6 +2,7 @@
 // comparisons on the emulator.
 #include <set>
 #include <string>
+#include <vector>
 
 #include "cli/program.hpp"
 
@@ -87,6 +88,33 @@ TEST_F(VerifiedOnGpu, ACheckFindsEveryMistakeAndItsFigures) {
     }
   }
   EXPECT_EQ(wrong.size(), 6U) << report.dump(2);
+}
+
+/// The kinds of input that a right kernel was compared on, in their order.
+std::vector<std::string> kinds_of_input(const json& report) {
+  std::vector<std::string> kinds;
+  for (const json& check : report["checks"]) {
+    EXPECT_EQ(check["outcome"], "right") << check;
+    kinds.push_back(check["input"]);
+  }
+  return kinds;
+}
+
+TEST_F(VerifiedOnGpu, InputsHaveTheNamesThatTheyHaveInTheEmulator) {
+  const auto check = on_one_head(
+      {"check", "--kernel-dir", kToyFolder, "--seq", "40", "--config", "(FP16, 64, 32): unroll_1"});
+  auto emulated = check;
+  emulated.insert(emulated.end(), {"--device", "none"});
+  EXPECT_THAT(kinds_of_input(fatune_json(check)),
+              testing::UnorderedElementsAreArray(kinds_of_input(fatune_json(emulated))));
+}
+
+TEST_F(VerifiedOnGpu, AKernelThatTheFakeCannotRunIsNotTakenForARightOne) {
+  process_.environment.erase("LD_PRELOAD");
+  const ProcessResult result =
+      fatune(on_one_head({"check", "--kernel-dir", kToyFolder, "--seq", "40", "--config",
+                          "(FP16, 64, 32): unroll_1", "--cache-dir", path("cache")}));
+  expect_error(result, ExitCode::gpu_failure, {"CUDA_ERROR_NOT_SUPPORTED", "its PTX is unknown"});
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "attention/input_kind.hpp"
 #include "core/error.hpp"
 #include "data/file_tree.hpp"
 #include "data/json_file.hpp"
@@ -37,6 +38,14 @@ void expect_valid(const std::string& text, const char* schema) {
 
 json schema(const char* name) {
   return json::parse(FileTree().read(std::string("configs/schema/") + name + ".schema.json"));
+}
+
+TEST(OutputSchemas, DebugKnowsEveryKindOfInput) {
+  json kinds = json::array();
+  for (const InputKindText& text : kInputKindTexts) {
+    kinds.push_back(text.name);
+  }
+  EXPECT_EQ(schema("debug")["properties"]["init"]["enum"], kinds);
 }
 
 TEST(OutputSchemas, ResultsOfEveryOutcome) {
