@@ -95,7 +95,7 @@ TEST_F(SlowGpu, AnInterruptLeavesAPartialRankingAndTheSameCommandGoesOn) {
   const ProcessResult stopped = cut_off(long_run(), SIGINT);
   EXPECT_EQ(stopped.exit_code, static_cast<int>(ExitCode::interrupted)) << stopped.err;
   EXPECT_THAT(stopped.out, HasSubstr("INCOMPLETE"));
-  EXPECT_THAT(stopped.err, HasSubstr("the same command goes on from there"));
+  EXPECT_THAT(stopped.err, HasSubstr("the same command resumes from there"));
   expect_schema(read("out/results.json"), "results");
   const json before = results();
   EXPECT_FALSE(before["complete"]);

@@ -120,7 +120,7 @@ TEST_F(Storing, AnInterruptSaysHowToGoOn) {
   const ProcessResult result = fatune(arguments);
   let_run();
   EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::interrupted));
-  EXPECT_THAT(result.err, HasSubstr("the same command goes on from there"));
+  EXPECT_THAT(result.err, HasSubstr("the same command resumes from there"));
   EXPECT_EQ(fatune({"show", "1"}).out, result.out);
 }
 

@@ -31,7 +31,7 @@ void explain_interruption(const RunEnd& end, const PlannedRun& run, const Output
   print_note(output,
              fmt::format("fatune: interrupted: {} of {} configurations have no time yet{}",
                          all - count_tried(end.report), all,
-                         end.stored ? ".\n  What was measured is stored: the same command goes on "
+                         end.stored ? ".\n  The measurements are stored: the same command resumes "
                                       "from there (--fresh does not)"
                                     : ""));
 }
