@@ -29,11 +29,12 @@ struct RacePolicy {
   double hopeless_margin = 0.50;   ///< the admission sample alone may eliminate from here on
   double hopeless_chance = 1.0 / 1000;  ///< gross_chance of that
   bool admission_may_eliminate = true;
-  double sentinel_tolerance = 0.03;  ///< a round whose sentinel is further off is retaken
-  int most_sample_retakes = 3;       ///< of one candidate in one round, because of throttling
-  int most_round_retakes = 2;        ///< of one round, because of its sentinel
-  int most_retaken_rounds = 16;      ///< in the whole race
-  int most_rounds = 1000;            ///< of a race, and of its finals
+  double sentinel_tolerance =
+      0.03;                      ///< a round with a greater deviation of the sentinel is retaken
+  int most_sample_retakes = 3;   ///< of one candidate in one round, because of throttling
+  int most_round_retakes = 2;    ///< of one round, because of its sentinel
+  int most_retaken_rounds = 16;  ///< in the whole race
+  int most_rounds = 1000;        ///< of a race, and of its finals
   int least_race_samples = 3;  ///< of each contender, before they may be few enough for the finals
   double race_ci = 0.01;       ///< target_ci of the race, where contenders are more than finalists
   int most_finalists = 8;

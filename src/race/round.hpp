@@ -12,7 +12,7 @@ namespace fatune {
 struct RoundSample {
   RunnerId candidate = 0;
   double time_us = 0.0;
-  bool throttled = false;  ///< kept all the same: its retakes were used up
+  bool throttled = false;  ///< kept, because its retakes were used up
 };
 
 /// One sample of each member, in shuffled order. A throttled sample is thrown away and its
