@@ -44,7 +44,7 @@ struct WinnerOrigin {
 };
 
 struct WinnerReport {
-  WinnerOrigin file;  ///< whose winners were measured again
+  WinnerOrigin file;  ///< the origin of the winners that were measured again
   WinnerOrigin here;
   bool file_measured = true;  ///< false: the file's times are estimates
   bool complete = true;
