@@ -15,7 +15,7 @@ struct SanitizerReport {
   std::int64_t errors = 0;                 ///< by the summary, errors of API calls included
   std::int64_t warnings = 0;               ///< by racecheck's summary
   bool complete = false;                   ///< there is a summary: the tool came to its end
-  std::vector<std::string> problems;       ///< what the tool says of itself: it could not go on
+  std::vector<std::string> problems;  ///< the tool's reports about itself: it could not continue
 };
 
 /// Reads what compute-sanitizer (2022 to 2025) prints or writes to its --log-file. Lines that are
