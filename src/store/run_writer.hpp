@@ -35,7 +35,7 @@ struct OutcomeOrigin {
   std::optional<std::int64_t> source;  ///< the stored outcome that this one repeats
 };
 
-/// Writes one run as it goes on. Each call is one transaction: it is stored whole, or not at all
+/// Writes one run as it proceeds. Each call is one transaction: it is stored whole, or not at all
 /// and an Error is thrown.
 class RunWriter {
  public:
