@@ -3,7 +3,7 @@
 
 fatune_root="$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd)"
 
-# What every build depends on. A folder's own time tells of added and removed files.
+# The sources that every build depends on. A folder's own time shows added and removed files.
 fatune_sources=(CMakeLists.txt CMakePresets.json cmake configs kernels src scripts/setup)
 
 say() { echo "fatune: $*" >&2; }
