@@ -14,4 +14,7 @@ namespace fatune {
 /// counts half of all pairs where a causal problem has as many queries as keys and no window.
 [[nodiscard]] double literature_flop(const Problem& problem);
 
+/// FLOP per microsecond as TFLOP/s.
+inline constexpr double kFlopPerUsToTflops = 1e-6;
+
 }  // namespace fatune

@@ -9,7 +9,6 @@
 #include "core/outcome.hpp"
 #include "emit/coverage_text.hpp"
 #include "emit/device_fields.hpp"
-#include "emit/print_rows.hpp"
 
 namespace fatune {
 namespace {
@@ -32,10 +31,6 @@ double needed_bytes(const Problem& problem) {
   return bytes;
 }
 
-FieldValue number_if_there(const std::optional<double>& value) {
-  return value ? FieldValue{*value} : FieldValue{};
-}
-
 template <typename Get>
 FieldValue of_code(const R& r, const Get& get) {
   return r.best && r.best->facts ? FieldValue{std::int64_t{get(*r.best)}} : FieldValue{};
@@ -44,7 +39,7 @@ FieldValue of_code(const R& r, const Get& get) {
 std::vector<Field<R>> problem_columns() {
   return {
       {"variant", "variant", "part of the space that was tuned", 0, kEverywhere,
-       [](const R& r) { return FieldValue{r.variant}; }},
+       member<&R::variant>},
       {"problem", "problem", "what it was tuned for", 0, kForPrograms,
        [](const R& r) { return FieldValue{describe(r.problem)}; }},
       {"seq_len", "N_CTX", "positions of a sequence", 0, kEverywhere,
@@ -66,9 +61,9 @@ std::vector<Field<R>> figure_columns() {
       {"memory_mb", "MB", "Q, K, V and O, in 10^6 bytes", 2, kEverywhere,
        [](const R& r) { return FieldValue{needed_bytes(r.problem) / 1e6}; }},
       {"speed_up", "speed-up", "how many times as fast as the first variant on the same problem", 3,
-       kEverywhere, [](const R& r) { return number_if_there(r.speed_up); }},
+       kEverywhere, [](const R& r) { return value_or_none(r.speed_up); }},
       {"scaling", "scaling", "FLOP per second over those of the same variant on its first problem",
-       2, kEverywhere, [](const R& r) { return number_if_there(r.scaling); }},
+       2, kEverywhere, [](const R& r) { return value_or_none(r.scaling); }},
   };
 }
 
@@ -107,16 +102,24 @@ std::vector<Field<R>> resource_columns() {
   };
 }
 
-/// Behind the field of that heading; where a case has no best configuration, "-".
-void insert_shown(const std::vector<R>& results, TextTable& table) {
+/// The parameters that are shown; where a case has no best configuration, "-".
+void append_shown(const std::vector<R>& results, Table& table) {
   const auto shown =
       std::find_if(results.begin(), results.end(), [](const R& r) { return !r.shown.empty(); });
   for (std::size_t i = 0; shown != results.end() && i < shown->shown.size(); ++i) {
-    table.columns.push_back({shown->shown[i].name, true, {}});
-    for (std::size_t row = 0; row < results.size(); ++row) {
-      table.rows[row].push_back(i < results[row].shown.size() ? results[row].shown[i].text : "-");
+    std::vector<FieldValue> values;
+    for (const R& r : results) {
+      values.emplace_back(i < r.shown.size() ? r.shown[i].text : "-");
     }
+    const std::string& name = shown->shown[i].name;
+    append_column(table, {.name = name, .heading = name, .figure = true}, std::move(values));
   }
+}
+
+Table records_of(const CasesReport& report) {
+  Table table = table_of(case_fields(), report.results);
+  append_shown(report.results, table);
+  return table;
 }
 
 Json json_case(const R& result) {
@@ -126,21 +129,17 @@ Json json_case(const R& result) {
   return json;
 }
 
-std::string print_json(const CasesReport& report) {
-  Json json = {{"format", "fatune.cases"},
-               {"format_version", 1},
-               {"cases", report.name},
-               {"measured", report.measured},
-               {"complete", report.complete},
-               {"family", report.family},
-               {"space", report.space},
-               {"toolchain", json_toolchain(report.toolchain)},
-               {"device", json_object(device_fields(), report.device)}};
-  json["results"] = Json::array();
-  for (const R& result : report.results) {
-    json["results"].push_back(json_case(result));
-  }
-  return json_text(json);
+Json json_cases(const CasesReport& report) {
+  Json json = json_head("cases");
+  json["cases"] = report.name;
+  json["measured"] = report.measured;
+  json["complete"] = report.complete;
+  json["family"] = report.family;
+  json["space"] = report.space;
+  json["toolchain"] = json_toolchain(report.toolchain);
+  json["device"] = json_object(device_fields(), report.device);
+  json["results"] = json_list(report.results, json_case);
+  return json;
 }
 
 Coverage coverage_of(const CasesReport& report) {
@@ -158,22 +157,27 @@ std::string best_lines(const CasesReport& report) {
   return text;
 }
 
-std::string print_for_people(const CasesReport& report, const Page& page) {
-  const bool markdown = page.format == OutputFormat::markdown;
-  const std::string end = markdown ? "\n\n" : "\n";
-  const std::string plain =
-      "NOT MEASURED: nothing was timed; every time is an estimate (docs/estimate.md)";
-  const std::string unmeasured = markdown ? "**" + plain + "**" : plain;
-  TextTable table = table_for_people(case_fields(), report.results);
-  insert_shown(report.results, table);
-  std::string text = report.measured ? "" : unmeasured + end;
-  text += fmt::format("{}: {}{}", report.name, report.summary, end);
-  text += fmt::format("{} ({}) | {}, space {}{}", report.device.name, arch_name(report.device.arch),
-                      report.family, report.space, end);
-  text += report.results.empty() ? "" : draw_table(table, page) + "\n";
-  text += markdown ? "```\n" + best_lines(report) + "```\n" : best_lines(report);
-  text += incomplete_text(coverage_of(report));
-  return text + (report.measured ? "" : "\n" + unmeasured + "\n");
+Blocks blocks_of(const CasesReport& report) {
+  const block::Warning unmeasured{
+      "NOT MEASURED: nothing was timed; every time is an estimate (docs/estimate.md)"};
+  Blocks blocks;
+  if (!report.measured) {
+    append(blocks, {unmeasured, block::ParagraphEnd{}});
+  }
+  append(blocks,
+         {block::Text{fmt::format("{}: {}\n", report.name, report.summary)}, block::ParagraphEnd{},
+          block::Text{fmt::format("{} ({}) | {}, space {}\n", report.device.name,
+                                  arch_name(report.device.arch), report.family, report.space)},
+          block::ParagraphEnd{}});
+  if (!report.results.empty()) {
+    append(blocks, {block::Rows{records_of(report)}, block::Text{"\n"}});
+  }
+  append(blocks,
+         {block::Verbatim{best_lines(report)}, block::Text{incomplete_text(coverage_of(report))}});
+  if (!report.measured) {
+    append(blocks, {block::Text{"\n"}, unmeasured});
+  }
+  return blocks;
 }
 
 }  // namespace
@@ -189,16 +193,9 @@ const std::vector<Field<CaseResult>>& case_fields() {
   return fields;
 }
 
-std::string print_cases(const CasesReport& report, const Page& page) {
-  if (page.format == OutputFormat::json) {
-    return print_json(report);
-  }
-  if (page.format == OutputFormat::csv) {
-    TextTable table = table_for_programs(case_fields(), report.results);
-    insert_shown(report.results, table);
-    return draw_csv(table);
-  }
-  return print_for_people(report, page);
+Document cases_document(const CasesReport& report) {
+  return {[&] { return blocks_of(report); }, [&] { return records_of(report); },
+          [&] { return json_cases(report); }};
 }
 
 }  // namespace fatune

@@ -3,8 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "emit/field.hpp"
-#include "emit/page.hpp"
+#include "emit/document/document.hpp"
 #include "report/cases.hpp"
 
 namespace fatune {
@@ -12,6 +11,6 @@ namespace fatune {
 /// Every column of the cases, but for the parameters that are shown.
 [[nodiscard]] const std::vector<Field<CaseResult>>& case_fields();
 
-[[nodiscard]] std::string print_cases(const CasesReport& report, const Page& page);
+[[nodiscard]] Document cases_document(const CasesReport& report);
 
 }  // namespace fatune

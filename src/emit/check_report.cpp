@@ -9,7 +9,6 @@
 
 #include "emit/check_rows.hpp"
 #include "emit/coverage_text.hpp"
-#include "emit/print_rows.hpp"
 
 namespace fatune {
 namespace {
@@ -80,10 +79,16 @@ Json json_finding(const SanitizerFinding& finding) {
 Json json_check(const CheckedInput& row) {
   Json json = json_object(checked_input_fields(), row);
   json["rows"] = json_checked_rows(row);
-  json["findings"] = Json::array();
-  for (const SanitizerFinding& finding : row.findings) {
-    json["findings"].push_back(json_finding(finding));
-  }
+  json["findings"] = json_list(
+      row.findings, [](const SanitizerFinding& finding) { return json_finding(finding); });
+  return json;
+}
+
+Json json_checks(const std::vector<CheckedInput>& rows, const Coverage& coverage) {
+  Json json = json_head("check");
+  json["measured"] = false;
+  json["complete"] = coverage.complete;
+  json["checks"] = json_list(rows, json_check);
   return json;
 }
 
@@ -115,6 +120,15 @@ std::string count_text(const std::vector<CheckedInput>& worst, const Coverage& c
   return fmt::format("{}\n", fmt::join(parts, ", "));
 }
 
+Blocks blocks_of(const std::vector<CheckedInput>& rows, const Coverage& coverage) {
+  const std::vector<CheckedInput> worst = worst_rows(rows);
+  const std::string end = incomplete_text({worst.size(), coverage.planned, coverage.complete});
+  Blocks blocks{block::Text{headline(rows)}, block::Rows{table_of(checked_input_fields(), worst)},
+                block::Text{end + "\n" + count_text(worst, coverage)}};
+  append(blocks, checked_row_blocks(rows));
+  return blocks;
+}
+
 }  // namespace
 
 bool is_right(const CheckedInput& checked) { return checked.outcome == "right"; }
@@ -123,73 +137,60 @@ bool is_emulated(const CheckedInput& checked) { return checked.tool == kEmulator
 
 const std::vector<Field<CheckedInput>>& checked_input_fields() {
   static const std::vector<Field<CheckedInput>> fields{
-      {"problem", "problem", "what it was run on", 0, Shown::everywhere,
+      {"problem", "problem", "what it was run on", 0, kEverywhere,
        [](const CheckedInput& r) { return FieldValue{describe(r.problem)}; },
        ColumnFit{.once = true}},
-      {"config", "config", "the configuration's short form", 0, Shown::everywhere,
-       [](const CheckedInput& r) { return FieldValue{r.config}; }, ColumnFit{.config = true}},
-      {"seed", "seed", "of the random inputs", 0, Shown::everywhere,
+      {"config", "config", "the configuration's short form", 0, kEverywhere,
+       member<&CheckedInput::config>, ColumnFit{.config = true}},
+      {"seed", "seed", "of the random inputs", 0, kEverywhere,
        [](const CheckedInput& r) { return FieldValue{static_cast<std::int64_t>(r.seed)}; },
        ColumnFit{.once = true}},
-      {"tool", "tool", "tool of compute-sanitizer that it ran under, or emulator", 0,
-       Shown::everywhere, [](const CheckedInput& r) { return text_or_none(r.tool); },
-       ColumnFit{.once = true}},
+      {"tool", "tool", "tool of compute-sanitizer that it ran under, or emulator", 0, kEverywhere,
+       [](const CheckedInput& r) { return text_or_none(r.tool); }, ColumnFit{.once = true}},
       {"verified", "verified",
-       "how it was found right: gpu, or emulated (on the CPU); null: it was not", 0,
-       Shown::for_programs, verified},
-      {"outcome", "outcome", "right, wrong_result, crashed, ...", 0, Shown::everywhere,
-       [](const CheckedInput& r) { return FieldValue{r.outcome}; }, ColumnFit{.once = true}},
-      {"input", "input", "kind of input: normal, large_logits, dominating_key", 0,
-       Shown::everywhere,
+       "how it was found right: gpu, or emulated (on the CPU); null: it was not", 0, kForPrograms,
+       verified},
+      {"outcome", "outcome", "right, wrong_result, crashed, ...", 0, kEverywhere,
+       member<&CheckedInput::outcome>, ColumnFit{.once = true}},
+      {"input", "input", "kind of input: normal, large_logits, dominating_key", 0, kEverywhere,
        [](const CheckedInput& r) { return r.stats ? FieldValue{r.stats->input} : FieldValue{}; },
        ColumnFit{.leaves = 7, .once = true}},
       {"output", "output", "what is compared: O, or an output beside it, which has one reference",
-       0, Shown::for_programs,
+       0, kForPrograms,
        [](const CheckedInput& r) { return r.stats ? FieldValue{r.stats->output} : FieldValue{}; }},
       {"max_abs_error", "max err", "greatest absolute difference to the fp32 reference", 6,
-       Shown::everywhere, stat<&ErrorStats::max_abs_error>, ColumnFit{.leaves = 3}},
-      {"max_abs_difference", "max diff", "the same to the 16-bit reference", 6, Shown::everywhere,
+       kEverywhere, stat<&ErrorStats::max_abs_error>, ColumnFit{.leaves = 3}},
+      {"max_abs_difference", "max diff", "the same to the 16-bit reference", 6, kEverywhere,
        stat<&ErrorStats::max_abs_difference>, ColumnFit{.leaves = 4}},
-      {"limit", "limit", "the most that both may be", 6, Shown::everywhere,
-       stat<&ErrorStats::limit>, ColumnFit{.leaves = 2}},
-      {"percent_of_limit", "% of it", "the greater of both, as a part of the limit", 1,
-       Shown::everywhere, percent_of_limit, ColumnFit{.leaves = 6}},
-      {"elements", "elements", "compared", 0, Shown::for_programs, stat<&ErrorStats::elements>},
+      {"limit", "limit", "the most that both may be", 6, kEverywhere, stat<&ErrorStats::limit>,
+       ColumnFit{.leaves = 2}},
+      {"percent_of_limit", "% of it", "the greater of both, as a part of the limit", 1, kEverywhere,
+       percent_of_limit, ColumnFit{.leaves = 6}},
+      {"elements", "elements", "compared", 0, kForPrograms, stat<&ErrorStats::elements>},
       {"mismatched", "mismatched", "elements beyond atol 1e-5, rtol 1e-3 of the 16-bit reference",
-       0, Shown::everywhere, stat<&ErrorStats::mismatched>, ColumnFit{.leaves = 5}},
-      {"mismatched_percent", "%", "the same in percent", 3, Shown::everywhere,
+       0, kEverywhere, stat<&ErrorStats::mismatched>, ColumnFit{.leaves = 5}},
+      {"mismatched_percent", "%", "the same in percent", 3, kEverywhere,
        [](const CheckedInput& r) {
          return r.stats ? FieldValue{r.stats->mismatched_percent()} : FieldValue{};
        },
        ColumnFit{.leaves = 1}},
-      {"not_finite", "not finite", "NaN or infinite elements of the whole output", 0,
-       Shown::for_programs, stat<&ErrorStats::not_finite>},
-      {"guard_bytes_changed", "stray bytes", "bytes written outside the output", 0,
-       Shown::for_programs, stat<&ErrorStats::guard_bytes_changed>},
-      {"detail", "detail", "what is wrong", 0, Shown::everywhere,
+      {"not_finite", "not finite", "NaN or infinite elements of the whole output", 0, kForPrograms,
+       stat<&ErrorStats::not_finite>},
+      {"guard_bytes_changed", "stray bytes", "bytes written outside the output", 0, kForPrograms,
+       stat<&ErrorStats::guard_bytes_changed>},
+      {"detail", "detail", "what is wrong", 0, kEverywhere,
        [](const CheckedInput& r) { return text_or_none(r.detail); }, kWraps},
   };
   return fields;
 }
 
-std::string print_checked_inputs(const std::vector<CheckedInput>& rows, const Page& page,
-                                 const Coverage& coverage) {
-  if (page.format == OutputFormat::json) {
-    Json json = {{"format", "fatune.check"}, {"format_version", 1}, {"measured", false}};
-    json["complete"] = coverage.complete;
-    json["checks"] = Json::array();
-    for (const CheckedInput& row : rows) {
-      json["checks"].push_back(json_check(row));
-    }
-    return json_text(json);
-  }
-  if (page.format == OutputFormat::csv) {
-    return print_rows(checked_input_fields(), rows, page);
-  }
-  const std::vector<CheckedInput> worst = worst_rows(rows);
-  return headline(rows) + print_rows(checked_input_fields(), worst, page) +
-         incomplete_text({worst.size(), coverage.planned, coverage.complete}) + "\n" +
-         count_text(worst, coverage) + print_rows_for_people(rows, page);
+Document check_document(const std::vector<CheckedInput>& rows, const Coverage& coverage,
+                        bool with_rows) {
+  return {[&rows, coverage] { return blocks_of(rows, coverage); },
+          [&rows, with_rows] {
+            return with_rows ? checked_row_table(rows) : table_of(checked_input_fields(), rows);
+          },
+          [&rows, coverage] { return json_checks(rows, coverage); }};
 }
 
 }  // namespace fatune

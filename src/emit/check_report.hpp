@@ -9,8 +9,7 @@
 #include "core/outcome.hpp"
 #include "core/sanitizer.hpp"
 #include "emit/coverage.hpp"
-#include "emit/field.hpp"
-#include "emit/page.hpp"
+#include "emit/document/document.hpp"
 
 namespace fatune {
 
@@ -40,8 +39,10 @@ struct CheckedInput {
 /// each configuration, seed and tool, the input that came closest to its limit, or went furthest
 /// beyond it, and a last line that counts; then what is known of the outputs' rows. `coverage`:
 /// what was planned, each configuration with each seed and tool; what is done, the rows say.
-[[nodiscard]] std::string print_checked_inputs(const std::vector<CheckedInput>& rows,
-                                               const Page& page, const Coverage& coverage = {});
+/// `with_rows`: CSV has the outputs' rows with a mismatch in place of the checks, which have no
+/// room for them.
+[[nodiscard]] Document check_document(const std::vector<CheckedInput>& rows,
+                                      const Coverage& coverage = {}, bool with_rows = false);
 
 /// One column of that list.
 [[nodiscard]] const std::vector<Field<CheckedInput>>& checked_input_fields();

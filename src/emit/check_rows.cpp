@@ -4,8 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "emit/print_rows.hpp"
-
 namespace fatune {
 namespace {
 
@@ -30,30 +28,27 @@ std::vector<CheckedRow> rows_of(const CheckedInput& checked, std::size_t most) {
 }
 
 Json json_worst(const CheckedInput& checked) {
-  Json list = Json::array();
-  for (const CheckedRow& row : rows_of(checked, kWorst)) {
-    list.push_back({{"batch", row.found.head / heads_of(row)},
-                    {"head", row.found.head % heads_of(row)},
-                    {"row", row.found.row},
-                    {"mismatched", row.found.mismatched},
-                    {"beyond_limit", row.found.beyond_limit}});
-  }
-  return list;
+  return json_list(rows_of(checked, kWorst), [](const CheckedRow& row) {
+    return Json{{"batch", row.found.head / heads_of(row)},
+                {"head", row.found.head % heads_of(row)},
+                {"row", row.found.row},
+                {"mismatched", row.found.mismatched},
+                {"beyond_limit", row.found.beyond_limit}};
+  });
 }
 
 Json json_positions(const RowMismatches& rows) {
-  Json list = Json::array();
-  for (const PositionCounts& at : count_by_position(rows)) {
-    if (at.mismatched > 0 || at.beyond_limit > 0) {
-      list.push_back({{"row", at.row},
-                      {"rows_compared", at.rows_compared},
-                      {"rows_mismatched", at.rows_mismatched},
-                      {"rows_beyond_limit", at.rows_beyond_limit},
-                      {"mismatched", at.mismatched},
-                      {"beyond_limit", at.beyond_limit}});
-    }
-  }
-  return list;
+  std::vector<PositionCounts> wrong = count_by_position(rows);
+  std::erase_if(
+      wrong, [](const PositionCounts& at) { return at.mismatched == 0 && at.beyond_limit == 0; });
+  return json_list(wrong, [](const PositionCounts& at) {
+    return Json{{"row", at.row},
+                {"rows_compared", at.rows_compared},
+                {"rows_mismatched", at.rows_mismatched},
+                {"rows_beyond_limit", at.rows_beyond_limit},
+                {"mismatched", at.mismatched},
+                {"beyond_limit", at.beyond_limit}};
+  });
 }
 
 std::string headline(const CheckedInput& checked, const RowPattern& pattern) {
@@ -73,15 +68,15 @@ const std::vector<Field<CheckedRow>>& checked_row_fields() {
        [](const CheckedRow& r) { return FieldValue{static_cast<std::int64_t>(r.checked->seed)}; }},
       {"input", "input", "kind of input", 0, kForPrograms,
        [](const CheckedRow& r) { return FieldValue{r.checked->rows->input}; }},
-      {"batch", "batch", "which sequence", 0, Shown::everywhere,
+      {"batch", "batch", "which sequence", 0, kEverywhere,
        [](const CheckedRow& r) { return FieldValue{r.found.head / heads_of(r)}; }},
-      {"head", "head", "which attention head", 0, Shown::everywhere,
+      {"head", "head", "which attention head", 0, kEverywhere,
        [](const CheckedRow& r) { return FieldValue{r.found.head % heads_of(r)}; }},
-      {"row", "row", "position in the sequence", 0, Shown::everywhere, finding<&RowFinding::row>},
-      {"mismatched", "mismatched", "its elements beyond atol 1e-5, rtol 1e-3", 0, Shown::everywhere,
+      {"row", "row", "position in the sequence", 0, kEverywhere, finding<&RowFinding::row>},
+      {"mismatched", "mismatched", "its elements beyond atol 1e-5, rtol 1e-3", 0, kEverywhere,
        finding<&RowFinding::mismatched>},
-      {"beyond_limit", "beyond limit", "its elements beyond the limit of the rule", 0,
-       Shown::everywhere, finding<&RowFinding::beyond_limit>},
+      {"beyond_limit", "beyond limit", "its elements beyond the limit of the rule", 0, kEverywhere,
+       finding<&RowFinding::beyond_limit>},
   };
   return fields;
 }
@@ -105,7 +100,7 @@ Json json_checked_rows(const CheckedInput& checked) {
       {"positions", json_positions(*checked.rows)}};
 }
 
-std::string print_rows_csv(const std::vector<CheckedInput>& checks) {
+Table checked_row_table(const std::vector<CheckedInput>& checks) {
   std::vector<CheckedRow> rows;
   for (const CheckedInput& checked : checks) {
     if (checked.rows) {
@@ -113,21 +108,22 @@ std::string print_rows_csv(const std::vector<CheckedInput>& checks) {
       rows.insert(rows.end(), more.begin(), more.end());
     }
   }
-  return print_rows(checked_row_fields(), rows, OutputFormat::csv);
+  return table_of(checked_row_fields(), rows);
 }
 
-std::string print_rows_for_people(const std::vector<CheckedInput>& checks, const Page& page) {
-  std::string text;
+Blocks checked_row_blocks(const std::vector<CheckedInput>& checks) {
+  Blocks blocks;
   for (const CheckedInput& checked : checks) {
     if (checked.rows) {
       const RowPattern pattern = find_row_pattern(*checked.rows);
-      text += "\n" + headline(checked, pattern);
+      blocks.push_back(block::Text{"\n" + headline(checked, pattern)});
       if (pattern.rows_beyond_limit > 0) {
-        text += "\n" + print_rows(checked_row_fields(), rows_of(checked, kWorst), page);
+        append(blocks, {block::Text{"\n"},
+                        block::Rows{table_of(checked_row_fields(), rows_of(checked, kWorst))}});
       }
     }
   }
-  return text;
+  return blocks;
 }
 
 }  // namespace fatune

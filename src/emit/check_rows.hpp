@@ -6,9 +6,7 @@
 
 #include "attention/row_pattern.hpp"
 #include "emit/check_report.hpp"
-#include "emit/field.hpp"
-#include "emit/json_text.hpp"
-#include "emit/page.hpp"
+#include "emit/document/document.hpp"
 
 namespace fatune {
 
@@ -25,10 +23,9 @@ struct CheckedRow {
 /// every position with a mismatch. null when the rows were not counted.
 [[nodiscard]] Json json_checked_rows(const CheckedInput& checked);
 /// Every row with a mismatch.
-[[nodiscard]] std::string print_rows_csv(const std::vector<CheckedInput>& checks);
+[[nodiscard]] Table checked_row_table(const std::vector<CheckedInput>& checks);
 /// For each check whose rows were counted a line on what they have in common, and for wrong ones
 /// the worst rows.
-[[nodiscard]] std::string print_rows_for_people(const std::vector<CheckedInput>& checks,
-                                                const Page& page);
+[[nodiscard]] Blocks checked_row_blocks(const std::vector<CheckedInput>& checks);
 
 }  // namespace fatune

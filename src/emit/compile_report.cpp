@@ -7,7 +7,6 @@
 #include "emit/coverage_text.hpp"
 #include "emit/device_fields.hpp"
 #include "emit/launch_json.hpp"
-#include "emit/print_rows.hpp"
 
 namespace fatune {
 namespace {
@@ -24,7 +23,7 @@ FieldValue integer(const CompiledConfig& row) {
 
 template <std::string CompiledConfig::*kMember>
 FieldValue text(const CompiledConfig& row) {
-  return (row.*kMember).empty() ? FieldValue{} : FieldValue{row.*kMember};
+  return text_or_none(row.*kMember);
 }
 
 const std::vector<Field<CompiledConfig>>& compile_fields() {
@@ -80,28 +79,28 @@ Json json_shape(const Problem& problem) {
   return shape;
 }
 
-std::string print_json(const CompileReport& report) {
-  Json json = {{"format", "fatune.compile"},
-               {"format_version", 1},
-               {"measured", false},
-               {"complete", report.coverage.complete},
-               {"family", report.family},
-               {"space", report.space},
-               {"problem", json_shape(report.problem)},
-               {"device", json_object(device_fields(), report.device)},
-               {"toolchain", json_toolchain(report.toolchain)},
-               {"wall_s", json_value(report.wall_s)}};
-  json["configs"] = Json::array();
-  for (const CompiledConfig& row : report.configs) {
-    Json config = json_object(compile_fields(), row);
-    config["symbol"] = row.facts ? Json(row.symbol) : Json();
-    config["grid"] = row.facts ? Json(row.geometry.grid) : Json();
-    config["block"] = row.facts ? Json(row.geometry.block) : Json();
-    config["launch"] = row.facts ? json_launch(row.problem, row.geometry) : Json();
-    config["log"] = row.log;
-    json["configs"].push_back(std::move(config));
-  }
-  return json_text(json);
+Json json_compiled(const CompiledConfig& row) {
+  Json config = json_object(compile_fields(), row);
+  config["symbol"] = row.facts ? Json(row.symbol) : Json();
+  config["grid"] = row.facts ? Json(row.geometry.grid) : Json();
+  config["block"] = row.facts ? Json(row.geometry.block) : Json();
+  config["launch"] = row.facts ? json_launch(row.problem, row.geometry) : Json();
+  config["log"] = row.log;
+  return config;
+}
+
+Json json_compilation(const CompileReport& report) {
+  Json json = json_head("compile");
+  json["measured"] = false;
+  json["complete"] = report.coverage.complete;
+  json["family"] = report.family;
+  json["space"] = report.space;
+  json["problem"] = json_shape(report.problem);
+  json["device"] = json_object(device_fields(), report.device);
+  json["toolchain"] = json_toolchain(report.toolchain);
+  json["wall_s"] = json_value(report.wall_s);
+  json["configs"] = json_list(report.configs, json_compiled);
+  return json;
 }
 
 std::string summary_line(const CompileReport& report) {
@@ -117,14 +116,13 @@ std::string summary_line(const CompileReport& report) {
 
 }  // namespace
 
-std::string print_compile_report(const CompileReport& report, const Page& page) {
-  if (page.format == OutputFormat::json) {
-    return print_json(report);
-  }
-  const std::string rows = print_rows(compile_fields(), report.configs, page);
-  return page.format == OutputFormat::csv
-             ? rows
-             : rows + incomplete_text(report.coverage) + "\n" + summary_line(report);
+Document compile_document(const CompileReport& report) {
+  const auto records = [&] { return table_of(compile_fields(), report.configs); };
+  const auto for_people = [&report, records] {
+    return Blocks{block::Rows{records()},
+                  block::Text{incomplete_text(report.coverage) + "\n" + summary_line(report)}};
+  };
+  return {for_people, records, [&] { return json_compilation(report); }};
 }
 
 }  // namespace fatune

@@ -6,7 +6,7 @@
 
 #include "core/kernel_code.hpp"
 #include "emit/coverage.hpp"
-#include "emit/page.hpp"
+#include "emit/document/document.hpp"
 #include "report/report.hpp"
 
 namespace fatune {
@@ -43,6 +43,6 @@ struct CompileReport {
 };
 
 /// JSON follows configs/schema/compile.schema.json. Nothing in it was run: measured is false.
-[[nodiscard]] std::string print_compile_report(const CompileReport& report, const Page& page);
+[[nodiscard]] Document compile_document(const CompileReport& report);
 
 }  // namespace fatune

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "core/outcome.hpp"
 #include "counters/counter_fields.hpp"
 
@@ -38,38 +36,37 @@ std::vector<CounterField> fields_of(const std::vector<const Entry*>& entries) {
 
 }  // namespace
 
-std::string counter_text(const FieldValue& value) {
-  const auto* const number = std::get_if<double>(&value);
-  constexpr double kWhole = 10000.0;
-  return cell_text(value, number != nullptr && *number >= kWhole ? 0 : 2);
-}
-
-TextTable counter_table(const std::vector<Entry>& ranking) {
+Table counter_table(const std::vector<Entry>& ranking) {
   std::vector<const Entry*> entries;
+  std::vector<FieldValue> ranks;
+  std::vector<FieldValue> configs;
   for (const Entry& entry : ranking) {
     if (!counters_of(entry).empty()) {
       entries.push_back(&entry);
+      ranks.emplace_back(std::int64_t{entry.rank});
+      configs.emplace_back(entry.short_form);
     }
   }
-  TextTable table{{{"rank", true, {}}, {"config", false, ColumnFit{.config = true}}}, {}};
-  for (const Entry* const entry : entries) {
-    table.rows.push_back({fmt::format("{}", entry->rank), entry->short_form});
-  }
-  for (const CounterField& field : fields_of(entries)) {
-    table.columns.push_back({field.title, true, ColumnFit{.leaves = 1}});
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      table.rows[i].push_back(counter_text(value_of(*entries[i], field.name)));
-    }
-  }
+  Table table{{}, std::vector<std::vector<FieldValue>>(entries.size())};
+  append_column(table, {.name = "rank", .heading = "rank"}, std::move(ranks));
+  append_column(table, {.name = "config", .heading = "config", .fit = ColumnFit{.config = true}},
+                std::move(configs));
+  append_counters(entries, table);
   return table;
 }
 
-void append_counters(const std::vector<const Entry*>& entries, TextTable& table) {
+void append_counters(const std::vector<const Entry*>& entries, Table& table) {
   for (const CounterField& field : fields_of(entries)) {
-    table.columns.push_back({field.name, false, {}});
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      table.rows[i].push_back(csv_text(value_of(*entries[i], field.name)));
+    std::vector<FieldValue> values;
+    for (const Entry* const entry : entries) {
+      values.push_back(value_of(*entry, field.name));
     }
+    append_column(table,
+                  {.name = field.name,
+                   .heading = field.title,
+                   .decimals = kBySize,
+                   .fit = ColumnFit{.leaves = 1}},
+                  std::move(values));
   }
 }
 

@@ -6,14 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "emit/print_rows.hpp"
-
 namespace fatune {
 namespace {
-
-FieldValue optional_value(const std::optional<std::int64_t>& value) {
-  return value ? FieldValue{*value} : FieldValue{};
-}
 
 FieldValue verdict(const StepCheck& check) {
   return std::string(!check.max_error ? "not compared" : check.wrong > 0 ? "wrong" : "right");
@@ -37,7 +31,7 @@ FieldValue cell(const StepRow& row) {
 
 const std::vector<Field<StepRow>>& step_row_fields() {
   static const std::vector<Field<StepRow>> fields{
-      {"step", "step", "", 0, kEverywhere, [](const StepRow& r) { return FieldValue{r.step}; }},
+      {"step", "step", "", 0, kEverywhere, member<&StepRow::step>},
       {"S", "S", "", 0, kEverywhere, cell<0>},
       {"M", "M", "", 0, kEverywhere, cell<1>},
       {"P", "P", "", 0, kEverywhere, cell<2>},
@@ -183,12 +177,11 @@ Json json_failure(const DebugReport& report) {
              : Json{{"outcome", report.failure->outcome}, {"detail", report.failure->detail}};
 }
 
-std::string debug_json(const DebugReport& report) {
+Json json_debug(const DebugReport& report) {
   const StepCheck* const first = first_wrong(report.checks);
   const BlockTiles& tiles = report.head.tiles;
-  Json json = {{"format", "fatune.debug"},
-               {"format_version", 1},
-               {"family", report.family},
+  Json json = json_head("debug");
+  json.update({{"family", report.family},
                {"config", report.config},
                {"problem", json_problem(report.head.problem())},
                {"init", report.init},
@@ -204,13 +197,22 @@ std::string debug_json(const DebugReport& report) {
                {"why_not_emulated", report.why_not_emulated},
                {"findings_count", report.findings_count},
                {"first_finding", report.first_finding},
-               {"device", report.device}};
+               {"device", report.device}});
   json["failure"] = json_failure(report);
   json["verdict"] = verdict_of(report);
   json["first_wrong"] = first == nullptr ? Json() : json_object(step_check_fields(), *first);
   json["likely_cause"] = report.likely_cause;
   json["checks"] = json_rows(step_check_fields(), report.checks);
-  return json_text(json);
+  return json;
+}
+
+Blocks blocks_of(const DebugReport& report) {
+  const bool has_limit = !has_not_run(report) && !report.failure;
+  return {block::Text{headline(report) + status_line(report) + "\n" + table_title(report) + "\n"},
+          block::Rows{table_of(step_row_fields(), step_rows(report))},
+          block::Text{"\noutput: " + worst_text(report, std::nullopt, StepTensor::output) +
+                      (has_limit ? " of its limit" : "") + "\n" + first_wrong_text(report) +
+                      findings_text(report)}};
 }
 
 }  // namespace
@@ -225,28 +227,23 @@ const std::vector<Field<StepCheck>>& step_check_fields() {
   using C = StepCheck;
   static const std::vector<Field<C>> fields{
       {"step", "step", "of the block, from 0; null: the output", 0, kEverywhere,
-       [](const C& c) { return optional_value(c.step); }},
+       [](const C& c) { return value_or_none(c.step); }},
       {"tensor", "tensor", "S, M, P, L, O or output", 0, kEverywhere,
        [](const C& c) { return FieldValue{std::string(tensor_name(c.tensor))}; }},
-      {"q_block", "block", "of query rows, from 0", 0, kEverywhere,
-       [](const C& c) { return FieldValue{c.q_block}; }},
+      {"q_block", "block", "of query rows, from 0", 0, kEverywhere, member<&C::q_block>},
       {"kv_tile", "tile", "which tile of keys the step took; null: the output", 0, kEverywhere,
-       [](const C& c) { return optional_value(c.kv_tile); }},
+       [](const C& c) { return value_or_none(c.kv_tile); }},
       {"verdict", "verdict", "right, wrong, or not compared", 0, kEverywhere, verdict},
       {"max_error", "max error",
        "greatest absolute difference between kernel and float64; null: infinite, not a number, or "
        "not compared",
-       6, kEverywhere,
-       [](const C& c) { return c.max_error ? FieldValue{*c.max_error} : FieldValue{}; }},
-      {"limit", "limit", "the most that it may be", 6, kEverywhere,
-       [](const C& c) { return FieldValue{c.limit}; }},
+       6, kEverywhere, [](const C& c) { return value_or_none(c.max_error); }},
+      {"limit", "limit", "the most that it may be", 6, kEverywhere, member<&C::limit>},
       {"emulated_error", "16-bit error",
        "greatest absolute difference between the emulated 16-bit algorithm and float64", 6,
-       kEverywhere, [](const C& c) { return FieldValue{c.emulated_error}; }},
-      {"values", "values", "that were compared", 0, kEverywhere,
-       [](const C& c) { return FieldValue{c.values}; }},
-      {"wrong", "wrong", "of these, beyond the limit", 0, kEverywhere,
-       [](const C& c) { return FieldValue{c.wrong}; }},
+       kEverywhere, member<&C::emulated_error>},
+      {"values", "values", "that were compared", 0, kEverywhere, member<&C::values>},
+      {"wrong", "wrong", "of these, beyond the limit", 0, kEverywhere, member<&C::wrong>},
       {"row", "row", "of the first value that is wrong: the query's position", 0, kEverywhere,
        wrong_value<&WrongValue::row>},
       {"column", "column",
@@ -264,18 +261,10 @@ const std::vector<Field<StepCheck>>& step_check_fields() {
   return fields;
 }
 
-std::string print_debug_report(const DebugReport& report, const Page& page) {
-  if (page.format == OutputFormat::json) {
-    return debug_json(report);
-  }
-  if (page.format == OutputFormat::csv) {
-    return print_rows(step_check_fields(), report.checks, page);
-  }
-  return headline(report) + status_line(report) + "\n" + table_title(report) + "\n" +
-         print_rows(step_row_fields(), step_rows(report), page) +
-         "\noutput: " + worst_text(report, std::nullopt, StepTensor::output) +
-         (has_not_run(report) || report.failure ? "" : " of its limit") + "\n" +
-         first_wrong_text(report) + findings_text(report);
+Document debug_document(const DebugReport& report) {
+  return {[&] { return blocks_of(report); },
+          [&] { return table_of(step_check_fields(), report.checks); },
+          [&] { return json_debug(report); }};
 }
 
 }  // namespace fatune

@@ -7,8 +7,7 @@
 
 #include "attention/head_problem.hpp"
 #include "debug/compare.hpp"
-#include "emit/field.hpp"
-#include "emit/page.hpp"
+#include "emit/document/document.hpp"
 
 namespace fatune {
 
@@ -44,7 +43,7 @@ struct DebugReport {
 
 /// JSON follows configs/schema/debug.schema.json; it and CSV have every check. Tables and Markdown
 /// have a line for each step and, when something is wrong, where it is so first.
-[[nodiscard]] std::string print_debug_report(const DebugReport& report, const Page& page);
+[[nodiscard]] Document debug_document(const DebugReport& report);
 
 /// One column of the list of checks.
 [[nodiscard]] const std::vector<Field<StepCheck>>& step_check_fields();

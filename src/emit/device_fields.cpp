@@ -14,10 +14,10 @@ FieldValue integer(const DeviceLimits& row) {
 
 const std::vector<Field<DeviceLimits>>& device_fields() {
   static const std::vector<Field<DeviceLimits>> fields{
-      {"name", "name", "the driver's name for the GPU", 0, kEverywhere,
-       [](const DeviceLimits& r) { return FieldValue{r.name}; }, ColumnFit{.least = 14}},
+      {"name", "name", "the driver's name for the GPU", 0, kEverywhere, member<&DeviceLimits::name>,
+       ColumnFit{.least = 14}},
       {"uuid", "uuid", "GPU-...; empty for an architecture without a GPU", 0, kForPrograms,
-       [](const DeviceLimits& r) { return FieldValue{r.uuid}; }},
+       member<&DeviceLimits::uuid>},
       {"arch", "arch", "architecture that kernels are compiled for", 0, kEverywhere,
        [](const DeviceLimits& r) { return FieldValue{arch_name(r.arch)}; }},
       {"sm_count", "SMs", "streaming multiprocessors", 0, kEverywhere,
@@ -25,8 +25,7 @@ const std::vector<Field<DeviceLimits>>& device_fields() {
       {"clock_khz", "clock kHz", "greatest SM clock in kHz", 0, kForPrograms,
        integer<&DeviceLimits::clock_khz>},
       {"memory_gbps", "GB/s", "peak device-memory bandwidth in 10^9 bytes per second", 0,
-       kEverywhere, [](const DeviceLimits& r) { return FieldValue{r.memory_gbps}; },
-       ColumnFit{.leaves = 5}},
+       kEverywhere, member<&DeviceLimits::memory_gbps>, ColumnFit{.leaves = 5}},
       {"total_memory_bytes", "memory B", "device memory in bytes", 0, kEverywhere,
        integer<&DeviceLimits::total_memory_bytes>, ColumnFit{.leaves = 6}},
       {"l2_bytes", "L2 B", "L2 cache in bytes", 0, kEverywhere, integer<&DeviceLimits::l2_bytes>,

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/device_limits.hpp"
-#include "emit/page.hpp"
+#include "emit/document/document.hpp"
 
 namespace fatune {
 
@@ -20,6 +20,6 @@ struct DeviceReport {
   std::vector<ListedDevice> devices;
 };
 
-[[nodiscard]] std::string print_device_report(const DeviceReport& report, const Page& page);
+[[nodiscard]] Document device_document(const DeviceReport& report);
 
 }  // namespace fatune

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "emit/colour.hpp"
-#include "emit/print_rows.hpp"
 
 namespace fatune {
 namespace {
@@ -23,44 +22,41 @@ Colour health_colour(Health health) {
 
 const std::vector<Field<Check>>& check_fields() {
   static const std::vector<Field<Check>> fields{
-      {"subject", "what", "what was looked at", 0, Shown::everywhere,
-       [](const Check& c) { return FieldValue{c.subject}; }},
-      {"health", "state", "fine, limited or broken", 0, Shown::everywhere,
+      {"subject", "what", "what was looked at", 0, kEverywhere, member<&Check::subject>},
+      {"health", "state", "fine, limited or broken", 0, kEverywhere,
        [](const Check& c) { return FieldValue{std::string(health_name(c.health))}; }},
-      {"finding", "finding", "what was found", 0, Shown::everywhere,
-       [](const Check& c) { return FieldValue{c.finding}; }},
-      {"remedy", "remedy", "what to do; null when nothing", 0, Shown::everywhere,
-       [](const Check& c) { return c.remedy.empty() ? FieldValue{} : FieldValue{c.remedy}; }},
+      {"finding", "finding", "what was found", 0, kEverywhere, member<&Check::finding>},
+      {"remedy", "remedy", "what to do; null when nothing", 0, kEverywhere,
+       [](const Check& c) { return text_or_none(c.remedy); }},
   };
   return fields;
 }
 
-/// Findings are sentences: one paragraph per check reads better than a table of wide columns.
-std::string print_plain(const std::vector<Check>& checks, bool colour) {
-  std::string text;
+/// Findings are sentences: on a terminal, one paragraph per check reads better than a table of wide
+/// columns.
+block::Rows rows_of(const std::vector<Check>& checks) {
+  block::Rows rows{table_of(check_fields(), checks)};
   for (const Check& check : checks) {
-    const std::string state = fmt::format("{:<8}", health_name(check.health));
-    text += fmt::format("{} {}: {}\n", coloured(state, health_colour(check.health), colour),
-                        check.subject, check.finding);
+    auto& paragraph = rows.paragraphs.emplace_back();
+    paragraph = {fmt::format("{:<8}", health_name(check.health)), health_colour(check.health),
+                 fmt::format(" {}: {}\n", check.subject, check.finding)};
     if (!check.remedy.empty()) {
-      text += fmt::format("         -> {}\n", check.remedy);
+      paragraph.text += fmt::format("         -> {}\n", check.remedy);
     }
   }
-  return text;
+  return rows;
 }
 
 }  // namespace
 
-std::string print_checks(const std::vector<Check>& checks, const Page& page, bool colour) {
-  if (page.format == OutputFormat::table) {
-    return print_plain(checks, colour);
-  }
-  if (page.format == OutputFormat::json) {
-    Json json = {{"format", "fatune.doctor"}, {"format_version", 1}};
+Document doctor_document(const std::vector<Check>& checks) {
+  const auto object = [&] {
+    Json json = json_head("doctor");
     json["checks"] = json_rows(check_fields(), checks);
-    return json_text(json);
-  }
-  return print_rows(check_fields(), checks, page);
+    return json;
+  };
+  return {[&] { return Blocks{rows_of(checks)}; }, [&] { return table_of(check_fields(), checks); },
+          object};
 }
 
 }  // namespace fatune

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "emit/page.hpp"
+#include "emit/document/document.hpp"
 
 namespace fatune {
 
@@ -20,7 +20,6 @@ struct Check {
   std::string remedy;  ///< empty when there is nothing to do
 };
 
-[[nodiscard]] std::string print_checks(const std::vector<Check>& checks, const Page& page,
-                                       bool colour);
+[[nodiscard]] Document doctor_document(const std::vector<Check>& checks);
 
 }  // namespace fatune

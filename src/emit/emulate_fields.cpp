@@ -70,14 +70,13 @@ std::vector<Field<EmulatedConfig>> make_config_fields() {
   std::vector<Field<Row>> fields{
       {"problem", "problem", "what it was run on", 0, kEverywhere,
        [](const Row& r) { return FieldValue{describe(r.problem)}; }, ColumnFit{.once = true}},
-      {"config", "config", "the configuration's short form", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.config}; }, ColumnFit{.config = true}},
+      {"config", "config", "the configuration's short form", 0, kEverywhere, member<&Row::config>,
+       ColumnFit{.config = true}},
       {"outcome", "outcome",
        "right, wrong_result, flagged (there are findings), not_covered (an instruction that is not "
        "emulated), compile_failed, invalid, unlaunchable",
-       0, kEverywhere, [](const Row& r) { return FieldValue{r.outcome}; }, ColumnFit{.once = true}},
-      {"runs", "runs", "schedules times inputs", 0, kForPrograms,
-       [](const Row& r) { return FieldValue{r.runs}; }},
+       0, kEverywhere, member<&Row::outcome>, ColumnFit{.once = true}},
+      {"runs", "runs", "schedules times inputs", 0, kForPrograms, member<&Row::runs>},
       {"findings_count", "findings", "mistakes that are listed", 0, kEverywhere,
        [](const Row& r) { return FieldValue{static_cast<std::int64_t>(r.findings.size())}; },
        ColumnFit{.leaves = 9}},
@@ -138,9 +137,9 @@ std::vector<Field<EmulatedPart>> make_part_fields() {
   using Row = EmulatedPart;
   std::vector<Field<Row>> fields{
       {"what", "what", "opcode, or source line with the lines that it was inlined at", 0,
-       kEverywhere, [](const Row& r) { return FieldValue{r.what}; }, kWraps},
+       kEverywhere, member<&Row::what>, kWraps},
       {"ptx_line", "PTX line", "line of the PTX where it is first", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.ptx_line}; }}};
+       member<&Row::ptx_line>}};
   add_count_fields<Row>(fields, [](const Row& r) { return conflict_percent(r.counts); });
   return fields;
 }
@@ -168,9 +167,8 @@ const std::vector<Field<EmulatedFinding>>& emulated_finding_fields() {
       {"check", "check",
        "mem, init, race, sync, deadlock, trap, schedules: the output depends on the schedule, or "
        "launches: on those before",
-       0, kEverywhere, [](const Row& r) { return FieldValue{r.check}; }},
-      {"kind", "kind", "what sort of mistake", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.kind}; }},
+       0, kEverywhere, member<&Row::check>},
+      {"kind", "kind", "what sort of mistake", 0, kEverywhere, member<&Row::kind>},
       {"ptx_line", "PTX line", "line of the PTX", 0, kEverywhere,
        [](const Row& r) { return r.ptx_line == 0 ? FieldValue{} : FieldValue{r.ptx_line}; }},
       {"ptx", "PTX", "the instruction", 0, kEverywhere,
@@ -181,13 +179,11 @@ const std::vector<Field<EmulatedFinding>>& emulated_finding_fields() {
        [](const Row& r) { return by_somebody(r) ? FieldValue{r.block} : FieldValue{}; }},
       {"thread", "thread", "linear index of the thread in that block", 0, kEverywhere,
        [](const Row& r) { return by_somebody(r) ? FieldValue{r.thread} : FieldValue{}; }},
-      {"schedule", "schedule", "the run that met it first", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.schedule}; }},
-      {"input", "input", "kind of input of that run", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.input}; }, ColumnFit{.leaves = 7, .once = true}},
-      {"text", "text", "in words", 0, kEverywhere, [](const Row& r) { return FieldValue{r.text}; }},
-      {"count", "count", "times, over all runs", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.count}; }},
+      {"schedule", "schedule", "the run that met it first", 0, kEverywhere, member<&Row::schedule>},
+      {"input", "input", "kind of input of that run", 0, kEverywhere, member<&Row::input>,
+       ColumnFit{.leaves = 7, .once = true}},
+      {"text", "text", "in words", 0, kEverywhere, member<&Row::text>},
+      {"count", "count", "times, over all runs", 0, kEverywhere, member<&Row::count>},
       {"memory", "memory", "tensor and element, or an address; null: of no memory", 0, kEverywhere,
        [](const Row& r) { return text_or_none(r.memory); }},
       {"access", "access",
@@ -195,7 +191,7 @@ const std::vector<Field<EmulatedFinding>>& emulated_finding_fields() {
        "product)",
        0, kEverywhere, [](const Row& r) { return text_or_none(r.access); }},
       {"group", "group", "number of its group: findings that most likely have one cause", 0,
-       kEverywhere, [](const Row& r) { return FieldValue{r.group}; }},
+       kEverywhere, member<&Row::group>},
   };
   return fields;
 }
@@ -204,17 +200,14 @@ const std::vector<Field<EmulatedAccess>>& emulated_access_fields() {
   using Row = EmulatedAccess;
   static const std::vector<Field<Row>> fields{
       {"access", "access", "read, write, asynchronous read or asynchronous write", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.access}; }},
-      {"ptx_line", "PTX line", "line of the PTX", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.ptx_line}; }},
-      {"ptx", "PTX", "the instruction", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.ptx}; }},
+       member<&Row::access>},
+      {"ptx_line", "PTX line", "line of the PTX", 0, kEverywhere, member<&Row::ptx_line>},
+      {"ptx", "PTX", "the instruction", 0, kEverywhere, member<&Row::ptx>},
       {"source", "source", "file and line, then where that was inlined", 0, kEverywhere,
        [](const Row& r) { return text_or_none(chain_text(r.source)); }},
-      {"block", "block", "linear index of its block", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.block}; }},
+      {"block", "block", "linear index of its block", 0, kEverywhere, member<&Row::block>},
       {"thread", "thread", "linear index of the thread in that block", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.thread}; }},
+       member<&Row::thread>},
   };
   return fields;
 }
@@ -223,9 +216,8 @@ const std::vector<Field<FindingGroup>>& finding_group_fields() {
   using Row = FindingGroup;
   static const std::vector<Field<Row>> fields{
       {"group", "group", "from 1, in the order in which they were met", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.number}; }},
-      {"findings", "findings", "so many are of it", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.findings}; }},
+       member<&Row::number>},
+      {"findings", "findings", "so many are of it", 0, kEverywhere, member<&Row::findings>},
       {"kinds", "kinds", "of its findings", 0, kEverywhere,
        [](const Row& r) { return FieldValue{fmt::format("{}", fmt::join(r.kinds, ", "))}; }},
       {"memory", "memory", "tensors, or other memory, that its findings are about", 0, kEverywhere,

@@ -6,7 +6,6 @@
 #include <fmt/ranges.h>
 
 #include "emit/coverage_text.hpp"
-#include "emit/print_rows.hpp"
 
 namespace fatune {
 namespace {
@@ -26,10 +25,8 @@ Json json_finding(const EmulatedFinding& finding) {
 
 Json json_config(const EmulatedConfig& config) {
   Json json = json_object(emulated_config_fields(), config);
-  json["findings"] = Json::array();
-  for (const EmulatedFinding& finding : config.findings) {
-    json["findings"].push_back(json_finding(finding));
-  }
+  json["findings"] = json_list(
+      config.findings, [](const EmulatedFinding& finding) { return json_finding(finding); });
   json["groups"] = json_rows(finding_group_fields(), config.groups);
   json["opcodes"] = json_parts(config.profile, &EmulatedProfile::opcodes);
   json["lines"] = json_parts(config.profile, &EmulatedProfile::lines);
@@ -38,8 +35,9 @@ Json json_config(const EmulatedConfig& config) {
   return json;
 }
 
-std::string print_json(const EmulateReport& report) {
-  Json json = {{"format", "fatune.emulate"}, {"format_version", 1}, {"measured", false}};
+Json json_emulation(const EmulateReport& report) {
+  Json json = json_head("emulate");
+  json["measured"] = false;
   json["complete"] = report.coverage.complete;
   json["family"] = report.family;
   json["space"] = report.space.empty() ? Json() : Json(report.space);
@@ -49,11 +47,8 @@ std::string print_json(const EmulateReport& report) {
   json["inputs"] = report.inputs;
   json["seed"] = report.seed;
   json["checks"] = report.checks;
-  json["configs"] = Json::array();
-  for (const EmulatedConfig& config : report.configs) {
-    json["configs"].push_back(json_config(config));
-  }
-  return json_text(json);
+  json["configs"] = json_list(report.configs, json_config);
+  return json;
 }
 
 std::string headline(const EmulateReport& report) {
@@ -138,39 +133,34 @@ std::string first_group(const EmulatedConfig& config) {
   return text;
 }
 
-std::string other_groups(const EmulatedConfig& config, const Page& page) {
+Blocks other_groups(const EmulatedConfig& config) {
   if (config.groups.size() < 2) {
     return {};
   }
   const std::vector<FindingGroup> others(config.groups.begin() + 1, config.groups.end());
-  return "\nThe others may follow from it; --format json lists every finding\n\n" +
-         print_rows(finding_group_fields(), others, page);
+  return {block::Text{"\nThe others may follow from it; --format json lists every finding\n\n"},
+          block::Rows{table_of(finding_group_fields(), others)}};
 }
 
-std::string findings_of(const EmulatedConfig& config, const Page& page) {
+Blocks findings_of(const EmulatedConfig& config) {
   if (config.findings.empty()) {
     return {};
   }
-  return fmt::format("\n{}: {} in {}\n", config.config, count_of(config.findings.size(), "finding"),
-                     count_of(config.groups.size(), "group")) +
-         first_group(config) + other_groups(config, page);
+  const std::string counts =
+      fmt::format("\n{}: {} in {}\n", config.config, count_of(config.findings.size(), "finding"),
+                  count_of(config.groups.size(), "group"));
+  Blocks blocks{block::Text{counts + first_group(config)}};
+  append(blocks, other_groups(config));
+  return blocks;
 }
 
-std::string findings_text(const EmulateReport& report, const Page& page) {
-  std::string text;
-  for (const EmulatedConfig& config : report.configs) {
-    text += findings_of(config, page);
-  }
-  return text;
-}
-
-std::string hottest_text(const char* title, const std::vector<EmulatedPart>& parts,
-                         const Page& page) {
+Blocks hottest(const char* title, const std::vector<EmulatedPart>& parts) {
   const std::size_t shown = std::min(parts.size(), kHottest);
   const std::vector<EmulatedPart> first(parts.begin(),
                                         parts.begin() + static_cast<std::ptrdiff_t>(shown));
-  return fmt::format("\n{}: {} of {}, by thread instructions\n\n", title, shown, parts.size()) +
-         print_rows(emulated_part_fields(), first, page);
+  return {block::Text{fmt::format("\n{}: {} of {}, by thread instructions\n\n", title, shown,
+                                  parts.size())},
+          block::Rows{table_of(emulated_part_fields(), first)}};
 }
 
 /// "12.3", blank for nothing.
@@ -184,14 +174,12 @@ std::string conflict_text(const EmulatedCounts& counts) {
   return percent_text(counts.shared_wavefronts - counts.ideal_wavefronts, counts.ideal_wavefronts);
 }
 
+constexpr double kLeastPart = 0.005;
+
 /// The lines that matter, file by file, each with its part of all thread instructions.
-std::string annotated_source(const EmulatedProfile& profile, const Page& page) {
-  constexpr double kLeastPart = 0.005;
+std::string annotated_source(const EmulatedProfile& profile) {
   const std::int64_t all = profile.all.thread_instructions;
-  std::string text = fmt::format(
-      "\nSource: lines with {} % of the thread instructions or more; own %, with what was inlined, "
-      "and bank conflicts in % of the ideal wavefronts\n{}",
-      100.0 * kLeastPart, page.format == OutputFormat::markdown ? "\n```\n" : "");
+  std::string text;
   std::string file;
   for (const EmulatedLine& line : profile.source) {
     const std::int64_t own = line.own.thread_instructions;
@@ -207,31 +195,45 @@ std::string annotated_source(const EmulatedProfile& profile, const Page& page) {
                         percent_text(with_inlined, all), conflict_text(line.own), line.at.line,
                         line.text);
   }
-  return text + (page.format == OutputFormat::markdown ? "```\n" : "");
+  return text;
 }
 
 /// The profile of a single configuration. For several it would be long, and JSON has it.
-std::string profile_text(const EmulateReport& report, const Page& page) {
+Blocks profile_of(const EmulateReport& report) {
   if (report.configs.size() != 1 || !report.configs.front().profile) {
     return {};
   }
   const EmulatedProfile& profile = *report.configs.front().profile;
-  return hottest_text("Source lines", profile.lines, page) +
-         hottest_text("Opcodes", profile.opcodes, page) + annotated_source(profile, page);
+  Blocks blocks = hottest("Source lines", profile.lines);
+  append(blocks, hottest("Opcodes", profile.opcodes));
+  append(blocks,
+         {block::Text{fmt::format("\nSource: lines with {} % of the thread instructions or more; "
+                                  "own %, with what was inlined, "
+                                  "and bank conflicts in % of the ideal wavefronts\n",
+                                  100.0 * kLeastPart)},
+          block::ParagraphEnd{}, block::Verbatim{annotated_source(profile)}});
+  return blocks;
+}
+
+Table records_of(const EmulateReport& report) {
+  return table_of(emulated_config_fields(), report.configs);
+}
+
+Blocks blocks_of(const EmulateReport& report) {
+  Blocks blocks{block::Text{headline(report)}, block::Rows{records_of(report)},
+                block::Text{count_text(report)}};
+  for (const EmulatedConfig& config : report.configs) {
+    append(blocks, findings_of(config));
+  }
+  append(blocks, profile_of(report));
+  return blocks;
 }
 
 }  // namespace
 
-std::string print_emulate_report(const EmulateReport& report, const Page& page) {
-  if (page.format == OutputFormat::json) {
-    return print_json(report);
-  }
-  const std::string rows = print_rows(emulated_config_fields(), report.configs, page);
-  if (page.format == OutputFormat::csv) {
-    return rows;
-  }
-  return headline(report) + rows + count_text(report) + findings_text(report, page) +
-         profile_text(report, page);
+Document emulate_document(const EmulateReport& report) {
+  return {[&] { return blocks_of(report); }, [&] { return records_of(report); },
+          [&] { return json_emulation(report); }};
 }
 
 }  // namespace fatune

@@ -6,8 +6,7 @@
 
 #include "core/arch.hpp"
 #include "emit/coverage.hpp"
-#include "emit/field.hpp"
-#include "emit/page.hpp"
+#include "emit/document/document.hpp"
 #include "report/emulation.hpp"
 
 namespace fatune {
@@ -27,7 +26,7 @@ struct EmulateReport {
 
 /// Nothing was measured, and every format that has room for it says so. JSON follows
 /// configs/schema/emulate.schema.json; CSV has a row for each configuration, without its findings.
-[[nodiscard]] std::string print_emulate_report(const EmulateReport& report, const Page& page);
+[[nodiscard]] Document emulate_document(const EmulateReport& report);
 
 [[nodiscard]] const std::vector<Field<EmulatedConfig>>& emulated_config_fields();
 [[nodiscard]] const std::vector<Field<EmulatedFinding>>& emulated_finding_fields();

@@ -25,12 +25,7 @@ FieldValue time_us(const EntryRow& row) {
   return is_ranked(row.entry->outcome) ? FieldValue{ranked_us(row.entry->outcome)} : FieldValue{};
 }
 
-FieldValue value_or_none(const std::optional<double>& value) {
-  return value ? FieldValue{*value} : FieldValue{};
-}
-
 FieldValue tflops(const EntryRow& row, double flop) {
-  constexpr double kFlopPerUsToTflops = 1e-6;
   const double us = is_ranked(row.entry->outcome) ? ranked_us(row.entry->outcome) : 0.0;
   return us > 0.0 ? FieldValue{flop / us * kFlopPerUsToTflops} : FieldValue{};
 }

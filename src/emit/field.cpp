@@ -14,7 +14,9 @@ struct CellText {
   std::string operator()(bool value) const { return value ? "yes" : "no"; }
   std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
   std::string operator()(double value) const {
-    return std::isfinite(value) ? fmt::format("{:.{}f}", value, decimals) : "-";
+    constexpr double kWhole = 10000.0;
+    const int shown = decimals != kBySize ? decimals : value >= kWhole ? 0 : 2;
+    return std::isfinite(value) ? fmt::format("{:.{}f}", value, shown) : "-";
   }
   std::string operator()(const std::string& value) const { return value.empty() ? "-" : value; }
 };

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -37,6 +38,15 @@ struct Field {
   ColumnFit fit{};  ///< of its column on a terminal
 };
 
+/// As many decimals as a number of that size needs.
+inline constexpr int kBySize = -1;
+
+/// Field::get of a field that is a member.
+template <auto kMember, typename Row>
+FieldValue member(const Row& row) {
+  return FieldValue{row.*kMember};
+}
+
 /// A field's value in a table or Markdown cell; "-" when there is none.
 [[nodiscard]] std::string cell_text(const FieldValue& value, int decimals);
 /// The value's text in CSV: shortest text that reads back as the same number; empty when there is
@@ -45,5 +55,9 @@ struct Field {
 [[nodiscard]] bool is_number(const FieldValue& value);
 [[nodiscard]] bool has_value(const FieldValue& value);
 [[nodiscard]] FieldValue text_or_none(const std::string& text);  ///< no value when it is empty
+template <typename T>
+FieldValue value_or_none(const std::optional<T>& value) {
+  return value ? FieldValue{*value} : FieldValue{};
+}
 
 }  // namespace fatune

@@ -24,6 +24,21 @@ Json json_object(const std::vector<Field<Row>>& fields, const Row& row) {
   return object;
 }
 
+/// What `make` makes of each item.
+template <typename Items, typename Make>
+Json json_list(const Items& items, Make&& make) {
+  Json list = Json::array();
+  for (const auto& item : items) {
+    list.push_back(make(item));
+  }
+  return list;
+}
+
+template <typename Row>
+Json json_rows(const std::vector<Field<Row>>& fields, const std::vector<Row>& rows) {
+  return json_list(rows, [&](const Row& row) { return json_object(fields, row); });
+}
+
 /// A parameter's text as the JSON value it stands for: true, 128, "FP16".
 [[nodiscard]] Json json_parameters(const std::vector<NamedValue>& parameters);
 [[nodiscard]] Json json_problem(const Problem& problem);

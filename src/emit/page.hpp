@@ -10,11 +10,12 @@ namespace fatune {
 /// they need.
 struct Page {
   // NOLINTNEXTLINE(google-explicit-constructor)
-  Page(OutputFormat of_format, std::size_t most_columns = 0)
-      : format(of_format), columns(most_columns) {}
+  Page(OutputFormat of_format, std::size_t most_columns = 0, bool with_colour = false)
+      : format(of_format), columns(most_columns), colour(with_colour) {}
 
   OutputFormat format;
   std::size_t columns;  ///< most that a line of a table may have (docs/tables.md); 0: any number
+  bool colour;          ///< ANSI colours; on a terminal only
 };
 
 }  // namespace fatune

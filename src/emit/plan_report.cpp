@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "emit/print_rows.hpp"
-
 namespace fatune {
 namespace {
 
@@ -22,8 +20,8 @@ FieldValue text_of(const std::string* text) {
 
 const std::vector<Field<ListRow>>& list_fields() {
   static const std::vector<Field<ListRow>> fields{
-      {"status", "status", "kept, pruned or invalid", 0, kEverywhere,
-       [](const ListRow& r) { return FieldValue{r.status}; }, ColumnFit{.leaves = 1, .once = true}},
+      {"status", "status", "kept, pruned or invalid", 0, kEverywhere, member<&ListRow::status>,
+       ColumnFit{.leaves = 1, .once = true}},
       {"config", "config", "the configuration's short form", 0, kEverywhere,
        [](const ListRow& r) { return text_of(r.short_form); },
        ColumnFit{.least = 24, .config = true}},
@@ -37,16 +35,13 @@ const std::vector<Field<ListRow>>& list_fields() {
 
 const std::vector<Field<RuleCount>>& rule_fields() {
   static const std::vector<Field<RuleCount>> fields{
-      {"rule", "rule", "id of the rule", 0, kEverywhere,
-       [](const RuleCount& r) { return FieldValue{r.rule}; }},
+      {"rule", "rule", "id of the rule", 0, kEverywhere, member<&RuleCount::rule>},
       {"dropped", "dropped", "configurations whose first matching rule it was", 0, kEverywhere,
-       [](const RuleCount& r) { return FieldValue{r.dropped}; }},
+       member<&RuleCount::dropped>},
       {"reason", "reason for the first", "why it dropped the first of them; null without one", 0,
-       kEverywhere,
-       [](const RuleCount& r) { return r.reason.empty() ? FieldValue{} : FieldValue{r.reason}; },
-       kWraps},
+       kEverywhere, [](const RuleCount& r) { return text_or_none(r.reason); }, kWraps},
       {"waits", "waits", "whether it needs a problem or a device, and was not tried", 0,
-       kForPrograms, [](const RuleCount& r) { return FieldValue{r.waits}; }},
+       kForPrograms, member<&RuleCount::waits>},
   };
   return fields;
 }
@@ -71,13 +66,8 @@ std::vector<ListRow> rows_of(const PlanReport& report, bool with_dropped) {
   return rows;
 }
 
-Json json_dropped(const std::vector<ListedDrop>& dropped) {
-  Json list = Json::array();
-  for (const ListedDrop& config : dropped) {
-    list.push_back(
-        {{"config", config.short_form}, {"rule", config.rule}, {"reason", config.reason}});
-  }
-  return list;
+Json json_dropped(const ListedDrop& config) {
+  return {{"config", config.short_form}, {"rule", config.rule}, {"reason", config.reason}};
 }
 
 Json json_kept(const ListedConfig& config) {
@@ -87,20 +77,16 @@ Json json_kept(const ListedConfig& config) {
   return kept;
 }
 
-std::string print_json(const PlanReport& report) {
-  Json json = {{"format", "fatune.list"},
-               {"format_version", 1},
-               {"family", report.family},
-               {"space", report.space}};
+Json json_plan(const PlanReport& report) {
+  Json json = json_head("list");
+  json["family"] = report.family;
+  json["space"] = report.space;
   json["seq_len"] = report.seq_len ? Json(*report.seq_len) : Json(nullptr);
-  json["kept"] = Json::array();
-  for (const ListedConfig& config : report.kept) {
-    json["kept"].push_back(json_kept(config));
-  }
-  json["pruned"] = json_dropped(report.pruned);
-  json["invalid"] = json_dropped(report.invalid);
+  json["kept"] = json_list(report.kept, json_kept);
+  json["pruned"] = json_list(report.pruned, json_dropped);
+  json["invalid"] = json_list(report.invalid, json_dropped);
   json["rules"] = json_rows(rule_fields(), report.rules);
-  return json_text(json);
+  return json;
 }
 
 std::string summary_line(const PlanReport& report) {
@@ -111,44 +97,41 @@ std::string summary_line(const PlanReport& report) {
                      report.invalid.size());
 }
 
-std::string waiting_line(const PlanReport& report, const Page& page) {
+Blocks waiting_rules(const PlanReport& report) {
   std::vector<std::string> waiting;
   for (const RuleCount& rule : report.rules) {
     if (rule.waits) {
       waiting.push_back(rule.rule);
     }
   }
-  return waiting.empty() ? std::string()
-                         : fmt::format("{}tried on each problem, or with --seq: {}\n",
-                                       page.format == OutputFormat::markdown ? "\n" : "",
-                                       fmt::join(waiting, ", "));
+  return waiting.empty() ? Blocks{}
+                         : Blocks{block::ParagraphEnd{},
+                                  block::Text{fmt::format("tried on each problem, or with --seq: "
+                                                          "{}\n",
+                                                          fmt::join(waiting, ", "))}};
 }
 
-/// Markdown would join lines that follow each other.
-std::string unknown_lines(const PlanReport& report, const Page& page) {
-  std::string text;
+Blocks blocks_of(const PlanReport& report, bool with_dropped) {
+  Blocks blocks{block::Text{summary_line(report)}};
+  append(blocks, waiting_rules(report));
   for (const std::string& unknown : report.unknown_values) {
-    text += (page.format == OutputFormat::markdown ? "\ninvalid: " : "invalid: ") + unknown + "\n";
+    append(blocks, {block::ParagraphEnd{}, block::Text{"invalid: " + unknown + "\n"}});
   }
-  return text;
+  append(blocks,
+         {block::Text{"\n"}, block::Rows{table_of(list_fields(), rows_of(report, with_dropped))}});
+  if (with_dropped && !report.rules.empty()) {
+    append(blocks, {block::Text{"\n"}, block::Rows{table_of(rule_fields(), report.rules)}});
+  }
+  return blocks;
 }
 
 }  // namespace
 
-std::string print_plan_report(const PlanReport& report, const Page& page, bool with_dropped) {
-  if (page.format == OutputFormat::json) {
-    return print_json(report);
-  }
-  std::string configs = print_rows(list_fields(), rows_of(report, with_dropped), page);
-  if (page.format == OutputFormat::csv) {
-    return configs;
-  }
-  std::string text = summary_line(report) + waiting_line(report, page) +
-                     unknown_lines(report, page) + "\n" + configs;
-  if (with_dropped && !report.rules.empty()) {
-    text += "\n" + print_rows(rule_fields(), report.rules, page);
-  }
-  return text;
+Document plan_document(const PlanReport& report, bool with_dropped) {
+  return {
+      [&report, with_dropped] { return blocks_of(report, with_dropped); },
+      [&report, with_dropped] { return table_of(list_fields(), rows_of(report, with_dropped)); },
+      [&] { return json_plan(report); }};
 }
 
 }  // namespace fatune

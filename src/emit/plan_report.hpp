@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "core/outcome.hpp"
-#include "emit/page.hpp"
+#include "emit/document/document.hpp"
 #include "report/report.hpp"
 
 namespace fatune {
@@ -45,7 +45,6 @@ struct PlanReport {
 
 /// `with_dropped`: tables, Markdown and CSV list the dropped configurations too. JSON
 /// (configs/schema/list.schema.json) always holds "kept" and "pruned".
-[[nodiscard]] std::string print_plan_report(const PlanReport& report, const Page& page,
-                                            bool with_dropped);
+[[nodiscard]] Document plan_document(const PlanReport& report, bool with_dropped);
 
 }  // namespace fatune

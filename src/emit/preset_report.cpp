@@ -1,7 +1,6 @@
 #include "emit/preset_report.hpp"
 
 #include "emit/detail_fields.hpp"
-#include "emit/print_rows.hpp"
 
 namespace fatune {
 namespace {
@@ -13,21 +12,19 @@ std::optional<DetailValue> preset_detail(const ProblemPreset& preset, const Prob
 
 std::vector<Field<ProblemPreset>> make_preset_fields() {
   std::vector<Field<ProblemPreset>> fields{
-      {"name", "preset", "what --preset takes", 0, kEverywhere,
-       [](const ProblemPreset& p) { return FieldValue{p.name}; }},
-      {"heads", "heads", "heads of queries", 0, kEverywhere,
-       [](const ProblemPreset& p) { return FieldValue{p.heads}; }},
+      {"name", "preset", "what --preset takes", 0, kEverywhere, member<&ProblemPreset::name>},
+      {"heads", "heads", "heads of queries", 0, kEverywhere, member<&ProblemPreset::heads>},
       {"d_head", "d_head", "elements of a row of Q and K", 0, kEverywhere,
-       [](const ProblemPreset& p) { return FieldValue{p.d_head}; }},
+       member<&ProblemPreset::d_head>},
       {"dtype", "dtype", "FP16 or BF16", 0, kEverywhere,
        [](const ProblemPreset& p) { return FieldValue{std::string(dtype_name(p.dtype))}; }},
       {"causal", "causal", "whether a query sees no keys after its own position", 0, kEverywhere,
-       [](const ProblemPreset& p) { return FieldValue{p.causal}; }}};
+       member<&ProblemPreset::causal>}};
   add_detail_fields<ProblemPreset, preset_detail>(fields, kEverywhere);
   fields.push_back({"note", "note", "what a problem cannot say of the model", 0, kEverywhere,
                     [](const ProblemPreset& p) { return text_or_none(p.note); }, kWraps});
   fields.push_back({"source", "source", "where the model's publisher says so", 0, kEverywhere,
-                    [](const ProblemPreset& p) { return FieldValue{p.source}; }});
+                    member<&ProblemPreset::source>});
   return fields;
 }
 
@@ -38,13 +35,14 @@ const std::vector<Field<ProblemPreset>>& preset_fields() {
   return fields;
 }
 
-std::string print_presets(const std::vector<ProblemPreset>& presets, const Page& page) {
-  if (page.format == OutputFormat::json) {
-    return json_text({{"format", "fatune.presets"},
-                      {"format_version", 1},
-                      {"presets", json_rows(preset_fields(), presets)}});
-  }
-  return print_rows(preset_fields(), presets, page);
+Document presets_document(const std::vector<ProblemPreset>& presets) {
+  const auto records = [&] { return table_of(preset_fields(), presets); };
+  const auto object = [&] {
+    Json json = json_head("presets");
+    json["presets"] = json_rows(preset_fields(), presets);
+    return json;
+  };
+  return {[records] { return Blocks{block::Rows{records()}}; }, records, object};
 }
 
 }  // namespace fatune

@@ -6,17 +6,12 @@
 namespace fatune {
 namespace {
 
-FieldValue or_none(const std::optional<double>& value) {
-  return value ? FieldValue{*value} : FieldValue{};
-}
-
 template <auto kMember>
 FieldValue of_problem(const ProfiledConfig& row) {
   return row.problem ? FieldValue{(*row.problem).*kMember} : FieldValue{};
 }
 
 FieldValue tflops(const ProfiledConfig& row, double flop) {
-  constexpr double kFlopPerUsToTflops = 1e-6;
   const double us = row.duration_us.value_or(0.0);
   return us > 0.0 ? FieldValue{flop / us * kFlopPerUsToTflops} : FieldValue{};
 }
@@ -38,51 +33,49 @@ std::optional<DetailValue> profile_detail(const ProfiledConfig& row, const Probl
 
 std::vector<Field<ProfiledConfig>> documented_problem_fields_of_profiles() {
   return {
-      {"dtype", "dtype", "element type of Q, K, V and O", 0, Shown::for_programs,
+      {"dtype", "dtype", "element type of Q, K, V and O", 0, kForPrograms,
        [](const ProfiledConfig& r) {
          return r.problem ? FieldValue{std::string(dtype_name(r.problem->dtype))} : FieldValue{};
        }},
-      {"d_head", "d_head", "head dimension", 0, Shown::for_programs, of_problem<&Problem::d_head>},
-      {"seq_len", "seq", "queries of a sequence", 0, Shown::for_programs,
-       of_problem<&Problem::seq_len>},
-      {"batch", "batch", "sequences per launch", 0, Shown::for_programs,
-       of_problem<&Problem::batch>},
-      {"heads", "heads", "attention heads", 0, Shown::for_programs, of_problem<&Problem::heads>},
-      {"causal", "causal", "whether a query sees only keys up to its own position", 0,
-       Shown::for_programs, of_problem<&Problem::causal>},
+      {"d_head", "d_head", "head dimension", 0, kForPrograms, of_problem<&Problem::d_head>},
+      {"seq_len", "seq", "queries of a sequence", 0, kForPrograms, of_problem<&Problem::seq_len>},
+      {"batch", "batch", "sequences per launch", 0, kForPrograms, of_problem<&Problem::batch>},
+      {"heads", "heads", "attention heads", 0, kForPrograms, of_problem<&Problem::heads>},
+      {"causal", "causal", "whether a query sees only keys up to its own position", 0, kForPrograms,
+       of_problem<&Problem::causal>},
   };
 }
 
 std::vector<Field<ProfiledConfig>> figure_fields() {
   return {
-      {"config", "config", "the configuration's short form", 0, Shown::everywhere,
-       [](const ProfiledConfig& r) { return FieldValue{r.config}; }, ColumnFit{.config = true}},
+      {"config", "config", "the configuration's short form", 0, kEverywhere,
+       member<&ProfiledConfig::config>, ColumnFit{.config = true}},
       {"outcome", "outcome", "profiled, or how it ended instead: wrong_result, crashed, ...", 0,
-       Shown::for_programs, [](const ProfiledConfig& r) { return FieldValue{r.outcome}; }},
+       kForPrograms, member<&ProfiledConfig::outcome>},
       {"runs", "runs", "launches that were counted; the figures are their averages", 0,
-       Shown::for_programs, [](const ProfiledConfig& r) { return FieldValue{r.runs}; }},
-      {"relative_percent", "rel %", "100 * baseline's duration / this one's", 1, Shown::everywhere,
-       [](const ProfiledConfig& r) { return or_none(r.relative_percent); }, ColumnFit{.leaves = 7}},
+       kForPrograms, member<&ProfiledConfig::runs>},
+      {"relative_percent", "rel %", "100 * baseline's duration / this one's", 1, kEverywhere,
+       [](const ProfiledConfig& r) { return value_or_none(r.relative_percent); },
+       ColumnFit{.leaves = 7}},
       {"literature_tflops", "TFLOP/s",
        "10^12 FLOP per second of the duration, by the literature's convention: "
        "4*s^2*d*batch*heads, half when causal",
-       1, Shown::everywhere, problem_tflops<literature_flop>, ColumnFit{.leaves = 8}},
+       1, kEverywhere, problem_tflops<literature_flop>, ColumnFit{.leaves = 8}},
       {"attention_tflops", "attn", "the same by the attention count: batch*heads*(4*s^2*d + 6*s^2)",
-       1, Shown::everywhere, problem_tflops<attention_flop>, ColumnFit{.leaves = 2}},
+       1, kEverywhere, problem_tflops<attention_flop>, ColumnFit{.leaves = 2}},
       {"total_tflops", "total",
-       "the same by the configuration's own count, softmax and rescaling included", 1,
-       Shown::everywhere,
+       "the same by the configuration's own count, softmax and rescaling included", 1, kEverywhere,
        [](const ProfiledConfig& r) {
          return r.total_flop ? tflops(r, *r.total_flop) : FieldValue{};
        },
        ColumnFit{.leaves = 1}},
-      {"sweep_us", "sweep us", "the median that the stored run measured", 1, Shown::everywhere,
-       [](const ProfiledConfig& r) { return or_none(r.sweep_us); }, ColumnFit{.leaves = 5}},
+      {"sweep_us", "sweep us", "the median that the stored run measured", 1, kEverywhere,
+       [](const ProfiledConfig& r) { return value_or_none(r.sweep_us); }, ColumnFit{.leaves = 5}},
       {"sweep_difference_percent", "diff %", "by how much the duration is longer than that median",
-       1, Shown::everywhere, sweep_difference, ColumnFit{.leaves = 6}},
-      {"kernel_name", "kernel", "the kernel's name as profilers print it", 0, Shown::for_programs,
+       1, kEverywhere, sweep_difference, ColumnFit{.leaves = 6}},
+      {"kernel_name", "kernel", "the kernel's name as profilers print it", 0, kForPrograms,
        [](const ProfiledConfig& r) { return text_or_none(r.kernel_name); }},
-      {"detail", "detail", "what went wrong; null: nothing", 0, Shown::everywhere,
+      {"detail", "detail", "what went wrong; null: nothing", 0, kEverywhere,
        [](const ProfiledConfig& r) { return text_or_none(r.detail); }, kWraps},
   };
 }

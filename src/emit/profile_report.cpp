@@ -7,7 +7,6 @@
 
 #include "emit/counter_table.hpp"
 #include "emit/coverage_text.hpp"
-#include "emit/print_rows.hpp"
 #include "emit/profile_fields.hpp"
 
 namespace fatune {
@@ -26,26 +25,20 @@ FieldValue counter(const ProfiledConfig& row, const std::string& name) {
 
 /// Column number `at`, before those that the table has: one for each of these figures.
 void insert_counters(const std::vector<CounterField>& fields,
-                     const std::vector<ProfiledConfig>& rows, std::size_t at, bool for_people,
-                     TextTable& table) {
+                     const std::vector<ProfiledConfig>& rows, std::size_t at, Table& table) {
   for (const CounterField& field : fields) {
-    const auto to = static_cast<std::ptrdiff_t>(at++);
-    table.columns.insert(table.columns.begin() + to, {for_people ? field.title : field.name,
-                                                      for_people, ColumnFit{.leaves = 3}});
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const FieldValue value = counter(rows[i], field.name);
-      table.rows[i].insert(table.rows[i].begin() + to,
-                           for_people ? cell_text(value, field.decimals) : csv_text(value));
+    std::vector<FieldValue> values;
+    for (const ProfiledConfig& row : rows) {
+      values.push_back(counter(row, field.name));
     }
+    insert_column(table, at++,
+                  {.name = field.name,
+                   .heading = field.title,
+                   .decimals = field.decimals,
+                   .fit = ColumnFit{.leaves = 3},
+                   .figure = true},
+                  std::move(values));
   }
-}
-
-std::size_t column_after(const TextTable& table, std::string_view heading) {
-  const auto found =
-      std::find_if(table.columns.begin(), table.columns.end(),
-                   [&](const TextTable::Column& column) { return column.heading == heading; });
-  return found == table.columns.end() ? table.columns.size()
-                                      : static_cast<std::size_t>(found - table.columns.begin()) + 1;
 }
 
 std::vector<CounterField> first_fields(const std::vector<CounterField>& fields) {
@@ -70,46 +63,55 @@ std::vector<std::vector<ProfiledConfig>> by_problem(const std::vector<ProfiledCo
 }
 
 /// A row for each figure, a column for each configuration.
-TextTable figures_of(const std::vector<CounterField>& fields,
-                     const std::vector<ProfiledConfig>& rows) {
-  TextTable table{{{"figure", false, {}}, {"unit", false, {}}}, {}};
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    table.columns.push_back({fmt::format("#{}", i + 1), true, ColumnFit{.leaves = 1}});
-  }
+Table figures_of(const std::vector<CounterField>& fields, const std::vector<ProfiledConfig>& rows) {
+  Table table{{{.name = "figure", .heading = "figure"}, {.name = "unit", .heading = "unit"}}, {}};
   for (const CounterField& field : fields) {
-    std::vector<std::string>& cells = table.rows.emplace_back();
-    cells = {field.name, field.unit};
-    for (const ProfiledConfig& row : rows) {
-      cells.push_back(cell_text(counter(row, field.name), field.decimals));
-    }
+    table.rows.push_back({field.name, field.unit});
   }
-  return table;
-}
-
-TextTable ranking_of(const ProfileReport& report, const std::vector<ProfiledConfig>& rows) {
-  TextTable table = table_for_people(profiled_config_fields(), rows);
-  insert_counters(first_fields(report.fields), rows, column_after(table, "config"), true, table);
-  table.columns.insert(table.columns.begin(), {"#", true, {}});
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    table.rows[i].insert(table.rows[i].begin(), fmt::format("{}", i + 1));
+    std::vector<FieldValue> cells;
+    for (const CounterField& field : fields) {
+      cells.emplace_back(cell_text(counter(rows[i], field.name), field.decimals));
+    }
+    const std::string number = fmt::format("#{}", i + 1);
+    append_column(
+        table, {.name = number, .heading = number, .fit = ColumnFit{.leaves = 1}, .figure = true},
+        std::move(cells));
   }
   return table;
 }
 
-std::string text_for_people(const ProfileReport& report, const Page& page) {
-  std::string text = report.device.empty() ? "" : report.device + " | ";
-  text += fmt::format("{} | {}{}\n", report.read_by, report.family,
-                      report.source.empty() ? "" : ", " + report.source);
+Table ranking_of(const ProfileReport& report, const std::vector<ProfiledConfig>& rows) {
+  Table table = table_of(profiled_config_fields(), rows);
+  insert_counters(first_fields(report.fields), rows, column_after(table, "config"), table);
+  std::vector<FieldValue> numbers;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    numbers.emplace_back(static_cast<std::int64_t>(i + 1));
+  }
+  insert_column(table, 0, {.name = "number", .heading = "#"}, std::move(numbers));
+  return table;
+}
+
+Blocks blocks_of(const ProfileReport& report) {
+  Blocks blocks{block::Text{fmt::format(
+      "{}{}{} | {}{}{}\n", report.device, report.device.empty() ? "" : " | ", report.read_by,
+      report.family, report.source.empty() ? "" : ", ", report.source)}};
   for (const std::vector<ProfiledConfig>& rows : by_problem(report.rows)) {
     const std::string name = problem_name(rows.front());
-    text += fmt::format("\n{}{}", name, name.empty() ? "" : ":\n");
-    text += page.format == OutputFormat::markdown ? "\n" : "";
-    text += draw_table(ranking_of(report, rows), page);
+    append(blocks, {block::Text{fmt::format("\n{}{}", name, name.empty() ? "" : ":\n")},
+                    block::ParagraphEnd{}, block::Rows{ranking_of(report, rows)}});
     if (report.fields.size() > kMostColumns) {
-      text += "\n" + draw_table(figures_of(report.fields, rows), page);
+      append(blocks, {block::Text{"\n"}, block::Rows{figures_of(report.fields, rows)}});
     }
   }
-  return text + incomplete_text(report.coverage);
+  blocks.push_back(block::Text{incomplete_text(report.coverage)});
+  return blocks;
+}
+
+Table records_of(const ProfileReport& report) {
+  Table table = table_of(profiled_config_fields(), report.rows);
+  insert_counters(report.fields, report.rows, column_after(table, "runs"), table);
+  return table;
 }
 
 Json json_counters(const ProfiledConfig& row) {
@@ -120,49 +122,38 @@ Json json_counters(const ProfiledConfig& row) {
   return counters;
 }
 
-Json json_fields(const std::vector<CounterField>& fields) {
-  Json list = Json::array();
-  for (const CounterField& field : fields) {
-    list.push_back({{"name", field.name},
-                    {"unit", field.unit},
-                    {"doc", field.doc},
-                    {"numerator", field.numerator},
-                    {"denominator", field.denominator},
-                    {"scale", field.scale}});
-  }
-  return list;
+Json json_field(const CounterField& field) {
+  return {{"name", field.name},
+          {"unit", field.unit},
+          {"doc", field.doc},
+          {"numerator", field.numerator},
+          {"denominator", field.denominator},
+          {"scale", field.scale}};
 }
 
-std::string text_for_programs(const ProfileReport& report) {
-  Json json = {{"format", "fatune.profile"},
-               {"format_version", 1},
-               {"complete", report.coverage.complete},
-               {"device", report.device},
-               {"family", report.family},
-               {"read_by", report.read_by},
-               {"source", report.source}};
-  json["figures"] = json_fields(report.fields);
-  json["configs"] = Json::array();
-  for (const ProfiledConfig& row : report.rows) {
-    Json object = json_object(profiled_config_fields(), row);
-    object["counters"] = json_counters(row);
-    json["configs"].push_back(std::move(object));
-  }
-  return json_text(json);
+Json json_row(const ProfiledConfig& row) {
+  Json object = json_object(profiled_config_fields(), row);
+  object["counters"] = json_counters(row);
+  return object;
+}
+
+Json json_profile(const ProfileReport& report) {
+  Json json = json_head("profile");
+  json["complete"] = report.coverage.complete;
+  json["device"] = report.device;
+  json["family"] = report.family;
+  json["read_by"] = report.read_by;
+  json["source"] = report.source;
+  json["figures"] = json_list(report.fields, json_field);
+  json["configs"] = json_list(report.rows, json_row);
+  return json;
 }
 
 }  // namespace
 
-std::string print_profile(const ProfileReport& report, const Page& page) {
-  if (page.format == OutputFormat::json) {
-    return text_for_programs(report);
-  }
-  if (page.format == OutputFormat::csv) {
-    TextTable table = table_for_programs(profiled_config_fields(), report.rows);
-    insert_counters(report.fields, report.rows, column_after(table, "runs"), false, table);
-    return draw_csv(table);
-  }
-  return text_for_people(report, page);
+Document profile_document(const ProfileReport& report) {
+  return {[&] { return blocks_of(report); }, [&] { return records_of(report); },
+          [&] { return json_profile(report); }};
 }
 
 }  // namespace fatune

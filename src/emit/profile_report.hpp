@@ -9,7 +9,7 @@
 #include "attention/problem.hpp"
 #include "counters/counter_field.hpp"
 #include "emit/coverage.hpp"
-#include "emit/page.hpp"
+#include "emit/document/document.hpp"
 
 namespace fatune {
 
@@ -41,6 +41,6 @@ struct ProfileReport {
 /// JSON (configs/schema/profile.schema.json) and CSV have every figure. Tables and Markdown have a
 /// row for each configuration; where the figures are too many for that, the first of them, and then
 /// a table for each problem with a row for each figure.
-[[nodiscard]] std::string print_profile(const ProfileReport& report, const Page& page);
+[[nodiscard]] Document profile_document(const ProfileReport& report);
 
 }  // namespace fatune

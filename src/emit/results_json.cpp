@@ -10,7 +10,6 @@
 namespace fatune {
 namespace {
 
-constexpr int kFormatVersion = 1;
 constexpr std::size_t kRunnersUp = 4;
 
 Json json_error_stats(const ErrorStats& stats) {
@@ -119,20 +118,21 @@ Json json_policy(const MeasurePolicy& policy) {
           {"seed", policy.seed}};
 }
 
-Json json_header(const RunReport& report, const char* format) {
-  return {{"format", format},
-          {"format_version", kFormatVersion},
-          {"measured", report.measured},
-          {"complete", report.complete},
-          {"command_line", report.command_line},
-          {"started_at", report.started_at},
-          {"wall_s", json_value(report.wall_s)},
-          {"gpus_used", report.gpus},
-          {"gpu_busy_percent", report.measured ? json_value(busy_percent(report)) : Json(nullptr)},
-          {"family", report.family},
-          {"space", report.space},
-          {"toolchain", json_toolchain(report.toolchain)},
-          {"policy", report.measured ? json_policy(report.policy) : Json(nullptr)}};
+Json json_header(const RunReport& report, const char* name) {
+  Json json = json_head(name);
+  json.update(
+      {{"measured", report.measured},
+       {"complete", report.complete},
+       {"command_line", report.command_line},
+       {"started_at", report.started_at},
+       {"wall_s", json_value(report.wall_s)},
+       {"gpus_used", report.gpus},
+       {"gpu_busy_percent", report.measured ? json_value(busy_percent(report)) : Json(nullptr)},
+       {"family", report.family},
+       {"space", report.space},
+       {"toolchain", json_toolchain(report.toolchain)},
+       {"policy", report.measured ? json_policy(report.policy) : Json(nullptr)}});
+  return json;
 }
 
 Json json_measuring(const MeasuringSummary& summary) {
@@ -159,8 +159,7 @@ Json json_conditions(const GpuConditions& conditions) {
 }
 
 Json json_audit(const std::vector<RuleAudit>& audit) {
-  Json list = Json::array();
-  for (const RuleAudit& rule : audit) {
+  return json_list(audit, [](const RuleAudit& rule) {
     Json item{{"rule", rule.rule},
               {"pruned", rule.pruned},
               {"audited", rule.audited},
@@ -168,9 +167,8 @@ Json json_audit(const std::vector<RuleAudit>& audit) {
               {"saved_measure_s", json_value(rule.saved_measure_s)}};
     item["best_config"] = rule.best_config.empty() ? Json(nullptr) : Json(rule.best_config);
     item["gain_percent"] = rule.best_config.empty() ? Json(nullptr) : json_value(rule.gain_percent);
-    list.push_back(std::move(item));
-  }
-  return list;
+    return item;
+  });
 }
 
 Json json_problem_report(const RunReport& run, const ProblemReport& problem) {
@@ -217,41 +215,30 @@ Json json_best_of(const RunReport& run, const ProblemReport& problem) {
 }  // namespace
 
 Json results_object(const RunReport& report) {
-  Json json = json_header(report, "fatune.results");
+  Json json = json_header(report, "results");
   json["device"] = json_object(device_fields(), report.device);
-  json["problems"] = Json::array();
-  for (const ProblemReport& problem : report.problems) {
-    json["problems"].push_back(json_problem_report(report, problem));
-  }
+  json["problems"] = json_list(report.problems, [&](const ProblemReport& problem) {
+    return json_problem_report(report, problem);
+  });
   json["summary"] = report.summary ? json_summary(*report.summary) : Json(nullptr);
   return json;
 }
 
-std::string runs_json(const std::vector<RunReport>& reports) {
-  Json json = {{"format", "fatune.runs"}, {"format_version", kFormatVersion}};
-  json["runs"] = Json::array();
-  for (const RunReport& report : reports) {
-    json["runs"].push_back(results_object(report));
-  }
-  return json_text(json);
-}
-
-Json best_configs_object(const RunReport& report) {
-  Json json = json_header(report, "fatune.best_configs");
-  Json problems = Json::array();
-  for (const ProblemReport& problem : report.problems) {
-    problems.push_back(json_best_of(report, problem));
-  }
-  json["gpus"] = Json::array();
-  json["gpus"].push_back(
-      {{"device", json_object(device_fields(), report.device)}, {"problems", problems}});
+Json runs_object(const std::vector<RunReport>& reports) {
+  Json json = json_head("runs");
+  json["runs"] = json_list(reports, results_object);
   return json;
 }
 
-std::string results_json(const RunReport& report) { return json_text(results_object(report)); }
-
 std::string best_configs_json(const RunReport& report) {
-  return json_text(best_configs_object(report));
+  Json json = json_header(report, "best_configs");
+  json["gpus"] = Json::array();
+  json["gpus"].push_back(
+      {{"device", json_object(device_fields(), report.device)},
+       {"problems", json_list(report.problems, [&](const ProblemReport& problem) {
+          return json_best_of(report, problem);
+        })}});
+  return json_text(json);
 }
 
 }  // namespace fatune

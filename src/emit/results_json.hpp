@@ -1,13 +1,12 @@
 #pragma once
 
-#include "emit/json_text.hpp"
+#include "emit/document/document.hpp"
 #include "report/report.hpp"
 
 namespace fatune {
 
 [[nodiscard]] Json results_object(const RunReport& report);
-[[nodiscard]] Json best_configs_object(const RunReport& report);
 /// The results of several reports in one document (configs/schema/runs.schema.json).
-[[nodiscard]] std::string runs_json(const std::vector<RunReport>& reports);
+[[nodiscard]] Json runs_object(const std::vector<RunReport>& reports);
 
 }  // namespace fatune

@@ -9,8 +9,6 @@
 namespace fatune {
 namespace {
 
-constexpr double kFlopPerUsToTflops = 1e-6;
-
 std::optional<double> measured_tflops(const ProblemReport& problem, const Entry& entry) {
   const bool here = std::holds_alternative<Measured>(entry.outcome) && !entry.reused;
   return here ? literature_tflops(problem, entry) : std::nullopt;

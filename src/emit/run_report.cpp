@@ -2,14 +2,15 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "emit/colour.hpp"
 #include "emit/counter_table.hpp"
+#include "emit/document/render.hpp"
 #include "emit/entry_fields.hpp"
-#include "emit/field_table.hpp"
 #include "emit/pruned_text.hpp"
 #include "emit/results_json.hpp"
 #include "emit/roofline.hpp"
@@ -26,11 +27,11 @@ constexpr const char* kNotMeasuredEnd =
 using Rows = std::vector<EntryRow>;
 using Fields = std::vector<Field<EntryRow>>;
 
-Rows rows_of(const RunReport& run, const ProblemReport& problem, const std::vector<Entry>& entries,
-             std::size_t most) {
+Rows rows_of(const RunReport& run, const ProblemReport& problem,
+             const std::vector<Entry>& entries) {
   Rows rows;
-  for (std::size_t i = 0; i < std::min(entries.size(), most); ++i) {
-    rows.push_back({&run, &problem, &entries[i]});
+  for (const Entry& entry : entries) {
+    rows.push_back({&run, &problem, &entry});
   }
   return rows;
 }
@@ -75,23 +76,24 @@ std::vector<std::string> parameter_names(const Rows& rows) {
   return names;
 }
 
-std::string parameter_text(const Entry& entry, const std::string& name) {
+FieldValue parameter_of(const Entry& entry, const std::string& name) {
   const auto found = std::find_if(entry.parameters.begin(), entry.parameters.end(),
                                   [&](const NamedValue& value) { return value.name == name; });
-  return found == entry.parameters.end() ? std::string() : found->text;
+  return found == entry.parameters.end() ? FieldValue{} : FieldValue{found->text};
 }
 
 /// One column per parameter that is not a column already (dtype, d_head); empty where the entry's
 /// family has no such one.
-void append_parameters(const Fields& fields, const Rows& rows, TextTable& table) {
+void append_parameters(const Fields& fields, const Rows& rows, Table& table) {
   for (const std::string& name : parameter_names(rows)) {
     if (has_field(fields, name)) {
       continue;
     }
-    table.columns.push_back({name, false, {}});
-    for (std::size_t row = 0; row < rows.size(); ++row) {
-      table.rows[row].push_back(parameter_text(*rows[row].entry, name));
+    std::vector<FieldValue> values;
+    for (const EntryRow& row : rows) {
+      values.push_back(parameter_of(*row.entry, name));
     }
+    append_column(table, {.name = name, .heading = name}, std::move(values));
   }
 }
 
@@ -173,62 +175,38 @@ std::string warnings_text(const ProblemReport& problem) {
   return text;
 }
 
-/// How a table is drawn, and what stands around it: a terminal's way, or Markdown's.
-struct Style {
-  bool markdown = false;
-  bool colour = false;
-  std::size_t columns = 0;  ///< Page::columns
-
-  [[nodiscard]] std::string heading(const std::string& text) const {
-    return markdown ? "## " + text + "\n\n" : coloured(text, Colour::bold, colour) + "\n";
-  }
-  /// A line below a table.
-  [[nodiscard]] std::string paragraph(const std::string& line) const {
-    return markdown && !line.empty() ? "\n" + line : line;
-  }
-  [[nodiscard]] std::string warning(const std::string& text) const {
-    return (markdown ? "**" + text + "**\n" : coloured(text, Colour::yellow, colour) + "\n");
-  }
-  [[nodiscard]] std::string draw(const TextTable& table) const {
-    return markdown ? draw_markdown(table) : draw_plain(table, columns);
-  }
-};
-
-std::string ranking_text(const RunReport& run, const ProblemReport& problem,
-                         const PrintOptions& options, const Style& style) {
-  if (problem.ranking.empty()) {
-    return style.warning("no configuration has a time");
-  }
-  const std::size_t most = options.format == OutputFormat::markdown || options.top == 0
-                               ? problem.ranking.size()
-                               : options.top;
-  const Rows rows = rows_of(run, problem, problem.ranking, most);
-  std::string text = style.draw(table_for_people(fields_for_people(rows), rows, Shown::in_ranking));
-  if (rows.size() < problem.ranking.size()) {
-    text +=
-        fmt::format("... and {} more (--top 0 shows all)\n", problem.ranking.size() - rows.size());
-  }
-  return text + style.paragraph(roofline_text(run, problem));
+block::Rows block_of(const Rows& rows, Shown kind, std::size_t top = 0) {
+  return {table_of(fields_for_people(rows), rows), kind, top};
 }
 
-std::string counters_text(const ProblemReport& problem, const Style& style) {
-  const TextTable table = counter_table(problem.ranking);
-  return table.rows.empty() ? std::string()
-                            : std::string("\nhardware counters:\n") + (style.markdown ? "\n" : "") +
-                                  style.draw(table);
+Blocks ranking_of(const RunReport& run, const ProblemReport& problem, std::size_t top) {
+  if (problem.ranking.empty()) {
+    return {block::Warning{"no configuration has a time"}};
+  }
+  Blocks blocks{block_of(rows_of(run, problem, problem.ranking), Shown::in_ranking, top)};
+  if (std::string line = roofline_text(run, problem); !line.empty()) {
+    append(blocks, {block::ParagraphEnd{}, block::Text{std::move(line)}});
+  }
+  return blocks;
+}
+
+Blocks counters_of(const ProblemReport& problem) {
+  Table table = counter_table(problem.ranking);
+  return table.rows.empty() ? Blocks{}
+                            : Blocks{block::Text{"\nhardware counters:\n"}, block::ParagraphEnd{},
+                                     block::Rows{std::move(table)}};
 }
 
 /// Those that rules have dropped are only counted.
-std::string failures_text(const RunReport& run, const ProblemReport& problem, const Style& style) {
+Blocks failures_of(const RunReport& run, const ProblemReport& problem) {
   if (count_failed(problem) == 0) {
     return {};
   }
-  Rows rows = rows_of(run, problem, problem.failures, problem.failures.size());
+  Rows rows = rows_of(run, problem, problem.failures);
   std::erase_if(
       rows, [](const EntryRow& row) { return std::holds_alternative<Pruned>(row.entry->outcome); });
-  return "\n" + style.warning(fmt::format("{} not in the ranking:", rows.size())) +
-         (style.markdown ? "\n" : "") +
-         style.draw(table_for_people(fields_for_people(rows), rows, Shown::in_failures));
+  return {block::Text{"\n"}, block::Warning{fmt::format("{} not in the ranking:", rows.size())},
+          block::ParagraphEnd{}, block_of(rows, Shown::in_failures)};
 }
 
 std::string rule_text(const RuleAudit& rule) {
@@ -248,18 +226,19 @@ std::string rule_text(const RuleAudit& rule) {
       rule.rule, rule.audited, rule.pruned, rule.saved_compile_s, rule.saved_measure_s, cost);
 }
 
-std::string audit_text(const RunReport& run, const ProblemReport& problem, const Style& style) {
+Blocks audit_of(const RunReport& run, const ProblemReport& problem) {
   if (problem.audited.empty()) {
     return {};
   }
-  std::string text = "\n" + style.warning(fmt::format("{} pruned ones tried for the audit:",
-                                                      problem.audited.size()));
+  std::string rules;
   for (const RuleAudit& rule : problem.audit) {
-    text += rule_text(rule);
+    rules += rule_text(rule);
   }
-  const Rows rows = rows_of(run, problem, problem.audited, problem.audited.size());
-  return text + (style.markdown ? "\n" : "") +
-         style.draw(table_for_people(fields_for_people(rows), rows, Shown::in_ranking));
+  return {
+      block::Text{"\n"},
+      block::Warning{fmt::format("{} pruned ones tried for the audit:", problem.audited.size())},
+      block::Text{std::move(rules)}, block::ParagraphEnd{},
+      block_of(rows_of(run, problem, problem.audited), Shown::in_ranking)};
 }
 
 std::string run_text(const ProblemReport& problem) {
@@ -276,7 +255,7 @@ std::string reused_text(const ProblemReport& problem) {
 }
 
 /// The verification of an estimate's ranking by emulation.
-std::string verified_text(const RunReport& run, const ProblemReport& problem, const Style& style) {
+Blocks verified_of(const RunReport& run, const ProblemReport& problem) {
   if (run.measured || problem.ranking.empty()) {
     return {};
   }
@@ -290,117 +269,126 @@ std::string verified_text(const RunReport& run, const ProblemReport& problem, co
   }
   if (verified == nullptr &&
       std::get<Estimated>(not_covered->outcome).not_verified_because.empty()) {
-    return style.warning("NOT VERIFIED: nothing was run, not on the CPU either");
+    return {block::Warning{"NOT VERIFIED: nothing was run, not on the CPU either"}};
   }
-  std::string text;
+  Blocks blocks;
   if (verified != nullptr) {
     const bool counted = std::get<Estimated>(verified->outcome).counted;
-    text += fmt::format(
+    blocks.push_back(block::Text{fmt::format(
         "{} of {} verified: {}\nestimated from {}\n", count, problem.ranking.size(),
         verification_of(verified->outcome)->method,
-        counted ? "the instructions that emulation counted" : "the family's quantities");
+        counted ? "the instructions that emulation counted" : "the family's quantities")});
   }
   if (not_covered != nullptr) {
-    text += style.warning(fmt::format(
+    blocks.push_back(block::Warning{fmt::format(
         "{} NOT VERIFIED, among them {}: {}", problem.ranking.size() - count,
-        not_covered->short_form, std::get<Estimated>(not_covered->outcome).not_verified_because));
+        not_covered->short_form, std::get<Estimated>(not_covered->outcome).not_verified_because)});
   }
-  return text;
+  return blocks;
 }
 
-std::string problem_text(const RunReport& run, const ProblemReport& problem,
-                         const PrintOptions& options, const Style& style) {
-  return "\n" +
-         style.heading(fmt::format("{}{}: {} ranked, {} failed, {} pruned, {} invalid{}",
-                                   describe(problem.problem), run_text(problem),
-                                   problem.ranking.size(), count_failed(problem), problem.pruned,
-                                   problem.invalid, reused_text(problem))) +
-         measuring_text(problem) + verified_text(run, problem, style) + warnings_text(problem) +
-         pruned_text(problem) + (style.markdown ? "\n" : "") +
-         ranking_text(run, problem, options, style) + counters_text(problem, style) +
-         failures_text(run, problem, style) + audit_text(run, problem, style);
+Blocks problem_of(const RunReport& run, const ProblemReport& problem, std::size_t top) {
+  Blocks blocks{block::Text{"\n"},
+                block::Heading{fmt::format("{}{}: {} ranked, {} failed, {} pruned, {} invalid{}",
+                                           describe(problem.problem), run_text(problem),
+                                           problem.ranking.size(), count_failed(problem),
+                                           problem.pruned, problem.invalid, reused_text(problem))},
+                block::Text{measuring_text(problem)}};
+  append(blocks, verified_of(run, problem));
+  append(blocks,
+         {block::Text{warnings_text(problem) + pruned_text(problem)}, block::ParagraphEnd{}});
+  for (Blocks part : {ranking_of(run, problem, top), counters_of(problem),
+                      failures_of(run, problem), audit_of(run, problem)}) {
+    append(blocks, std::move(part));
+  }
+  return blocks;
 }
 
 /// The summary of several problems.
-std::string summary_text(const RunReport& report, const Style& style) {
+Blocks summary_of(const RunReport& report) {
   if (!report.summary) {
     return {};
   }
-  std::string text =
-      "\n" + style.heading(fmt::format("summary of {} problems{}", report.summary->winners.size(),
-                                       report.measured ? "" : ": estimates"));
-  text += style.draw(summary_table(*report.summary));
+  Blocks blocks{
+      block::Text{"\n"},
+      block::Heading{fmt::format("summary of {} problems{}", report.summary->winners.size(),
+                                 report.measured ? "" : ": estimates")},
+      block::Rows{summary_table(*report.summary)}};
   for (const std::string& sentence : choice_sentences(*report.summary)) {
-    text += "\n" + sentence + "\n";
+    blocks.push_back(block::Text{"\n" + sentence + "\n"});
   }
-  return text;
+  return blocks;
 }
 
-std::string print_for_people(const RunReport& report, const PrintOptions& options) {
-  const Style style{options.format == OutputFormat::markdown, options.colour, options.columns};
-  std::string text;
+std::string head_lines(const RunReport& report) {
+  return device_line(report) + "\n" +
+         (report.measured
+              ? "measured: true; " + policy_line(report) + "\n" + time_line(report) + "\n"
+              : "measured: false\n");
+}
+
+Blocks blocks_of(const RunReport& report, std::size_t top) {
+  Blocks blocks;
   if (!report.measured) {
-    text += style.warning(kNotMeasured);
+    blocks.push_back(block::Warning{kNotMeasured});
   }
-  text += device_line(report) + "\n";
-  if (report.measured) {
-    text += "measured: true; " + policy_line(report) + "\n" + time_line(report) + "\n";
-  } else {
-    text += "measured: false\n";
-  }
+  blocks.push_back(block::Text{head_lines(report)});
   for (const ProblemReport& problem : report.problems) {
-    text += problem_text(report, problem, options, style);
+    append(blocks, problem_of(report, problem, top));
   }
-  text += summary_text(report, style);
+  append(blocks, summary_of(report));
   if (!report.complete) {
-    text += "\n" + style.warning("INCOMPLETE: the run was stopped before it had done everything");
+    append(blocks,
+           {block::Text{"\n"},
+            block::Warning{"INCOMPLETE: the run was stopped before it had done everything"}});
   }
   if (!report.measured) {
-    text += "\n" + style.warning(kNotMeasuredEnd);
+    append(blocks, {block::Text{"\n"}, block::Warning{kNotMeasuredEnd}});
   }
-  return text;
+  return blocks;
 }
 
-std::string print_csv(const Rows& rows) {
-  const Fields fields = csv_fields();
-  TextTable table = table_for_programs(fields, rows);
-  if (!rows.empty()) {
-    append_parameters(fields, rows, table);
-    append_counters(entries_of(rows), table);
-  }
-  return draw_csv(table);
-}
-
-}  // namespace
-
-std::string results_csv(const RunReport& report) {
-  Rows rows;
-  append_rows(report, rows);
-  return print_csv(rows);
-}
-
-std::string print_run_report(const RunReport& report, const PrintOptions& options) {
-  switch (options.format) {
-    case OutputFormat::json:
-      return results_json(report);
-    case OutputFormat::csv:
-      return results_csv(report);
-    case OutputFormat::table:
-    case OutputFormat::markdown:
-      break;
-  }
-  return print_for_people(report, options);
-}
-
-std::string print_run_reports(const std::vector<RunReport>& reports, OutputFormat format) {
-  if (format == OutputFormat::json) {
-    return runs_json(reports);
-  }
+Table records_of(std::span<const RunReport> reports) {
   Rows rows;
   for (const RunReport& report : reports) {
     append_rows(report, rows);
   }
-  return print_csv(rows);
+  const Fields fields = csv_fields();
+  Table table = table_of(fields, rows);
+  if (!rows.empty()) {
+    append_parameters(fields, rows, table);
+    append_counters(entries_of(rows), table);
+  }
+  return table;
+}
+
+}  // namespace
+
+Document run_document(const RunReport& report, std::size_t top) {
+  return {[&report, top] { return blocks_of(report, top); },
+          [&] {
+            return records_of({&report, 1});
+          },
+          [&] { return results_object(report); }};
+}
+
+std::string results_json(const RunReport& report) {
+  return render(run_document(report), OutputFormat::json);
+}
+
+std::string results_csv(const RunReport& report) {
+  return render(run_document(report), OutputFormat::csv);
+}
+
+Document runs_document(const std::vector<RunReport>& reports, std::size_t top) {
+  const auto for_people = [&reports, top] {
+    Blocks blocks;
+    for (const RunReport& report : reports) {
+      append(blocks, blocks_of(report, top));
+    }
+    return blocks;
+  };
+  return {for_people, [&] { return records_of(reports); }, [&] { return runs_object(reports); }};
 }
 
 }  // namespace fatune

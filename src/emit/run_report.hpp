@@ -4,26 +4,19 @@
 #include <string>
 #include <vector>
 
-#include "core/output_format.hpp"
+#include "emit/document/document.hpp"
 #include "report/report.hpp"
 
 namespace fatune {
 
-struct PrintOptions {
-  OutputFormat format = OutputFormat::table;
-  bool colour = false;      ///< ANSI colours; tables only
-  std::size_t top = 10;     ///< rows per problem in tables; 0: all. Other formats print all
-  std::size_t columns = 0;  ///< Page::columns
-};
+/// A run's results: of each problem a terminal shows the first `top` (0: all), other formats show
+/// all. What people read of an unmeasured report says so in its first and last line; every format
+/// says `measured`.
+[[nodiscard]] Document run_document(const RunReport& report, std::size_t top = 0);
 
-/// The report in the chosen format; ends with a line break. A table of an unmeasured report says
-/// so in its first and last line; every format says `measured`.
-[[nodiscard]] std::string print_run_report(const RunReport& report, const PrintOptions& options);
-
-/// Reports of several GPU models in one document: JSON by configs/schema/runs.schema.json, or a CSV
-/// with one heading. Precondition: `format` is one of these.
-[[nodiscard]] std::string print_run_reports(const std::vector<RunReport>& reports,
-                                            OutputFormat format);
+/// The same of several GPU models: JSON by configs/schema/runs.schema.json, or a CSV with one
+/// heading.
+[[nodiscard]] Document runs_document(const std::vector<RunReport>& reports, std::size_t top = 0);
 
 /// results.json (configs/schema/results.schema.json): everything, samples included.
 [[nodiscard]] std::string results_json(const RunReport& report);

@@ -9,8 +9,6 @@
 namespace fatune {
 namespace {
 
-FieldValue known(std::string text) { return text.empty() ? FieldValue{} : FieldValue{text}; }
-
 std::string main_loop_classes(const MapLineRow& row) {
   std::array<std::int64_t, kOpcodeClasses> counts{};
   for (std::size_t i = 0; i < counts.size(); ++i) {
@@ -22,9 +20,13 @@ std::string main_loop_classes(const MapLineRow& row) {
 template <std::size_t kClass>
 Field<MapLineRow> class_field() {
   const OpcodeClassText& text = opcode_classes()[kClass];
-  return {text.name, text.name, text.doc, 0, Shown::for_programs, [](const MapLineRow& r) {
-            return FieldValue{r.count.classes[kClass].main_loop};
-          }};
+  return {text.name,
+          text.name,
+          text.doc,
+          0,
+          kForPrograms,
+          [](const MapLineRow& r) {
+            return FieldValue{r.count.classes[kClass].main_loop}; }};
 }
 
 template <std::size_t... kClasses>
@@ -54,9 +56,9 @@ std::vector<Field<MapLineRow>> line_fields() {
        "the same, with those of functions that were inlined in this line", 0, kEverywhere,
        [](const R& r) { return FieldValue{r.count.with_inlined.total}; }, ColumnFit{.leaves = 3}},
       {"classes", "classes in the loop", "main_loop by class, as text", 0, kEverywhere,
-       [](const R& r) { return known(main_loop_classes(r)); }, kWraps},
+       [](const R& r) { return text_or_none(main_loop_classes(r)); }, kWraps},
       {"text", "source", "the line itself; null: the file is not at hand", 0, kEverywhere,
-       [](const R& r) { return known(r.text); }, kWraps},
+       [](const R& r) { return text_or_none(r.text); }, kWraps},
   };
   add_class_fields(fields, std::make_index_sequence<kOpcodeClasses>());
   return fields;
@@ -72,14 +74,12 @@ const std::vector<Field<MapLineRow>>& map_line_fields() {
 const std::vector<Field<MapPtxRow>>& map_ptx_fields() {
   using R = MapPtxRow;
   static const std::vector<Field<R>> fields{
-      {"line", "line", "of the PTX, from 1", 0, kEverywhere,
-       [](const R& r) { return FieldValue{r.line}; }},
+      {"line", "line", "of the PTX, from 1", 0, kEverywhere, member<&R::line>},
       {"depth", "steps", "how many steps away it feeds the line asked for; 0: it belongs to it", 0,
        kEverywhere, [](const R& r) { return FieldValue{static_cast<std::int64_t>(r.depth)}; }},
-      {"text", "PTX", "the instruction", 0, kEverywhere,
-       [](const R& r) { return FieldValue{r.text}; }, kWraps},
+      {"text", "PTX", "the instruction", 0, kEverywhere, member<&R::text>, kWraps},
       {"source", "source", "where it was written, then where that was inlined at", 0, kEverywhere,
-       [](const R& r) { return known(chain_text(r.source)); }, kWraps},
+       [](const R& r) { return text_or_none(chain_text(r.source)); }, kWraps},
   };
   return fields;
 }
@@ -89,19 +89,18 @@ const std::vector<Field<MapSassRow>>& map_sass_fields() {
   static const std::vector<Field<R>> fields{
       {"address", "address", "in bytes from the beginning of the section, hexadecimal", 0,
        kEverywhere, [](const R& r) { return FieldValue{fmt::format("{:#06x}", r.address)}; }},
-      {"text", "SASS", "the instruction", 0, kEverywhere,
-       [](const R& r) { return FieldValue{r.text}; }, kWraps},
+      {"text", "SASS", "the instruction", 0, kEverywhere, member<&R::text>, kWraps},
       {"class", "class", "what it keeps busy", 0, kEverywhere,
        [](const R& r) { return FieldValue{std::string(class_name(r.which))}; },
        ColumnFit{.leaves = 2}},
       {"main_loop", "main loop", "loop or conditional; null: it is not in the main loop", 0,
-       kEverywhere, [](const R& r) { return known(std::string(place_name(r.place))); }},
+       kEverywhere, [](const R& r) { return text_or_none(std::string(place_name(r.place))); }},
       {"ptx_line", "PTX line", "of the PTX instruction that it was made from; null: not known", 0,
        kEverywhere,
        [](const R& r) { return r.ptx_line == 0 ? FieldValue{} : FieldValue{r.ptx_line}; },
        ColumnFit{.leaves = 1}},
       {"source", "source", "where it was written, then where that was inlined at", 0, kEverywhere,
-       [](const R& r) { return known(chain_text(r.source)); }, kWraps},
+       [](const R& r) { return text_or_none(chain_text(r.source)); }, kWraps},
   };
   return fields;
 }

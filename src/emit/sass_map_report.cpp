@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "emit/print_rows.hpp"
-
 namespace fatune {
 namespace {
 
@@ -17,8 +15,8 @@ Json json_selection(const MapSelection& selection) {
           {"sass", json_rows(map_sass_fields(), selection.sass)}};
 }
 
-std::string json_report(const SassMapReport& report) {
-  Json json = {{"format", "fatune.sass_map"}, {"format_version", 1}};
+Json json_map(const SassMapReport& report) {
+  Json json = json_head("sass_map");
   json["source"] = report.code.source;
   json["function"] = report.code.profile.function;
   json["target"] = report.code.profile.target;
@@ -27,7 +25,7 @@ std::string json_report(const SassMapReport& report) {
   json["without_line"] = report.without_line.total;
   json["lines"] = json_rows(map_line_fields(), report.lines);
   json["selection"] = report.selection ? json_selection(*report.selection) : Json();
-  return json_text(json);
+  return json;
 }
 
 std::string headline(const SassMapReport& report) {
@@ -39,33 +37,39 @@ std::string headline(const SassMapReport& report) {
 
 /// A table under its name; a word in its place when it has no rows.
 template <typename Row>
-std::string section(const char* name, const std::vector<Field<Row>>& fields,
-                    const std::vector<Row>& rows, const Page& page) {
-  return fmt::format("\n{}\n\n{}", name,
-                     rows.empty() ? std::string("none\n") : print_rows(fields, rows, page));
+Blocks section(const char* name, const std::vector<Field<Row>>& fields,
+               const std::vector<Row>& rows) {
+  Blocks blocks{block::Text{fmt::format("\n{}\n\n", name)}};
+  blocks.push_back(rows.empty() ? Block{block::Text{"none\n"}}
+                                : Block{block::Rows{table_of(fields, rows)}});
+  return blocks;
 }
 
-std::string print_selection(const MapSelection& selection, const Page& page) {
-  if (page.format == OutputFormat::csv) {
-    return print_rows(map_sass_fields(), selection.sass, page);
-  }
-  return fmt::format("\n{}\n", selection.what) +
-         section("Source", map_line_fields(), selection.source, page) +
-         section("PTX, with what feeds it", map_ptx_fields(), selection.ptx, page) +
-         section("SASS", map_sass_fields(), selection.sass, page);
+Blocks selection_of(const MapSelection& selection) {
+  Blocks blocks{block::Text{fmt::format("\n{}\n", selection.what)}};
+  append(blocks, section("Source", map_line_fields(), selection.source));
+  append(blocks, section("PTX, with what feeds it", map_ptx_fields(), selection.ptx));
+  append(blocks, section("SASS", map_sass_fields(), selection.sass));
+  return blocks;
 }
 
-std::string print_lines(const std::vector<MapLineRow>& lines, const Page& page, std::size_t top) {
-  if (page.format == OutputFormat::csv) {
-    return print_rows(map_line_fields(), lines, page);
-  }
+Blocks lines_of(const std::vector<MapLineRow>& lines, std::size_t top) {
   const std::size_t shown = top == 0 ? lines.size() : std::min(top, lines.size());
   const std::vector<MapLineRow> rows(lines.begin(),
                                      lines.begin() + static_cast<std::ptrdiff_t>(shown));
-  std::string text = "\n" + print_rows(map_line_fields(), rows, page);
-  return shown == lines.size()
-             ? text
-             : text + fmt::format("... and {} more (--top 0 shows all)\n", lines.size() - shown);
+  return {block::Text{"\n"}, block::Rows{table_of(map_line_fields(), rows)},
+          block::Text{more_rows_text(shown, lines.size())}};
+}
+
+Blocks blocks_of(const SassMapReport& report, std::size_t top) {
+  Blocks blocks{block::Text{headline(report)}};
+  append(blocks, report.selection ? selection_of(*report.selection) : lines_of(report.lines, top));
+  return blocks;
+}
+
+Table records_of(const SassMapReport& report) {
+  return report.selection ? table_of(map_sass_fields(), report.selection->sass)
+                          : table_of(map_line_fields(), report.lines);
 }
 
 std::string blank_if_zero(std::int64_t count) {
@@ -80,13 +84,9 @@ std::string annotated_line(std::size_t number, const std::string& text, const Li
 
 }  // namespace
 
-std::string print_sass_map(const SassMapReport& report, const Page& page, std::size_t top) {
-  if (page.format == OutputFormat::json) {
-    return json_report(report);
-  }
-  const std::string rows = report.selection ? print_selection(*report.selection, page)
-                                            : print_lines(report.lines, page, top);
-  return page.format == OutputFormat::csv ? rows : headline(report) + rows;
+Document sass_map_document(const SassMapReport& report, std::size_t top) {
+  return {[&report, top] { return blocks_of(report, top); }, [&] { return records_of(report); },
+          [&] { return json_map(report); }};
 }
 
 std::string annotated_source(const SassMapReport& report) {

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "emit/page.hpp"
 #include "emit/sass_report.hpp"
 #include "ptx/module.hpp"
 #include "sass/line_counts.hpp"
@@ -59,8 +58,7 @@ struct SassMapReport {
 
 /// The selection, or else the lines (`top` of them in tables; 0: all). CSV has the selection's
 /// machine instructions, else the lines. JSON follows configs/schema/sass_map.schema.json.
-[[nodiscard]] std::string print_sass_map(const SassMapReport& report, const Page& page,
-                                         std::size_t top);
+[[nodiscard]] Document sass_map_document(const SassMapReport& report, std::size_t top);
 
 /// The source files that have code, whole, with the counts of each line in front.
 [[nodiscard]] std::string annotated_source(const SassMapReport& report);

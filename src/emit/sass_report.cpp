@@ -2,13 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "emit/print_rows.hpp"
 #include "sass/sequence_diff.hpp"
 
 namespace fatune {
 namespace {
-
-constexpr const char* kProducerField = "producer_loop";
 
 double share(std::int64_t part, std::int64_t whole) {
   return whole == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(whole);
@@ -108,18 +105,14 @@ std::string loop_line(const SassProfile& profile) {
   return line + "\n";
 }
 
-std::string producer_line(const SassProfile& profile) {
-  if (!profile.producer_loop) {
-    return {};
-  }
-  const ProducerLoop& loop = *profile.producer_loop;
+std::string producer_line(const ProducerLoop& loop, const SassProfile& profile) {
   return fmt::format(
       "producer's loop {:#06x}-{:#06x}: {} instructions, {} of them bulk loads; depth {}\n",
       loop.first_address, loop.last_address, profile.all.producer_loop, loop.bulk_loads,
       loop.depth);
 }
 
-std::string headline(const SassReport& report) {
+std::string code_line(const SassReport& report) {
   const auto registers = registers_of(report);
   std::string text =
       fmt::format("{}{}{}: {} instructions, {} registers", report.source,
@@ -129,30 +122,23 @@ std::string headline(const SassReport& report) {
     text += fmt::format(", spills {} + {} bytes", report.facts->spill_store_bytes,
                         report.facts->spill_load_bytes);
   }
-  text += "\n" + loop_line(report.profile) + producer_line(report.profile);
-  const auto unknown = unknown_opcodes(report.profile);
-  return unknown.empty() ? text
-                         : text + fmt::format("unknown opcodes: {}\n", fmt::join(unknown, ", "));
+  return text + "\n";
 }
 
-/// Two paragraphs in Markdown: a line break alone would join the lines.
-std::string drawn_headline(const SassReport& report, const Page& page) {
-  std::string text = headline(report);
-  if (page.format == OutputFormat::markdown) {
-    for (std::size_t at = text.find('\n'); at != std::string::npos; at = text.find('\n', at + 2)) {
-      text.insert(at, 1, '\n');
-    }
+/// Each line a paragraph of its own.
+Blocks headline(const SassReport& report) {
+  std::vector<std::string> lines{code_line(report), loop_line(report.profile)};
+  if (report.profile.producer_loop) {
+    lines.push_back(producer_line(*report.profile.producer_loop, report.profile));
   }
-  return text;
-}
-
-/// For people without a column that would be empty.
-std::vector<Field<SassRow>> shown_fields(const SassReport& report, const Page& page) {
-  std::vector<Field<SassRow>> fields = sass_fields();
-  if (!report.profile.producer_loop && page.format != OutputFormat::csv) {
-    std::erase_if(fields, [](const Field<SassRow>& field) { return field.name == kProducerField; });
+  if (const auto unknown = unknown_opcodes(report.profile); !unknown.empty()) {
+    lines.push_back(fmt::format("unknown opcodes: {}\n", fmt::join(unknown, ", ")));
   }
-  return fields;
+  Blocks blocks;
+  for (std::string& line : lines) {
+    append(blocks, {block::Text{std::move(line)}, block::ParagraphEnd{}});
+  }
+  return blocks;
 }
 
 std::vector<std::string> shapes_of(const NamedCode& code) {
@@ -171,21 +157,16 @@ FieldValue of(const CountChange& change) {
 FieldValue before(const BeforeAfter& counts) { return counts.before; }
 FieldValue after(const BeforeAfter& counts) { return counts.after; }
 FieldValue delta(const BeforeAfter& counts) { return counts.delta(); }
-FieldValue relative(const BeforeAfter& counts) {
-  const auto percent = counts.relative_percent();
-  return percent ? FieldValue{*percent} : FieldValue{};
-}
+FieldValue relative(const BeforeAfter& counts) { return value_or_none(counts.relative_percent()); }
 
 }  // namespace
 
 const std::vector<Field<SassRow>>& sass_fields() {
   static const std::vector<Field<SassRow>> fields{
       {"what", "what", "a class, an opcode with its modifiers, or all", 0, kEverywhere,
-       [](const SassRow& r) { return FieldValue{r.what}; }},
-      {"class", "class", "the class of an opcode", 0, Shown::for_programs,
-       [](const SassRow& r) {
-         return r.class_name.empty() ? FieldValue{} : FieldValue{r.class_name};
-       }},
+       member<&SassRow::what>},
+      {"class", "class", "the class of an opcode", 0, kForPrograms,
+       [](const SassRow& r) { return text_or_none(r.class_name); }},
       {"total", "total", "instructions in the function", 0, kEverywhere,
        [](const SassRow& r) { return FieldValue{r.count.total}; }},
       {"main_loop", "main loop", "of these, in its main loop", 0, kEverywhere,
@@ -193,8 +174,8 @@ const std::vector<Field<SassRow>>& sass_fields() {
       {"conditional", "conditional", "of those, where an iteration may not come by", 0, kEverywhere,
        [](const SassRow& r) { return FieldValue{r.count.conditional}; }, ColumnFit{.leaves = 1}},
       {"main_loop_percent", "loop %", "of the main loop's instructions", 1, kEverywhere,
-       [](const SassRow& r) { return FieldValue{r.main_loop_percent}; }, ColumnFit{.leaves = 2}},
-      {kProducerField, "producer", "of total, in the producer's loop; null: there is none", 0,
+       member<&SassRow::main_loop_percent>, ColumnFit{.leaves = 2}},
+      {"producer_loop", "producer", "of total, in the producer's loop; null: there is none", 0,
        kEverywhere,
        [](const SassRow& r) {
          return r.has_producer ? FieldValue{r.count.producer_loop} : FieldValue{};
@@ -208,7 +189,7 @@ const std::vector<Field<CountChange>>& sass_diff_fields() {
   using C = CountChange;
   static const std::vector<Field<C>> fields{
       {"what", "what", "a class, or an opcode with its modifiers", 0, kEverywhere,
-       [](const C& c) { return FieldValue{c.what}; }},
+       member<&C::what>},
       {"main_loop_before", "loop before", "in the main loop of the first", 0, kEverywhere,
        of<before, &C::main_loop>},
       {"main_loop_after", "loop after", "in the main loop of the second", 0, kEverywhere,
@@ -228,36 +209,46 @@ const std::vector<Field<CountChange>>& sass_diff_fields() {
   return fields;
 }
 
-std::string print_sass_report(const SassReport& report, const Page& page, bool opcodes) {
-  if (page.format == OutputFormat::json) {
-    Json json = {{"format", "fatune.sass"}, {"format_version", 1}};
+Document sass_document(const SassReport& report, bool opcodes) {
+  const auto records = [&report, opcodes] {
+    return table_of(sass_fields(),
+                    opcodes ? opcode_rows(report.profile) : class_rows(report.profile));
+  };
+  const auto for_people = [&report, records] {
+    Blocks blocks = headline(report);
+    append(blocks, {block::Text{"\n"}, block::Rows{records()}});
+    return blocks;
+  };
+  const auto object = [&] {
+    Json json = json_head("sass");
     json.update(json_code(report));
     json["classes"] = json_rows(sass_fields(), class_rows(report.profile));
     json["opcodes"] = json_rows(sass_fields(), opcode_rows(report.profile));
-    return json_text(json);
-  }
-  const std::string rows =
-      print_rows(shown_fields(report, page),
-                 opcodes ? opcode_rows(report.profile) : class_rows(report.profile), page);
-  return page.format == OutputFormat::csv ? rows : drawn_headline(report, page) + "\n" + rows;
+    return json;
+  };
+  return {for_people, records, object};
 }
 
-std::string print_sass_diff(const SassReport& a, const SassReport& b, const Page& page,
-                            bool opcodes) {
-  if (page.format == OutputFormat::json) {
-    Json json = {{"format", "fatune.sass_diff"}, {"format_version", 1}};
+Document sass_diff_document(const SassReport& a, const SassReport& b, bool opcodes) {
+  const auto records = [&a, &b, opcodes] {
+    return table_of(sass_diff_fields(), opcodes ? opcode_changes(a.profile, b.profile)
+                                                : class_changes(a.profile, b.profile));
+  };
+  const auto for_people = [&a, &b, records] {
+    Blocks blocks = headline(a);
+    append(blocks, headline(b));
+    append(blocks, {block::Text{"\n"}, block::Rows{records()}});
+    return blocks;
+  };
+  const auto object = [&] {
+    Json json = json_head("sass_diff");
     json["before"] = json_code(a);
     json["after"] = json_code(b);
     json["classes"] = json_rows(sass_diff_fields(), class_changes(a.profile, b.profile));
     json["opcodes"] = json_rows(sass_diff_fields(), opcode_changes(a.profile, b.profile));
-    return json_text(json);
-  }
-  const std::string rows = print_rows(
-      sass_diff_fields(),
-      opcodes ? opcode_changes(a.profile, b.profile) : class_changes(a.profile, b.profile), page);
-  return page.format == OutputFormat::csv
-             ? rows
-             : drawn_headline(a, page) + drawn_headline(b, page) + "\n" + rows;
+    return json;
+  };
+  return {for_people, records, object};
 }
 
 std::string print_listing_diff(const NamedCode& a, const NamedCode& b) {

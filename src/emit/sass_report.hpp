@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "core/kernel_code.hpp"
-#include "emit/field.hpp"
-#include "emit/page.hpp"
+#include "emit/document/document.hpp"
 #include "sass/normal_form.hpp"
 #include "sass/profile.hpp"
 #include "sass/profile_diff.hpp"
@@ -31,15 +30,13 @@ struct SassRow {
 [[nodiscard]] const std::vector<Field<SassRow>>& sass_fields();
 
 /// JSON follows configs/schema/sass.schema.json, and has both classes and opcodes.
-[[nodiscard]] std::string print_sass_report(const SassReport& report, const Page& page,
-                                            bool opcodes);
+[[nodiscard]] Document sass_document(const SassReport& report, bool opcodes);
 
 [[nodiscard]] const std::vector<Field<CountChange>>& sass_diff_fields();
 
 /// The changes from `a` to `b`, the greatest change of the main loop first. JSON follows
 /// configs/schema/sass_diff.schema.json.
-[[nodiscard]] std::string print_sass_diff(const SassReport& a, const SassReport& b,
-                                          const Page& page, bool opcodes);
+[[nodiscard]] Document sass_diff_document(const SassReport& a, const SassReport& b, bool opcodes);
 
 /// One side of a comparison of code.
 struct NamedCode {

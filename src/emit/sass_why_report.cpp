@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "emit/coverage_text.hpp"
-#include "emit/print_rows.hpp"
 
 namespace fatune {
 namespace {
@@ -24,11 +23,10 @@ struct CountRow {
 const std::vector<Field<CountRow>>& count_fields() {
   static const std::vector<Field<CountRow>> fields{
       {"config", "config", "the configuration's short form", 0, kEverywhere,
-       [](const CountRow& r) { return FieldValue{r.config}; }},
-      {"what", "class", "a class, or all", 0, kEverywhere,
-       [](const CountRow& r) { return FieldValue{r.what}; }},
+       member<&CountRow::config>},
+      {"what", "class", "a class, or all", 0, kEverywhere, member<&CountRow::what>},
       {"per_mflop", "per MFLOP", "instructions of a warp in the main loop for 10^6 tensor FLOP", 1,
-       kEverywhere, [](const CountRow& r) { return FieldValue{r.per_mflop}; }},
+       kEverywhere, member<&CountRow::per_mflop>},
   };
   return fields;
 }
@@ -42,13 +40,13 @@ std::vector<CountRow> rows_of(const Sample& sample) {
   return rows;
 }
 
-std::string print_csv(const SassWhyReport& report) {
+Table counts_of(const SassWhyReport& report) {
   std::vector<CountRow> rows;
   for (const Sample& sample : report.samples) {
     const std::vector<CountRow> more = rows_of(sample);
     rows.insert(rows.end(), more.begin(), more.end());
   }
-  return print_rows(count_fields(), rows, OutputFormat::csv);
+  return table_of(count_fields(), rows);
 }
 
 Json json_sample(const Sample& sample) {
@@ -59,30 +57,27 @@ Json json_sample(const Sample& sample) {
   return {{"config", sample.short_form}, {"per_mflop", std::move(counts)}};
 }
 
-std::string print_json(const SassWhyReport& report) {
-  Json json = {{"format", "fatune.sass_why"},
-               {"format_version", 1},
-               {"complete", report.coverage.complete},
-               {"family", report.family},
-               {"space", report.space},
-               {"target", report.target},
-               {"run", report.run ? Json(*report.run) : Json()},
-               {"device", report.device.empty() ? Json() : Json(report.device)},
-               {"confidence", json_value(report.confidence)},
-               {"left_out", report.left_out},
-               {"other_code", report.other_code}};
-  json["configs"] = Json::array();
-  for (const Sample& sample : report.samples) {
-    json["configs"].push_back(json_sample(sample));
-  }
+Json json_problem(const WhyProblem& problem) {
+  return {{"problem", problem.problem},
+          {"correlations", json_rows(correlation_fields(), problem.correlations)}};
+}
+
+Json json_why(const SassWhyReport& report) {
+  Json json = json_head("sass_why");
+  json["complete"] = report.coverage.complete;
+  json["family"] = report.family;
+  json["space"] = report.space;
+  json["target"] = report.target;
+  json["run"] = report.run ? Json(*report.run) : Json();
+  json["device"] = report.device.empty() ? Json() : Json(report.device);
+  json["confidence"] = json_value(report.confidence);
+  json["left_out"] = report.left_out;
+  json["other_code"] = report.other_code;
+  json["configs"] = json_list(report.samples, json_sample);
   json["effects"] = json_rows(effect_fields(), report.effects);
-  json["problems"] = Json::array();
-  for (const WhyProblem& problem : report.problems) {
-    json["problems"].push_back(
-        {{"problem", problem.problem},
-         {"correlations", json_rows(correlation_fields(), problem.correlations)}});
-  }
-  return json_text(json);
+  json["problems"] =
+      json_list(report.problems, [](const WhyProblem& problem) { return json_problem(problem); });
+  return json;
 }
 
 std::string headline(const SassWhyReport& report) {
@@ -98,35 +93,40 @@ std::string headline(const SassWhyReport& report) {
   return text;
 }
 
-std::string print_effects(const SassWhyReport& report, const Page& page, std::size_t top) {
+Blocks effects_of(const SassWhyReport& report, std::size_t top) {
   std::vector<ParameterEffect> effects = report.effects;
   const std::size_t all = effects.size();
-  if (top > 0 && top < all) {
-    effects.resize(top);
-  }
+  effects.resize(top == 0 ? all : std::min(top, all));
   std::vector<Field<ParameterEffect>> fields = effect_fields();
   if (std::all_of(effects.begin(), effects.end(),
                   [&](const ParameterEffect& effect) { return effect.family == report.family; })) {
     std::erase_if(fields, [](const auto& field) { return field.name == kEffectFamily; });
   }
-  std::string text =
-      "\nWhat a parameter moves: instructions of a warp in the main loop for 10^6 tensor FLOP\n\n" +
-      print_rows(fields, effects, page);
-  return effects.size() == all
-             ? text
-             : text + fmt::format("... and {} more (--top 0 shows all)\n", all - effects.size());
+  return {block::Text{"\nWhat a parameter moves: instructions of a warp in the main loop for 10^6 "
+                      "tensor FLOP\n\n"},
+          block::Rows{table_of(fields, effects)}, block::Text{more_rows_text(effects.size(), all)}};
 }
 
-std::string print_problems(const SassWhyReport& report, const Page& page) {
-  std::string text;
-  for (const WhyProblem& problem : report.problems) {
-    text += fmt::format("\nWhat goes with the time: {} on {}, {:.0f} % intervals\n\n",
-                        problem.problem, report.device, 100.0 * report.confidence);
-    text += problem.correlations.empty()
-                ? std::string("too few configurations, or all have the same counts\n")
-                : print_rows(correlation_fields(), problem.correlations, page);
+Blocks problem_of(const SassWhyReport& report, const WhyProblem& problem) {
+  Blocks blocks{
+      block::Text{fmt::format("\nWhat goes with the time: {} on {}, {:.0f} % intervals\n\n",
+                              problem.problem, report.device, 100.0 * report.confidence)}};
+  if (problem.correlations.empty()) {
+    blocks.push_back(block::Text{"too few configurations, or all have the same counts\n"});
+  } else {
+    blocks.push_back(block::Rows{table_of(correlation_fields(), problem.correlations)});
   }
-  return text;
+  return blocks;
+}
+
+Blocks blocks_of(const SassWhyReport& report, std::size_t top) {
+  Blocks blocks{block::Text{headline(report)}};
+  append(blocks, effects_of(report, top));
+  for (const WhyProblem& problem : report.problems) {
+    append(blocks, problem_of(report, problem));
+  }
+  blocks.push_back(block::Text{incomplete_text(report.coverage)});
+  return blocks;
 }
 
 }  // namespace
@@ -135,21 +135,19 @@ const std::vector<Field<ParameterEffect>>& effect_fields() {
   using E = ParameterEffect;
   static const std::vector<Field<E>> fields{
       {kEffectFamily, "family", "whose parameter it is", 0, kEverywhere,
-       [](const ParameterEffect& e) { return FieldValue{e.family}; }},
-      {"parameter", "parameter", "the one that differs", 0, kEverywhere,
-       [](const E& e) { return FieldValue{e.parameter}; }, ColumnFit{.least = 16}},
-      {"from", "from", "its smaller value", 0, kEverywhere,
-       [](const E& e) { return FieldValue{e.from}; }},
-      {"to", "to", "its greater value", 0, kEverywhere,
-       [](const E& e) { return FieldValue{e.to}; }},
+       member<&ParameterEffect::family>},
+      {"parameter", "parameter", "the one that differs", 0, kEverywhere, member<&E::parameter>,
+       ColumnFit{.least = 16}},
+      {"from", "from", "its smaller value", 0, kEverywhere, member<&E::from>},
+      {"to", "to", "its greater value", 0, kEverywhere, member<&E::to>},
       {"class", "class", "what it moves", 0, kEverywhere,
        [](const E& e) { return FieldValue{std::string(class_name(e.which))}; }},
       {"pairs", "pairs", "pairs of configurations that differ in this parameter alone", 0,
-       kEverywhere, [](const E& e) { return FieldValue{e.pairs}; }},
+       kEverywhere, member<&E::pairs>},
       {"mean_before", "before", "mean count per MFLOP with the smaller value", 1, kEverywhere,
-       [](const E& e) { return FieldValue{e.mean_before}; }, ColumnFit{.leaves = 1}},
+       member<&E::mean_before>, ColumnFit{.leaves = 1}},
       {"mean_difference", "difference", "mean of the greater value's count less the smaller's", 1,
-       kEverywhere, [](const E& e) { return FieldValue{e.mean_difference}; }},
+       kEverywhere, member<&E::mean_difference>},
   };
   return fields;
 }
@@ -157,10 +155,8 @@ const std::vector<Field<ParameterEffect>>& effect_fields() {
 const std::vector<Field<ClassCorrelation>>& correlation_fields() {
   using C = ClassCorrelation;
   static const std::vector<Field<C>> fields{
-      {"what", "class", "a class, or all", 0, kEverywhere,
-       [](const C& c) { return FieldValue{c.what}; }},
-      {"configs", "configs", "configurations with a time", 0, kEverywhere,
-       [](const C& c) { return FieldValue{c.configs}; }},
+      {"what", "class", "a class, or all", 0, kEverywhere, member<&C::what>},
+      {"configs", "configs", "configurations with a time", 0, kEverywhere, member<&C::configs>},
       {"spearman", "spearman", "rank correlation of count per MFLOP and time", 2, kEverywhere,
        [](const C& c) { return FieldValue{c.correlation.spearman}; }},
       {"low", "low", "lower end of its confidence interval", 2, kEverywhere,
@@ -174,15 +170,9 @@ const std::vector<Field<ClassCorrelation>>& correlation_fields() {
   return fields;
 }
 
-std::string print_sass_why(const SassWhyReport& report, const Page& page, std::size_t top) {
-  if (page.format == OutputFormat::json) {
-    return print_json(report);
-  }
-  if (page.format == OutputFormat::csv) {
-    return print_csv(report);
-  }
-  return headline(report) + print_effects(report, page, top) + print_problems(report, page) +
-         incomplete_text(report.coverage);
+Document sass_why_document(const SassWhyReport& report, std::size_t top) {
+  return {[&report, top] { return blocks_of(report, top); }, [&] { return counts_of(report); },
+          [&] { return json_why(report); }};
 }
 
 }  // namespace fatune

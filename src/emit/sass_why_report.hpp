@@ -6,8 +6,7 @@
 #include <vector>
 
 #include "emit/coverage.hpp"
-#include "emit/field.hpp"
-#include "emit/page.hpp"
+#include "emit/document/document.hpp"
 #include "sass/attribution.hpp"
 
 namespace fatune {
@@ -44,7 +43,6 @@ struct SassWhyReport {
 
 /// Tables show the first `top` effects (0: all). CSV is the counts of each configuration. JSON
 /// follows configs/schema/sass_why.schema.json.
-[[nodiscard]] std::string print_sass_why(const SassWhyReport& report, const Page& page,
-                                         std::size_t top);
+[[nodiscard]] Document sass_why_document(const SassWhyReport& report, std::size_t top);
 
 }  // namespace fatune

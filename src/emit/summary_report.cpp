@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include "attention/flop.hpp"
-#include "emit/field_table.hpp"
-#include "emit/print_rows.hpp"
 
 namespace fatune {
 namespace {
@@ -14,7 +12,6 @@ FieldValue time_us(const ProblemWinner& winner) {
 }
 
 FieldValue tflops(const ProblemWinner& winner) {
-  constexpr double kFlopPerUsToTflops = 1e-6;
   return winner.time_us > 0.0
              ? FieldValue{literature_flop(winner.problem) / winner.time_us * kFlopPerUsToTflops}
              : FieldValue{};
@@ -72,10 +69,9 @@ const std::vector<Field<ProblemWinner>>& problem_winner_fields() {
       {"literature_tflops", "TFLOP/s", "the same by the literature's convention", 1, kEverywhere,
        tflops, ColumnFit{.leaves = 1}},
       {"lead_percent", "lead %", "by how much the runner-up is slower; null: there is none", 2,
-       kEverywhere,
-       [](const W& w) { return w.lead_percent ? FieldValue{*w.lead_percent} : FieldValue{}; }},
+       kEverywhere, [](const W& w) { return value_or_none(w.lead_percent); }},
       {"tied", "tie", "whether the runner-up cannot be told apart from the winner", 0, kEverywhere,
-       [](const W& w) { return FieldValue{w.tied}; }},
+       member<&W::tied>},
   };
   return fields;
 }
@@ -85,8 +81,7 @@ const std::vector<Field<CommonChoice>>& common_choice_fields() {
   static const std::vector<Field<C>> fields{
       {"dtype", "dtype", "element type of the problems", 0, kEverywhere,
        [](const C& c) { return FieldValue{std::string(dtype_name(c.dtype))}; }},
-      {"d_head", "d_head", "head dimension of the problems", 0, kEverywhere,
-       [](const C& c) { return FieldValue{c.d_head}; }},
+      {"d_head", "d_head", "head dimension of the problems", 0, kEverywhere, member<&C::d_head>},
       {"problems", "problems", "how many it is chosen for, each repetition counted", 0, kEverywhere,
        [](const C& c) { return FieldValue{static_cast<std::int64_t>(c.problems)}; }},
       {"config", "config", "short form; null: none is ranked on all of them", 0, kEverywhere,
@@ -103,18 +98,14 @@ const std::vector<Field<CommonChoice>>& common_choice_fields() {
 }
 
 Json json_summary(const WinnersSummary& summary) {
-  Json json = {{"winners", Json::array()}, {"best_for_all", Json::array()}};
-  for (const ProblemWinner& winner : summary.winners) {
-    json["winners"].push_back(json_winner(winner));
-  }
-  for (const CommonChoice& choice : summary.choices) {
-    json["best_for_all"].push_back(json_choice(choice));
-  }
-  return json;
+  return {{"winners", json_list(summary.winners, json_winner)},
+          {"best_for_all", json_list(summary.choices, [](const CommonChoice& choice) {
+             return json_choice(choice);
+           })}};
 }
 
-TextTable summary_table(const WinnersSummary& summary) {
-  return table_for_people(problem_winner_fields(), summary.winners);
+Table summary_table(const WinnersSummary& summary) {
+  return table_of(problem_winner_fields(), summary.winners);
 }
 
 std::vector<std::string> choice_sentences(const WinnersSummary& summary) {

@@ -3,9 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "emit/field.hpp"
+#include "emit/document/table.hpp"
 #include "emit/json_text.hpp"
-#include "emit/text_table.hpp"
 #include "report/winners_summary.hpp"
 
 namespace fatune {
@@ -18,7 +17,7 @@ namespace fatune {
 /// The member `summary` of results.json.
 [[nodiscard]] Json json_summary(const WinnersSummary& summary);
 /// For people: a row for each problem.
-[[nodiscard]] TextTable summary_table(const WinnersSummary& summary);
+[[nodiscard]] Table summary_table(const WinnersSummary& summary);
 /// For people: a sentence for each type and head dimension.
 [[nodiscard]] std::vector<std::string> choice_sentences(const WinnersSummary& summary);
 

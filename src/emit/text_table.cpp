@@ -151,11 +151,6 @@ std::string draw_markdown(const TextTable& table) {
   return text;
 }
 
-std::string draw_table(const TextTable& table, const Page& page) {
-  return page.format == OutputFormat::markdown ? draw_markdown(table)
-                                               : draw_plain(table, page.columns);
-}
-
 std::string draw_csv(const TextTable& table) {
   std::string text = csv_line(headings_of(table));
   for (const auto& row : table.rows) {

@@ -4,8 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "emit/page.hpp"
-
 namespace fatune {
 
 /// How a column of a table on a terminal gives way where a line has no room (docs/tables.md).
@@ -34,9 +32,6 @@ struct TextTable {
 [[nodiscard]] std::string draw_plain(const TextTable& table, std::size_t columns = 0);
 /// A Markdown table; '|' in cells escaped.
 [[nodiscard]] std::string draw_markdown(const TextTable& table);
-/// A table for people, as the page's format draws it.
-/// Precondition: that is table or markdown.
-[[nodiscard]] std::string draw_table(const TextTable& table, const Page& page);
 /// RFC 4180: CRLF line ends, cells with comma, quote or line break quoted.
 [[nodiscard]] std::string draw_csv(const TextTable& table);
 

@@ -6,8 +6,7 @@
 #include "attention/problem.hpp"
 #include "counters/nsys_summary.hpp"
 #include "emit/coverage.hpp"
-#include "emit/field.hpp"
-#include "emit/page.hpp"
+#include "emit/document/document.hpp"
 
 namespace fatune {
 
@@ -27,6 +26,6 @@ struct TimelineReport {
 [[nodiscard]] const std::vector<Field<TimelineRow>>& timeline_fields();
 
 /// In their order. JSON follows configs/schema/timeline.schema.json.
-[[nodiscard]] std::string print_timeline(const TimelineReport& report, const Page& page);
+[[nodiscard]] Document timeline_document(const TimelineReport& report);
 
 }  // namespace fatune

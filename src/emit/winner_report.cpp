@@ -5,14 +5,9 @@
 #include <fmt/format.h>
 
 #include "emit/coverage_text.hpp"
-#include "emit/print_rows.hpp"
 
 namespace fatune {
 namespace {
-
-FieldValue number_or_none(const std::optional<double>& value) {
-  return value ? FieldValue{*value} : FieldValue{};
-}
 
 /// By how much `time` is longer than `reference`.
 FieldValue more_percent(const std::optional<double>& time, const std::optional<double>& reference) {
@@ -91,52 +86,52 @@ std::string winner_notes(const WinnerReport& report) {
 
 const std::vector<Field<WinnerCheck>>& winner_check_fields() {
   static const std::vector<Field<WinnerCheck>> fields{
-      {"problem", "problem", "what it was measured on", 0, Shown::everywhere,
+      {"problem", "problem", "what it was measured on", 0, kEverywhere,
        [](const WinnerCheck& c) { return FieldValue{describe(c.problem)}; },
        ColumnFit{.least = 14, .once = true}},
       {"verdict", "verdict",
        "confirmed: it is behind by no more than the tolerance; beaten: another is faster beyond "
        "doubt "
        "and tolerance; failed: it has no time; undecided: what was measured does not tell",
-       0, Shown::everywhere,
+       0, kEverywhere,
        [](const WinnerCheck& c) { return FieldValue{std::string(verdict_name(c.verdict))}; }},
-      {"winner", "winner", "of the file", 0, Shown::everywhere,
-       [](const WinnerCheck& c) { return FieldValue{c.winner}; },
+      {"winner", "winner", "of the file", 0, kEverywhere, member<&WinnerCheck::winner>,
        ColumnFit{.least = 24, .config = true}},
-      {"winner_us", "us", "its median", 1, Shown::everywhere,
-       [](const WinnerCheck& c) { return number_or_none(c.winner_us); }, ColumnFit{.leaves = 2}},
-      {"behind_percent", "behind %", "by how much it is slower than the fastest", 2,
-       Shown::everywhere,
+      {"winner_us", "us", "its median", 1, kEverywhere,
+       [](const WinnerCheck& c) { return value_or_none(c.winner_us); }, ColumnFit{.leaves = 2}},
+      {"behind_percent", "behind %", "by how much it is slower than the fastest", 2, kEverywhere,
        [](const WinnerCheck& c) { return more_percent(c.winner_us, c.fastest_us); }},
-      {"fastest", "fastest", "of all", 0, Shown::everywhere,
+      {"fastest", "fastest", "of all", 0, kEverywhere,
        [](const WinnerCheck& c) { return text_or_none(c.fastest); },
        ColumnFit{.least = 24, .config = true}},
-      {"fastest_us", "us", "its median", 1, Shown::everywhere,
-       [](const WinnerCheck& c) { return number_or_none(c.fastest_us); }, ColumnFit{.leaves = 1}},
-      {"file_us", "file us", "its median in the file", 1, Shown::for_programs,
-       [](const WinnerCheck& c) { return number_or_none(c.file_us); }},
+      {"fastest_us", "us", "its median", 1, kEverywhere,
+       [](const WinnerCheck& c) { return value_or_none(c.fastest_us); }, ColumnFit{.leaves = 1}},
+      {"file_us", "file us", "its median in the file", 1, kForPrograms,
+       [](const WinnerCheck& c) { return value_or_none(c.file_us); }},
       {"since_file_percent", "since file %",
        "by how much it is slower than in the file; heat may explain it, no verdict rests on it", 1,
-       Shown::everywhere, [](const WinnerCheck& c) { return more_percent(c.winner_us, c.file_us); },
+       kEverywhere, [](const WinnerCheck& c) { return more_percent(c.winner_us, c.file_us); },
        ColumnFit{.leaves = 3}},
-      {"detail", "detail", "why it failed, or why that is undecided", 0, Shown::everywhere,
+      {"detail", "detail", "why it failed, or why that is undecided", 0, kEverywhere,
        [](const WinnerCheck& c) { return text_or_none(detail_of(c)); }, kWraps},
   };
   return fields;
 }
 
-std::string print_winner_report(const WinnerReport& report, const Page& page) {
-  if (page.format != OutputFormat::json) {
-    return print_rows(winner_check_fields(), report.checks, page) +
-           (page.format == OutputFormat::csv ? "" : incomplete_text(coverage_of(report)));
-  }
-  Json json = {{"format", "fatune.verify_winner"},
-               {"format_version", 1},
-               {"complete", report.complete},
-               {"file", origin_json(report.file)},
-               {"here", origin_json(report.here)}};
-  json["winners"] = json_rows(winner_check_fields(), report.checks);
-  return json_text(json);
+Document winner_document(const WinnerReport& report) {
+  const auto records = [&] { return table_of(winner_check_fields(), report.checks); };
+  const auto for_people = [&report, records] {
+    return Blocks{block::Rows{records()}, block::Text{incomplete_text(coverage_of(report))}};
+  };
+  const auto object = [&] {
+    Json json = json_head("verify_winner");
+    json["complete"] = report.complete;
+    json["file"] = origin_json(report.file);
+    json["here"] = origin_json(report.here);
+    json["winners"] = json_rows(winner_check_fields(), report.checks);
+    return json;
+  };
+  return {for_people, records, object};
 }
 
 }  // namespace fatune

@@ -3,15 +3,15 @@
 #include <string>
 #include <vector>
 
+#include "emit/document/document.hpp"
 #include "emit/field.hpp"
-#include "emit/page.hpp"
 #include "report/winner_check.hpp"
 
 namespace fatune {
 
-/// Winners that were measured again; ends with a line break. JSON:
+/// Winners that were measured again. JSON:
 /// configs/schema/verify_winner.schema.json.
-[[nodiscard]] std::string print_winner_report(const WinnerReport& report, const Page& page);
+[[nodiscard]] Document winner_document(const WinnerReport& report);
 
 /// Notes beside the table: another GPU model, another driver, the reliability of the comparison
 /// with the file. Lines without a final line break.

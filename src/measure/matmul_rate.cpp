@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "attention/flop.hpp"
 #include "core/device_peaks.hpp"
 #include "core/statistics.hpp"
 #include "gpu/context.hpp"
@@ -54,7 +55,6 @@ std::array<double, kLaunches> launch_times_us(const gpu::Function& kernel, int b
 
 MatmulRate measure_matmul_rate(const Artifact& kernel, const DeviceLimits& limits,
                                GpuMonitor* monitor) {
-  constexpr double kFlopPerUsToTflops = 1e-6;
   const GpuMonitor::Work work(monitor);
   const gpu::Module module(kernel.cubin);
   const MatmulRateArgs args{products_of_launch(limits), nullptr, nullptr, nullptr};

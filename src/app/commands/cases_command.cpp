@@ -221,7 +221,7 @@ ExitCode cases(const CasesOptions& options) {
   const auto cache = open_cache(options.compile);
   announce_estimate(all.target(), options.output);
   const CasesReport report = all.measure_all(cache.get());
-  print_report(print_cases(report, page_of(options.output)), options.output);
+  print_document(cases_document(report), options.output);
   return exit_code_of(report);
 }
 

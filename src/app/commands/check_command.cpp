@@ -13,7 +13,6 @@
 #include "app/run/sanitizer_check.hpp"
 #include "attention/error_rule.hpp"
 #include "emit/check_report.hpp"
-#include "emit/check_rows.hpp"
 #include "engine/interrupt.hpp"
 #include "plan/planner.hpp"
 
@@ -162,15 +161,6 @@ bool carry_out(ConfigCheck& check, const CheckOptions& options, const std::strin
   return complete;
 }
 
-/// With --diff a CSV has the rows: the checks have no room for them.
-std::string print(const std::vector<CheckedInput>& rows, const CheckOptions& options,
-                  const Coverage& coverage) {
-  const OutputFormat format = options.output.format;
-  return options.count_rows && format == OutputFormat::csv
-             ? print_rows_csv(rows)
-             : print_checked_inputs(rows, page_of(options.output), coverage);
-}
-
 /// Each configuration with each seed: its outputs, and on a GPU again under each tool.
 std::size_t count_checks(const PlannedRun& run, const CheckOptions& options, bool on_gpu) {
   const std::size_t runs = on_gpu ? 1 + options.sanitizers.size() : 1;
@@ -216,8 +206,9 @@ ExitCode check(const CheckOptions& options) {
   }
   const bool complete = target.measured() ? carry_out(check, options, program) : check.emulate();
   const std::size_t planned = count_checks(run, options, target.measured());
-  print_report(print(check.rows(), options, {check.rows().size(), planned, complete}),
-               options.output);
+  print_document(
+      check_document(check.rows(), {check.rows().size(), planned, complete}, options.count_rows),
+      options.output);
   return exit_code_of(check.rows(), complete);
 }
 

@@ -184,7 +184,7 @@ ExitCode compile_offline(const CompileOptions& options) {
   report.device = target.limits;
   report.toolchain = toolchain_in_use(target);
   report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  print_report(print_compile_report(report, page_of(options.output)), options.output);
+  print_document(compile_document(report), options.output);
   return exit_code_of(report, options.strict);
 }
 

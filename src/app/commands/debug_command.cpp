@@ -14,6 +14,7 @@
 #include "debug/cause.hpp"
 #include "debug/kernel_values.hpp"
 #include "emit/debug_report.hpp"
+#include "emit/document/render.hpp"
 #include "emit/output_file.hpp"
 #include "emulation/finding_groups.hpp"
 #include "plan/short_form.hpp"
@@ -61,7 +62,7 @@ class Debugging {
 
   void write_files(const std::filesystem::path& folder) const {
     write_debug_files(folder, {head_, inputs_, comparison_, kernel_},
-                      print_debug_report(report_, OutputFormat::json));
+                      render(debug_document(report_), OutputFormat::json));
   }
 
   [[nodiscard]] const KernelChoice& kernels() const { return kernels_; }
@@ -135,7 +136,7 @@ ExitCode debug(const DebugOptions& options) {
   if (options.out_dir) {
     debugging.write_files(*options.out_dir);
   }
-  print_report(print_debug_report(debugging.report(), page_of(options.output)), options.output);
+  print_document(debug_document(debugging.report()), options.output);
   return is_right(debugging.report()) || has_not_run(debugging.report())
              ? ExitCode::ok
              : ExitCode::failed_outcomes;

@@ -38,7 +38,7 @@ DeviceReport make_report() {
 
 ExitCode devices(const DevicesOptions& options) {
   configure_logging(options.output.verbosity);
-  print_report(print_device_report(make_report(), page_of(options.output)), options.output);
+  print_document(device_document(make_report()), options.output);
   return ExitCode::ok;
 }
 

@@ -37,8 +37,7 @@ std::vector<Check> all_checks(const DoctorOptions& options) {
 ExitCode doctor(const DoctorOptions& options) {
   configure_logging(options.output.verbosity);
   const std::vector<Check> checks = all_checks(options);
-  print_report(print_checks(checks, page_of(options.output), options.output.colour),
-               options.output);
+  print_document(doctor_document(checks), options.output);
   const bool broken = std::any_of(checks.begin(), checks.end(), [](const Check& check) {
     return check.health == Health::broken;
   });

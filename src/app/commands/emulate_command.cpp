@@ -117,7 +117,7 @@ ExitCode emulate_kernels(const EmulateOptions& options) {
       print_note(options.output, fmt::format("{} prints:\n{}", row.config, row.printed));
     }
   }
-  print_report(print_emulate_report(report, page_of(options.output)), options.output);
+  print_document(emulate_document(report), options.output);
   return report.coverage.complete ? exit_code_of(report.configs, options.strict)
                                   : ExitCode::interrupted;
 }

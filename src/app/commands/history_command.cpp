@@ -8,7 +8,7 @@ namespace fatune {
 ExitCode history(const HistoryOptions& options) {
   configure_logging(options.output.verbosity);
   const std::vector<RunSummary> runs = stored_runs(options.db_file);
-  print_report(print_history(runs, page_of(options.output)), options.output);
+  print_document(history_document(runs), options.output);
   return ExitCode::ok;
 }
 

@@ -105,14 +105,14 @@ ExitCode list(const ListOptions& options) {
   if (seq_len) {
     prune_plan(kernels, options, *seq_len, plan);
   }
-  print_report(print_plan_report(make_report(kernels.family, space, plan, seq_len),
-                                 page_of(options.output), options.with_dropped),
-               options.output);
+  print_document(
+      plan_document(make_report(kernels.family, space, plan, seq_len), options.with_dropped),
+      options.output);
   return ExitCode::ok;
 }
 
 ExitCode list_presets(const ListOptions& options) {
-  print_report(print_presets(load_presets(), page_of(options.output)), options.output);
+  print_document(presets_document(load_presets()), options.output);
   return ExitCode::ok;
 }
 

@@ -13,6 +13,7 @@
 #include "app/scratch_folder.hpp"
 #include "core/error.hpp"
 #include "counters/counter_fields.hpp"
+#include "emit/document/render.hpp"
 #include "emit/output_file.hpp"
 #include "plan/short_form.hpp"
 
@@ -54,8 +55,8 @@ class ReportFolder {
 };
 
 void write_files(const fs::path& folder, const ProfileReport& report) {
-  write_output_file(folder / "profile.json", print_profile(report, OutputFormat::json));
-  write_output_file(folder / "profile.csv", print_profile(report, OutputFormat::csv));
+  write_output_file(folder / "profile.json", render(profile_document(report), OutputFormat::json));
+  write_output_file(folder / "profile.csv", render(profile_document(report), OutputFormat::csv));
 }
 
 bool any_profiled(const ProfileReport& report) {
@@ -112,7 +113,7 @@ ExitCode count(const ProfileOptions& options, const ProfilePlan& plan) {
   if (plan.baseline) {
     note_missing_baseline(options, plan, report);
   }
-  print_report(print_profile(report, page_of(options.output)), options.output);
+  print_document(profile_document(report), options.output);
   if (!report.coverage.complete) {
     return ExitCode::interrupted;
   }
@@ -127,7 +128,7 @@ ExitCode show_imported(const ProfileOptions& options) {
   report.read_by = "ncu";
   report.source = options.imported->filename().string();
   compare_durations(std::nullopt, report);
-  print_report(print_profile(report, page_of(options.output)), options.output);
+  print_document(profile_document(report), options.output);
   return report.rows.empty() ? ExitCode::nothing_ranked : ExitCode::ok;
 }
 
@@ -139,7 +140,7 @@ ExitCode record_timeline(const ProfileOptions& options, const ProfilePlan& plan)
   const Target target = gpu_target(options, plan.kernels);
   const ReportFolder folder(options.out_dir);
   const TimelineReport timeline = run_timeline(options, plan, target, folder.path());
-  print_report(print_timeline(timeline, page_of(options.output)), options.output);
+  print_document(timeline_document(timeline), options.output);
   return timeline.coverage.complete ? ExitCode::ok : ExitCode::interrupted;
 }
 

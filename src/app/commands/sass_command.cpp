@@ -17,14 +17,6 @@ SassReport report_of(const SassCode& code) {
   return {code.source, code.facts, profile_function(code.listing, code.kernel())};
 }
 
-std::string diff_text(const SassOptions& options, const SassCode& a, const SassCode& b) {
-  if (options.listing) {
-    return print_listing_diff({a.source, normal_form(a.kernel())},
-                              {b.source, normal_form(b.kernel())});
-  }
-  return print_sass_diff(report_of(a), report_of(b), page_of(options.output), options.opcodes);
-}
-
 /// By Graphviz.
 std::string drawn(const std::string& graph) {
   const auto dot = find_dot();
@@ -43,8 +35,7 @@ std::string drawn(const std::string& graph) {
 ExitCode sass(const SassOptions& options) {
   configure_logging(options.output.verbosity);
   const SassCode code = load_code(options, options.sources.at(0));
-  print_report(print_sass_report(report_of(code), page_of(options.output), options.opcodes),
-               options.output);
+  print_document(sass_document(report_of(code), options.opcodes), options.output);
   return ExitCode::ok;
 }
 
@@ -52,8 +43,12 @@ ExitCode sass_diff(const SassOptions& options) {
   configure_logging(options.output.verbosity);
   const SassCode a = load_code(options, options.sources.at(0));
   const SassCode b = load_code(options, options.sources.at(1));
-  const std::string text = diff_text(options, a, b);
-  options.listing ? print_result(text) : print_report(text, options.output);
+  if (options.listing) {
+    print_result(print_listing_diff({a.source, normal_form(a.kernel())},
+                                    {b.source, normal_form(b.kernel())}));
+  } else {
+    print_document(sass_diff_document(report_of(a), report_of(b), options.opcodes), options.output);
+  }
   return ExitCode::ok;
 }
 

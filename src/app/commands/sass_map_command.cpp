@@ -101,9 +101,8 @@ ExitCode sass_map(const SassMapOptions& options) {
     print_result(annotated_source(report));
     return ExitCode::ok;
   }
-  print_report(
-      print_sass_map(report, page_of(options.output), static_cast<std::size_t>(options.output.top)),
-      options.output);
+  print_document(sass_map_document(report, static_cast<std::size_t>(options.output.top)),
+                 options.output);
   return ExitCode::ok;
 }
 

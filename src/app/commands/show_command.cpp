@@ -8,7 +8,8 @@ namespace fatune {
 ExitCode show(const ShowOptions& options) {
   configure_logging(options.output.verbosity);
   const RunReport report = stored_report(options.db_file, options.run);
-  print_report(print_run_report(report, print_options_of(options.output)), options.output);
+  print_document(run_document(report, static_cast<std::size_t>(options.output.top)),
+                 options.output);
   return ExitCode::ok;
 }
 

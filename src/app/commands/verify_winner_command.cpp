@@ -151,7 +151,7 @@ ExitCode verify_winner(const VerifyWinnerOptions& options) {
   if (files.print_best) {
     print_result(best_configs_json(end.report));
   } else {
-    print_report(print_winner_report(report, page_of(options.output)), options.output);
+    print_document(winner_document(report), options.output);
   }
   if (end.file_error) {
     throw *end.file_error;

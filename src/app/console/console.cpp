@@ -6,6 +6,7 @@
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include "emit/document/render.hpp"
 #include "emit/text_fit.hpp"
 
 namespace fatune {
@@ -20,10 +21,10 @@ void configure_logging(Verbosity verbosity) {
   spdlog::set_default_logger(std::move(logger));
 }
 
-Page page_of(const OutputOptions& output) { return {output.format, output.columns}; }
+Page page_of(const OutputOptions& output) { return {output.format, output.columns, output.colour}; }
 
-PrintOptions print_options_of(const OutputOptions& output) {
-  return {output.format, output.colour, static_cast<std::size_t>(output.top), output.columns};
+void print_document(const Document& document, const OutputOptions& output) {
+  print_report(render(document, page_of(output)), output);
 }
 
 void print_report(std::string_view text, const OutputOptions& output) {

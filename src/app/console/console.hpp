@@ -4,8 +4,8 @@
 
 #include "app/console/streams.hpp"
 #include "app/options.hpp"
+#include "emit/document/document.hpp"
 #include "emit/page.hpp"
-#include "emit/run_report.hpp"
 
 namespace fatune {
 
@@ -15,8 +15,8 @@ void configure_logging(Verbosity verbosity);
 /// The page for a report with these options.
 [[nodiscard]] Page page_of(const OutputOptions& output);
 
-/// The print options for a run's report.
-[[nodiscard]] PrintOptions print_options_of(const OutputOptions& output);
+/// A report, like a result, as its format renders it.
+void print_document(const Document& document, const OutputOptions& output);
 
 /// A report, like a result; of a table those lines wrapped that are wider than the terminal.
 void print_report(std::string_view text, const OutputOptions& output);

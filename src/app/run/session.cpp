@@ -115,27 +115,25 @@ ExitCode worse(ExitCode a, ExitCode b) { return a == ExitCode::ok ? b : a; }
 /// the run before.
 class Reports {
  public:
-  Reports(const OutputOptions& output, std::size_t models)
-      : output_(output), print_(print_options_of(output)), models_(models) {}
+  Reports(const OutputOptions& output, std::size_t models) : output_(output), models_(models) {}
 
   void add(const RunReport& report) {
     const bool for_programs =
-        print_.format == OutputFormat::json || print_.format == OutputFormat::csv;
+        output_.format == OutputFormat::json || output_.format == OutputFormat::csv;
     if (models_ > 1 && for_programs) {
       reports_.push_back(report);
     } else {
-      print_report(print_run_report(report, print_), output_);
+      print_document(run_document(report, static_cast<std::size_t>(output_.top)), output_);
     }
   }
   void close() {
     if (!reports_.empty()) {
-      print_result(print_run_reports(std::exchange(reports_, {}), print_.format));
+      print_document(runs_document(std::exchange(reports_, {})), output_);
     }
   }
 
  private:
   const OutputOptions& output_;
-  PrintOptions print_;
   std::size_t models_;
   std::vector<RunReport> reports_;
 };

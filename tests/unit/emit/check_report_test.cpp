@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "data/json_file.hpp"
-#include "emit/check_rows.hpp"
+#include "emit/document/render.hpp"
 
 namespace fatune {
 namespace {
@@ -47,7 +47,7 @@ CheckedInput flagged() {
 }
 
 TEST(CheckReport, TablesSayWhatTheWrongRowsHaveInCommon) {
-  const std::string text = print_checked_inputs({wrong_rows()}, OutputFormat::table);
+  const std::string text = render(check_document({wrong_rows()}), OutputFormat::table);
   EXPECT_THAT(text, HasSubstr("1 of 1 WRONG"));
   EXPECT_THAT(text, HasSubstr("b1 s128 h2 d64 BF16, one, seed 7, normal: 64 of 256 rows beyond "
                               "the limit (160 with a mismatched element), in 2 of 2 heads: rows "
@@ -69,21 +69,21 @@ CheckedInput right_output(const std::string& output, double error) {
 }
 
 TEST(CheckReport, TablesShowNoOutputThatIsNotComparedForTheWorst) {
-  const std::string text = print_checked_inputs({right_output("O", 0.25), right_output("extra", 0)},
-                                                OutputFormat::table);
+  const std::string text = render(
+      check_document({right_output("O", 0.25), right_output("extra", 0)}), OutputFormat::table);
   EXPECT_THAT(text, HasSubstr("0.25"));
   EXPECT_THAT(text, HasSubstr("all 1 right"));
 }
 
 TEST(CheckReport, ProgramsAreToldWhichOutputARowIsOf) {
-  const json report = json::parse(print_checked_inputs(
-      {right_output("O", 0.25), right_output("extra", 0)}, OutputFormat::json));
+  const json report = json::parse(render(
+      check_document({right_output("O", 0.25), right_output("extra", 0)}), OutputFormat::json));
   EXPECT_EQ(report["checks"][0]["output"], "O");
   EXPECT_EQ(report["checks"][1]["output"], "extra");
 }
 
 TEST(CheckReport, JsonHasRowsAndFindingsAsItsSchemaSays) {
-  const std::string text = print_checked_inputs({wrong_rows(), flagged()}, OutputFormat::json);
+  const std::string text = render(check_document({wrong_rows(), flagged()}), OutputFormat::json);
   const json report = parse_json(text, "report");
   EXPECT_NO_THROW(check_schema(report, FileTree(), "check", "report")) << text;
   const json& rows = report["checks"][0]["rows"];
@@ -99,13 +99,14 @@ TEST(CheckReport, JsonHasRowsAndFindingsAsItsSchemaSays) {
 }
 
 TEST(CheckReport, ACsvOfRowsHasThoseWithAMismatch) {
-  const std::string text = print_rows_csv({wrong_rows(), flagged()});
+  const std::string text =
+      render(check_document({wrong_rows(), flagged()}, {}, true), OutputFormat::csv);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1 + 160);
   EXPECT_THAT(text, HasSubstr("b1 s128 h2 d64 BF16,one,7,normal,0,1,127,11,127\r\n"));
 }
 
 TEST(CheckReport, AToolsRowIsNoInputOfTheSameRun) {
-  const std::string text = print_checked_inputs({wrong_rows(), flagged()}, OutputFormat::table);
+  const std::string text = render(check_document({wrong_rows(), flagged()}), OutputFormat::table);
   EXPECT_THAT(text, AllOf(HasSubstr("2 of 2 WRONG"), HasSubstr("racecheck"), HasSubstr("a race")));
 }
 

@@ -8,6 +8,7 @@
 
 #include "data/file_tree.hpp"
 #include "data/json_file.hpp"
+#include "emit/document/render.hpp"
 
 namespace fatune {
 namespace {
@@ -45,13 +46,13 @@ DebugReport sample(bool wrong) {
 }
 
 json as_json(const DebugReport& report) {
-  const std::string text = print_debug_report(report, OutputFormat::json);
+  const std::string text = render(debug_document(report), OutputFormat::json);
   EXPECT_NO_THROW(check_schema(parse_json(text, "debug"), FileTree(), "debug", "debug")) << text;
   return json::parse(text);
 }
 
 TEST(DebugReport, ARightOneSaysSo) {
-  const std::string text = print_debug_report(sample(false), OutputFormat::table);
+  const std::string text = render(debug_document(sample(false)), OutputFormat::table);
   EXPECT_THAT(text, HasSubstr("all right"));
   EXPECT_THAT(text, HasSubstr("25 %"));
   EXPECT_THAT(text, HasSubstr("output: 50 % of its limit"));
@@ -61,7 +62,7 @@ TEST(DebugReport, ARightOneSaysSo) {
 
 TEST(DebugReport, TheFirstWrongValueIsNamedWithAllThree) {
   const DebugReport report = sample(true);
-  EXPECT_THAT(print_debug_report(report, OutputFormat::table),
+  EXPECT_THAT(render(debug_document(report), OutputFormat::table),
               HasSubstr("FIRST WRONG: step 1 (keys 0 to 31), O of block 0: row 12, column 34: "
                         "kernel 4, float64 1, 16-bit 1.5; error 3, limit 1; 5 of 64 values there\n"
                         "  likely: the product P V"));
@@ -87,7 +88,7 @@ TEST(DebugReport, WithoutAKernelItIsLoudAndShowsTheEmulation) {
   for (StepCheck& check : report.checks) {
     check.max_error.reset();
   }
-  const std::string text = print_debug_report(report, OutputFormat::table);
+  const std::string text = render(debug_document(report), OutputFormat::table);
   EXPECT_THAT(text, HasSubstr("NO KERNEL RAN: the driver shows no GPU"));
   EXPECT_THAT(text, HasSubstr("1.00e-01"));
   EXPECT_THAT(text, Not(HasSubstr("all right")));
@@ -105,7 +106,7 @@ TEST(DebugReport, AnEmulatedOneSaysSoAndIsFlaggedByFindings) {
   report.first_finding = "race: reads sK";
   EXPECT_FALSE(is_right(report));
   EXPECT_THAT(
-      print_debug_report(report, OutputFormat::table),
+      render(debug_document(report), OutputFormat::table),
       AllOf(HasSubstr("EMULATED on the CPU, not run on a GPU"), HasSubstr("THE EMULATOR FLAGS IT"),
             HasSubstr("race: reads sK"), Not(HasSubstr("all right"))));
   EXPECT_EQ(as_json(report)["verdict"], "flagged");
@@ -115,7 +116,7 @@ TEST(DebugReport, AKernelThatFailedIsNotRight) {
   DebugReport report = sample(false);
   report.failure = DebugFailure{"crashed", "CUDA_ERROR_ILLEGAL_ADDRESS"};
   EXPECT_FALSE(is_right(report));
-  EXPECT_THAT(print_debug_report(report, OutputFormat::table),
+  EXPECT_THAT(render(debug_document(report), OutputFormat::table),
               HasSubstr("THE KERNEL FAILED: crashed: CUDA_ERROR_ILLEGAL_ADDRESS"));
   EXPECT_EQ(as_json(report)["failure"]["outcome"], "crashed");
 }

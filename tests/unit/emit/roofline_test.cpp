@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "attention/flop.hpp"
+#include "emit/document/render.hpp"
 #include "emit/run_report.hpp"
 #include "unit/emit/report_samples.hpp"
 
@@ -35,8 +36,8 @@ TEST_F(Roofline, TheTableHasALineOfTheWinner) {
   problem().matmul->tflops = 2.0 * tflops();
   EXPECT_THAT(text(), HasSubstr("winner: 344 TFLOP/s, 50 % of the 687 TFLOP/s that dense products "
                                 "reached in this run at 1755 MHz, 33 % of the peak at 1905 MHz\n"));
-  EXPECT_THAT(print_run_report(report_, {}), HasSubstr(text()));
-  EXPECT_THAT(print_run_report(report_, {OutputFormat::markdown}), HasSubstr("|\n\n" + text()));
+  EXPECT_THAT(render(run_document(report_, 10), OutputFormat::table), HasSubstr(text()));
+  EXPECT_THAT(render(run_document(report_), OutputFormat::markdown), HasSubstr("|\n\n" + text()));
 }
 
 TEST_F(Roofline, WhatIsNotKnownIsLeftOut) {

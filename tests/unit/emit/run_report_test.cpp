@@ -9,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "emit/document/render.hpp"
 #include "unit/emit/report_samples.hpp"
 
 namespace fatune {
@@ -29,7 +30,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 std::string table(const RunReport& report, std::size_t top = 10) {
-  return print_run_report(report, {OutputFormat::table, false, top});
+  return render(run_document(report, top), OutputFormat::table);
 }
 
 TEST(Table, SaysFirstAndLastThatNothingWasMeasured) {
@@ -73,10 +74,11 @@ TEST(Table, AnAuditSaysWhatTheRulesSavedAndCost) {
 }
 
 TEST(Table, AnEstimateSaysWhatWasVerifiedAndWhatWasNot) {
-  const std::string text = print_run_report(sample_report(false), {});
+  const std::string text = render(run_document(sample_report(false), 10), OutputFormat::table);
   EXPECT_THAT(text, HasSubstr("1 of 2 verified: emulated on a small problem"));
   EXPECT_THAT(text, HasSubstr("1 NOT VERIFIED, among them (FP16, 2): fast|odd: PTX line 7"));
-  EXPECT_THAT(print_run_report(sample_report(true), {}), Not(HasSubstr("erified")));
+  EXPECT_THAT(render(run_document(sample_report(true), 10), OutputFormat::table),
+              Not(HasSubstr("erified")));
 }
 
 TEST(Table, ListsFailuresWithTheirReasons) {
@@ -98,13 +100,12 @@ TEST(Table, AnIncompleteReportSaysSo) {
 
 TEST(Table, ColourOnlyWhenAskedFor) {
   EXPECT_THAT(table(sample_report(false)), Not(HasSubstr("\x1b")));
-  EXPECT_THAT(print_run_report(sample_report(false), {OutputFormat::table, true, 10}),
+  EXPECT_THAT(render(run_document(sample_report(false), 10), {OutputFormat::table, 0, true}),
               HasSubstr("\x1b["));
 }
 
 TEST(Markdown, IsATableWithEscapedBars) {
-  const std::string text =
-      print_run_report(sample_report(true), {OutputFormat::markdown, false, 1});
+  const std::string text = render(run_document(sample_report(true), 1), OutputFormat::markdown);
   EXPECT_THAT(text, HasSubstr("| (FP16, 2): fast\\|odd |"));
 }
 
@@ -226,10 +227,10 @@ TEST(ResultsOfSeveralModels, AreOneDocument) {
   RunReport other = sample_report(true);
   other.device.name = "Other GPU";
   const std::vector<RunReport> both{sample_report(true), other};
-  const auto lines = lines_of(print_run_reports(both, OutputFormat::csv));
+  const auto lines = lines_of(render(runs_document(both), OutputFormat::csv));
   EXPECT_EQ(lines.size(), 1U + 2 * (2 + 8)) << "one heading";
   EXPECT_THAT(lines.back(), HasSubstr(",Other GPU,"));
-  const json runs = json::parse(print_run_reports(both, OutputFormat::json))["runs"];
+  const json runs = json::parse(render(runs_document(both), OutputFormat::json))["runs"];
   ASSERT_EQ(runs.size(), 2U);
   EXPECT_EQ(runs[0], json::parse(results_json(both[0]))) << "as alone";
   EXPECT_EQ(runs[1]["device"]["name"], "Other GPU");

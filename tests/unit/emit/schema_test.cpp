@@ -12,6 +12,7 @@
 #include "emit/cases_report.hpp"
 #include "emit/compile_report.hpp"
 #include "emit/device_fields.hpp"
+#include "emit/document/render.hpp"
 #include "emit/emulate_report.hpp"
 #include "emit/entry_fields.hpp"
 #include "emit/history_report.hpp"
@@ -88,16 +89,16 @@ TEST(OutputSchemas, CasesWithAndWithoutABestConfiguration) {
   CaseResult best{"ws", run.problems[0].problem, 3, run.problems[0].ranking[0], {}, {}, 1.0, 1.0};
   best.shown = {{"BLOCK_M", "128"}, {"variant", "ws"}};
   report.results = {best, {"ws_pp", best.problem, 2, {}, "it is too old", {}, {}, {}}};
-  expect_valid(print_cases(report, OutputFormat::json), "cases");
+  expect_valid(render(cases_document(report), OutputFormat::json), "cases");
   const json properties = schema("cases")["properties"]["results"]["items"]["properties"];
   for (const auto& field : case_fields()) {
     if (field.name != "problem") {
       EXPECT_EQ(properties[std::string(field.name)]["description"], std::string(field.doc));
     }
   }
-  EXPECT_THAT(print_cases(report, OutputFormat::csv),
+  EXPECT_THAT(render(cases_document(report), OutputFormat::csv),
               testing::HasSubstr(",detail,BLOCK_M,variant"));
-  EXPECT_THAT(print_cases(report, OutputFormat::table),
+  EXPECT_THAT(render(cases_document(report), OutputFormat::table),
               testing::HasSubstr("no configuration has a time: it is too old"));
 }
 
@@ -109,8 +110,8 @@ TEST(OutputSchemas, BestConfigsWithAndWithoutAWinner) {
 }
 
 TEST(OutputSchemas, ListAndCompile) {
-  expect_valid(print_plan_report(sample_plan(), OutputFormat::json, false), "list");
-  expect_valid(print_compile_report(sample_compilation(), OutputFormat::json), "compile");
+  expect_valid(render(plan_document(sample_plan(), false), OutputFormat::json), "list");
+  expect_valid(render(compile_document(sample_compilation()), OutputFormat::json), "compile");
 }
 
 TEST(OutputSchemas, HistoryWithAndWithoutABest) {
@@ -119,7 +120,7 @@ TEST(OutputSchemas, HistoryWithAndWithoutABest) {
   best.best = RunBest{{16, 512, 16, 128, DType::fp16, false}, "(A): x", 100.0};
   RunSummary none;
   none.id = 1;
-  const std::string text = print_history({best, none}, OutputFormat::json);
+  const std::string text = render(history_document({best, none}), OutputFormat::json);
   expect_valid(text, "history");
   EXPECT_NEAR(json::parse(text)["runs"][0]["best_tflops"].get<double>(), 343.6, 0.1);
 }
@@ -129,7 +130,7 @@ TEST(OutputSchemas, ATimelineOfKernelsAndRanges) {
   row.item = {"kernel<(bool)1>", 3, 30.5, 10.2, 10.0, 9.5, 11.0};
   TimelineRow range = row;
   range.is_range = true;
-  const std::string text = print_timeline({{row, range}, {}}, OutputFormat::json);
+  const std::string text = render(timeline_document({{row, range}, {}}), OutputFormat::json);
   expect_valid(text, "timeline");
   const json described = schema("timeline")["properties"]["rows"]["items"]["properties"];
   for (const auto& field : timeline_fields()) {
@@ -162,7 +163,7 @@ TEST(OutputSchemas, AnEmulationWithAndWithoutFindings) {
   report.configs.back().stats.reset();
   report.configs.back().findings.clear();
   report.configs.back().profile.reset();
-  expect_valid(print_emulate_report(report, OutputFormat::json), "emulate");
+  expect_valid(render(emulate_document(report), OutputFormat::json), "emulate");
   const json described = schema("emulate");
   const json config = described["properties"]["configs"]["items"]["properties"];
   const auto expect_docs = [](const auto& fields, const json& properties) {
@@ -268,13 +269,13 @@ SassMapReport sample_map() {
 
 TEST(OutputSchemas, MapWithAndWithoutASelection) {
   SassMapReport report = sample_map();
-  expect_valid(print_sass_map(report, OutputFormat::json, 0), "sass_map");
+  expect_valid(render(sass_map_document(report, 0), OutputFormat::json), "sass_map");
   report.selection = MapSelection{
       "a.cu:2",
       report.lines,
       {{7, 0, "add.f32 %f1, %f1, 0f3F800000", {{"a.cu", 2}, {"b.cu", 9}}}},
       {{0x40, "FADD R1, R1, 1", OpcodeClass::fp32, LoopPlace::conditional, 7, {{"a.cu", 2}}}}};
-  const std::string text = print_sass_map(report, OutputFormat::json, 0);
+  const std::string text = render(sass_map_document(report, 0), OutputFormat::json);
   expect_valid(text, "sass_map");
   EXPECT_EQ(json::parse(text)["selection"]["sass"][0]["main_loop"], "conditional");
   EXPECT_EQ(json::parse(text)["selection"]["ptx"][0]["source"], "a.cu:2 < b.cu:9");
@@ -295,10 +296,10 @@ TEST(OutputSchemas, WhyWithARun) {
   report.samples.push_back({"(A): x", {}});
   report.effects.push_back({"toy", "B_r", "64", "128", OpcodeClass::fp32, 2, 10.0, -3.0});
   report.problems.push_back({"b1", {{"all", 6, {0.5, -0.2, 0.9}}}});
-  const std::string text = print_sass_why(report, OutputFormat::json, 0);
+  const std::string text = render(sass_why_document(report, 0), OutputFormat::json);
   expect_valid(text, "sass_why");
   EXPECT_EQ(json::parse(text)["problems"][0]["correlations"][0]["share_percent"], 25.0);
-  const std::string table = print_sass_why(report, OutputFormat::table, 0);
+  const std::string table = render(sass_why_document(report, 0), OutputFormat::table);
   EXPECT_NE(table.find("What goes with the time: b1 on Fake H200, 95 % intervals"),
             std::string::npos);
 }

@@ -1,0 +1,23 @@
+#include "emit/document/document.hpp"
+
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace fatune {
+
+Json json_head(const std::string& name) {
+  return {{"format", "fatune." + name}, {"format_version", 1}};
+}
+
+void append(Blocks& blocks, Blocks more) {
+  blocks.insert(blocks.end(), std::make_move_iterator(more.begin()),
+                std::make_move_iterator(more.end()));
+}
+
+std::string more_rows_text(std::size_t shown, std::size_t all) {
+  return shown == all ? std::string()
+                      : fmt::format("... and {} more (--top 0 shows all)\n", all - shown);
+}
+
+}  // namespace fatune

@@ -1,0 +1,33 @@
+#include "emit/document/render.hpp"
+
+namespace fatune {
+namespace {
+
+struct InMarkdown {
+  std::string operator()(const block::Text& text) const { return text.lines; }
+  std::string operator()(const block::ParagraphEnd&) const { return "\n"; }
+  std::string operator()(const block::Heading& heading) const {
+    return "## " + heading.line + "\n\n";
+  }
+  std::string operator()(const block::Warning& warning) const {
+    return "**" + warning.line + "**\n";
+  }
+  std::string operator()(const block::Verbatim& verbatim) const {
+    return "```\n" + verbatim.lines + "```\n";
+  }
+  std::string operator()(const block::Rows& rows) const {
+    return draw_markdown(text_for_people(rows.table, rows.kind));
+  }
+};
+
+}  // namespace
+
+std::string render_markdown(const Blocks& blocks) {
+  std::string text;
+  for (const Block& block : blocks) {
+    text += std::visit(InMarkdown{}, block);
+  }
+  return text;
+}
+
+}  // namespace fatune

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "emit/field.hpp"
+#include "emit/text_table.hpp"
+
+namespace fatune {
+
+/// Rows of typed values, with all that any format needs to know of their columns.
+struct Table {
+  struct Column {
+    std::string name;     ///< in CSV; with its unit
+    std::string heading;  ///< for people: short
+    int decimals = 0;     ///< for people, of doubles
+    Shown shown = Shown::everywhere;
+    ColumnFit fit{};
+    bool figure = false;  ///< aligned as numbers are, and shown to people though no row has a value
+  };
+  std::vector<Column> columns;
+  std::vector<std::vector<FieldValue>> rows;  ///< each as long as `columns`
+};
+
+template <typename Row>
+Table table_of(const std::vector<Field<Row>>& fields, const std::vector<Row>& rows) {
+  Table table;
+  for (const Field<Row>& field : fields) {
+    table.columns.push_back({std::string(field.name), std::string(field.heading), field.decimals,
+                             field.shown, field.fit});
+  }
+  for (const Row& row : rows) {
+    std::vector<FieldValue>& values = table.rows.emplace_back();
+    for (const Field<Row>& field : fields) {
+      values.push_back(field.get(row));
+    }
+  }
+  return table;
+}
+
+/// Inserts a column in front of column number `at`. `values`: one for each row.
+void insert_column(Table& table, std::size_t at, Table::Column column,
+                   std::vector<FieldValue> values);
+void append_column(Table& table, Table::Column column, std::vector<FieldValue> values);
+/// The number of the column behind the one of that name.
+[[nodiscard]] std::size_t column_after(const Table& table, std::string_view name);
+
+/// The cells that people read: columns of `kind` and those shown everywhere, where any row has a
+/// value.
+[[nodiscard]] TextTable text_for_people(const Table& table, Shown kind);
+/// The cells of a CSV: every column.
+[[nodiscard]] TextTable text_for_programs(const Table& table);
+
+}  // namespace fatune

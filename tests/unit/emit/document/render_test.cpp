@@ -1,0 +1,65 @@
+#include "emit/document/render.hpp"
+
+#include <gmock/gmock.h>
+
+namespace fatune {
+namespace {
+
+Document sample(std::size_t top = 0) {
+  const auto records = [] {
+    return Table{{{.name = "name", .heading = "what"},
+                  {.name = "time_us", .heading = "us", .decimals = 1},
+                  {.name = "note", .heading = "note"},
+                  {.name = "key", .heading = "key", .shown = kForPrograms}},
+                 {{std::string("a"), 1.25, {}, true}, {std::string("b,c"), 10.0, {}, false}}};
+  };
+  const auto for_people = [records, top] {
+    return Blocks{block::Heading{"results"},    block::Text{"one\n"},
+                  block::ParagraphEnd{},        block::Warning{"two"},
+                  block::Verbatim{"  three\n"}, block::Rows{records(), kInRanking, top}};
+  };
+  return {for_people, records, [] { return json_head("sample"); }};
+}
+
+TEST(Render, ATerminalHasTheFirstRowsAndColours) {
+  EXPECT_EQ(render(sample(1), OutputFormat::table),
+            "results\none\ntwo\n  three\nwhat   us\na     1.2\n"
+            "... and 1 more (--top 0 shows all)\n");
+  EXPECT_THAT(render(sample(), {OutputFormat::table, 0, true}),
+              testing::StartsWith("\x1b[1mresults\x1b[0m\n"));
+}
+
+TEST(Render, MarkdownHasEveryRow) {
+  EXPECT_EQ(render(sample(1), OutputFormat::markdown),
+            "## results\n\none\n\n**two**\n```\n  three\n```\n"
+            "| what | us |\n| --- | ---: |\n| a | 1.2 |\n| b,c | 10.0 |\n");
+}
+
+TEST(Render, CsvHasEveryColumnAndNothingElse) {
+  EXPECT_EQ(render(sample(1), OutputFormat::csv),
+            "name,time_us,note,key\r\na,1.25,,true\r\n\"b,c\",10,,false\r\n");
+}
+
+TEST(Render, JsonBeginsWithItsFormat) {
+  EXPECT_EQ(render(sample(), OutputFormat::json),
+            "{\n  \"format\": \"fatune.sample\",\n  \"format_version\": 1\n}\n");
+}
+
+TEST(Render, AColumnOfFiguresStaysWithoutAValue) {
+  Table table{{{.name = "name", .heading = "what"}}, {{std::string("a")}}};
+  insert_column(table, column_after(table, "name"), {.name = "x", .heading = "x", .figure = true},
+                {FieldValue{}});
+  append_column(table, {.name = "y", .heading = "y"}, {FieldValue{}});
+  EXPECT_EQ(render_markdown({block::Rows{table}}), "| what | x |\n| --- | ---: |\n| a | - |\n");
+  EXPECT_EQ(render_csv(table), "name,x,y\r\na,,\r\n");
+}
+
+TEST(Render, ATerminalShowsParagraphsInPlaceOfRows) {
+  const Table table{{{.name = "state", .heading = "state"}}, {{std::string("fine")}}};
+  const Blocks blocks{block::Rows{table, kInRanking, 0, {{"fine", Colour::green, " all of it\n"}}}};
+  EXPECT_EQ(render_terminal(blocks, OutputFormat::table), "fine all of it\n");
+  EXPECT_THAT(render_markdown(blocks), testing::HasSubstr("| fine |"));
+}
+
+}  // namespace
+}  // namespace fatune
