@@ -27,10 +27,8 @@ Json json_tensor(const Problem& problem, const NamedTensor& tensor) {
 
 Json json_launch(const Problem& problem, const LaunchGeometry& geometry) {
   Json launch = record_json(geometry);
-  launch["tensors"] = Json::array();
-  for (const NamedTensor& tensor : kNamedTensors) {
-    launch["tensors"].push_back(json_tensor(problem, tensor));
-  }
+  launch["tensors"] = json_list(
+      kNamedTensors, [&](const NamedTensor& tensor) { return json_tensor(problem, tensor); });
   return launch;
 }
 

@@ -27,27 +27,17 @@ Json json_error_stats(const ErrorStats& stats) {
 }
 
 Json json_verification(const Verification& verification) {
-  Json inputs = Json::array();
-  for (const ErrorStats& stats : verification.inputs) {
-    inputs.push_back(json_error_stats(stats));
-  }
-  return {{"method", verification.method}, {"seed", verification.seed}, {"inputs", inputs}};
+  return {{"method", verification.method},
+          {"seed", verification.seed},
+          {"inputs", json_list(verification.inputs, json_error_stats)}};
 }
 
-Json json_samples(const Timing& timing) {
-  Json samples = Json::array();
-  for (const double sample_us : timing.samples_us) {
-    samples.push_back(json_value(sample_us));
-  }
-  return samples;
-}
+Json json_samples(const Timing& timing) { return json_list(timing.samples_us, json_value); }
 
 Json json_terms(const Estimated& estimated) {
-  Json terms = Json::array();
-  for (const EstimateTerm& term : estimated.terms) {
-    terms.push_back({{"name", term.name}, {"us", json_value(term.us)}});
-  }
-  return terms;
+  return json_list(estimated.terms, [](const EstimateTerm& term) {
+    return Json{{"name", term.name}, {"us", json_value(term.us)}};
+  });
 }
 
 Json json_counters(const std::vector<CounterValue>& counters) {
@@ -98,11 +88,9 @@ Json json_entry(const EntryRow& row) {
 
 Json json_entries(const RunReport& run, const ProblemReport& problem,
                   const std::vector<Entry>& entries) {
-  Json list = Json::array();
-  for (const Entry& entry : entries) {
-    list.push_back(json_entry({&run, &problem, &entry}));
-  }
-  return list;
+  return json_list(entries, [&](const Entry& entry) {
+    return json_entry({&run, &problem, &entry});
+  });
 }
 
 Json json_policy(const MeasurePolicy& policy) {
