@@ -22,7 +22,7 @@ struct Candidate {
   std::shared_ptr<const Artifact> artifact;
   LaunchGeometry geometry;
   LaunchGeometry probe_geometry;  ///< the launch on probe_problem(problem)
-  std::string family = {};        ///< for the names that profilers show (core/range_names.hpp)
+  std::string family = {};        ///< for the names that profilers show (attention/range_names.hpp)
   bool kept_in_race = false;      ///< ProblemPlan::kept_in_race is this one
   /// Whether it is launched many times in a row before it is admitted (repeated_launches.hpp).
   bool is_repeated = false;

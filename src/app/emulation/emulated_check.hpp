@@ -11,7 +11,7 @@
 namespace fatune {
 
 /// Checks what is planned without a GPU: each configuration is emulated on a small problem that
-/// represents its own (verify/small_problem.hpp), with each seed. Adds rows in the order of the
+/// represents its own (emulation/small_problem.hpp), with each seed. Adds rows in the order of the
 /// plan. False when the user has interrupted it; `cache` may be null.
 [[nodiscard]] bool check_by_emulation(const CheckOptions& options, const PlannedRun& run,
                                       const Target& target, CubinCache* cache,
