@@ -12,7 +12,7 @@ constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
 }  // namespace
 
-CompileFeed::CompileFeed(std::vector<CompileRequest> requests, std::vector<TrialKey> owners,
+CompileFeed::CompileFeed(std::vector<CompileRequest> requests, std::vector<CandidateKey> owners,
                          std::size_t problems, CompilePool::CompileFunction compile_one, int jobs)
     : owners_(std::move(owners)),
       ready_(problems),
@@ -28,22 +28,23 @@ void CompileFeed::sort_results() {
       return;
     }
     const std::lock_guard lock(mutex_);
-    const TrialKey owner = owners_.at(compiled->index);
-    ready_.at(owner.problem).push_back({owner.trial, std::move(compiled->result)});
+    const CandidateKey owner = owners_.at(compiled->index);
+    ready_.at(owner.problem).push_back({owner.candidate, std::move(compiled->result)});
     last_arrival_ = Clock::now();
     arrived_.notify_all();
   }
 }
 
-std::optional<ReadyTrial> CompileFeed::take(std::size_t problem, std::chrono::milliseconds within) {
+std::optional<CompiledCandidate> CompileFeed::take(std::size_t problem,
+                                                   std::chrono::milliseconds within) {
   std::unique_lock lock(mutex_);
-  std::deque<ReadyTrial>& ready = ready_.at(problem);
+  std::deque<CompiledCandidate>& ready = ready_.at(problem);
   if (!arrived_.wait_for(lock, within, [&] { return !ready.empty(); })) {
     return std::nullopt;
   }
-  ReadyTrial trial = std::move(ready.front());
+  CompiledCandidate candidate = std::move(ready.front());
   ready.pop_front();
-  return trial;
+  return candidate;
 }
 
 double CompileFeed::compiling_s() const {

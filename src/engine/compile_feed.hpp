@@ -10,17 +10,19 @@
 #include <vector>
 
 #include "compile/compile_pool.hpp"
+#include "core/candidate_id.hpp"
 
 namespace fatune {
 
-/// Which trial a compile request is for.
-struct TrialKey {
+/// Which candidate a compile request is for.
+struct CandidateKey {
   std::size_t problem = 0;
-  std::size_t trial = 0;
+  CandidateId candidate{};
 };
 
-struct ReadyTrial {
-  std::size_t trial = 0;
+/// A candidate whose compilation has ended.
+struct CompiledCandidate {
+  CandidateId id{};
   std::shared_ptr<const CompileResult> result;
 };
 
@@ -28,7 +30,7 @@ struct ReadyTrial {
 class CompileFeed {
  public:
   /// `owners`: of the requests, one by one; problems count from 0 to `problems` - 1.
-  CompileFeed(std::vector<CompileRequest> requests, std::vector<TrialKey> owners,
+  CompileFeed(std::vector<CompileRequest> requests, std::vector<CandidateKey> owners,
               std::size_t problems, CompilePool::CompileFunction compile_one, int jobs);
   CompileFeed(const CompileFeed&) = delete;
   CompileFeed& operator=(const CompileFeed&) = delete;
@@ -36,9 +38,9 @@ class CompileFeed {
   CompileFeed& operator=(CompileFeed&&) = delete;
   ~CompileFeed();  ///< cancels, then waits for the compilations under way
 
-  /// The next trial of the problem that is ready, within the time; nothing when there is none.
-  [[nodiscard]] std::optional<ReadyTrial> take(std::size_t problem,
-                                               std::chrono::milliseconds within);
+  /// The next candidate of the problem that is ready, within the time; nothing when there is none.
+  [[nodiscard]] std::optional<CompiledCandidate> take(std::size_t problem,
+                                                      std::chrono::milliseconds within);
   /// No further compilation starts.
   void cancel() { pool_.cancel(); }
   /// Seconds from the start to the last compilation so far.
@@ -50,10 +52,10 @@ class CompileFeed {
   void sort_results();
 
   Clock::time_point start_ = Clock::now();
-  std::vector<TrialKey> owners_;
+  std::vector<CandidateKey> owners_;
   mutable std::mutex mutex_;
   std::condition_variable arrived_;
-  std::vector<std::deque<ReadyTrial>> ready_;  ///< by problem
+  std::vector<std::deque<CompiledCandidate>> ready_;  ///< by problem
   Clock::time_point last_arrival_ = start_;
   CompilePool pool_;
   std::jthread sorter_;

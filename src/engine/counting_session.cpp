@@ -24,9 +24,9 @@ CountingSession::CountingSession(const MeasuringSetup& setup)
   measurer_.begin_problem(problem, kernels_.of(problem));
 }
 
-Counted CountingSession::count(const Candidate& candidate, const CountRequest& request) {
-  const CandidateId id = next_++;
-  if (Admission admission = measurer_.admit(id, candidate); admission.failure) {
+Counted CountingSession::count(const CandidateKernel& kernel, const CountRequest& request) {
+  const CandidateId id{next_.index++};
+  if (Admission admission = measurer_.admit(id, kernel); admission.failure) {
     return {{}, std::move(admission.failure)};
   }
   Counted counted = measurer_.count(id, request);

@@ -23,7 +23,7 @@ class CountingSession {
 
   /// Verifies the candidate, counts it and retires it. A wrong candidate is a failure, and is never
   /// counted. Error(gpu_failure) when the counters cannot be read.
-  [[nodiscard]] Counted count(const Candidate& candidate, const CountRequest& request);
+  [[nodiscard]] Counted count(const CandidateKernel& kernel, const CountRequest& request);
 
   /// False once a worker has died: a profiler's report then lacks what it had counted.
   [[nodiscard]] bool whole() const { return measurer_.workers_started() == 1; }
@@ -32,7 +32,7 @@ class CountingSession {
   VerifyingKernels kernels_;
   DeviceLock lock_;
   RemoteMeasurer measurer_;
-  CandidateId next_ = 1;
+  CandidateId next_{1};
 };
 
 }  // namespace fatune

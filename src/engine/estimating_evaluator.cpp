@@ -29,13 +29,13 @@ void EstimatingEvaluator::begin_problem(const Problem& problem, std::optional<do
   judged_.clear();
 }
 
-std::optional<Outcome> EstimatingEvaluator::admit(TrialId trial, const Entry& entry,
-                                                  const Candidate& candidate) {
+std::optional<Outcome> EstimatingEvaluator::admit(CandidateId id, const Entry& entry,
+                                                  const CandidateKernel& kernel) {
   if (!verifier_) {
-    return estimate_entry(families_.of(entry.config), entry, candidate.geometry, problem_, limits_);
+    return estimate_entry(families_.of(entry.config), entry, kernel.geometry, problem_, limits_);
   }
-  open_[trial] = {verifier_->begin(entry.config, problem_, candidate.artifact), entry,
-                  candidate.geometry, std::nullopt};
+  open_[id] = {verifier_->begin(entry.config, problem_, kernel.artifact), entry, kernel.geometry,
+               std::nullopt};
   return std::nullopt;
 }
 
@@ -50,29 +50,29 @@ bool EstimatingEvaluator::work() {
 
 /// Takes the verdicts that are known.
 void EstimatingEvaluator::collect() {
-  for (auto trial = open_.begin(); trial != open_.end();) {
-    trial->second.verdict = verifier_->verdict(trial->second.key);
-    if (trial->second.verdict) {
-      judged_.insert(*trial);
-      trial = open_.erase(trial);
+  for (auto candidate = open_.begin(); candidate != open_.end();) {
+    candidate->second.verdict = verifier_->verdict(candidate->second.key);
+    if (candidate->second.verdict) {
+      judged_.insert(*candidate);
+      candidate = open_.erase(candidate);
       on_done_();
     } else {
-      ++trial;
+      ++candidate;
     }
   }
 }
 
-bool EstimatingEvaluator::tells_when_done(TrialId trial) const { return open_.contains(trial); }
+bool EstimatingEvaluator::tells_when_done(CandidateId id) const { return open_.contains(id); }
 
 bool EstimatingEvaluator::all_counted() const {
-  return std::all_of(judged_.begin(), judged_.end(), [](const auto& trial) {
-    const EmulationVerdict& verdict = *trial.second.verdict;
+  return std::all_of(judged_.begin(), judged_.end(), [](const auto& candidate) {
+    const EmulationVerdict& verdict = *candidate.second.verdict;
     return verdict.failure || verdict.work;
   });
 }
 
-Outcome EstimatingEvaluator::outcome_of(const Open& trial, bool counted) const {
-  const EmulationVerdict& verdict = *trial.verdict;
+Outcome EstimatingEvaluator::outcome_of(const Open& candidate, bool counted) const {
+  const EmulationVerdict& verdict = *candidate.verdict;
   if (verdict.failure) {
     return *verdict.failure;
   }
@@ -80,17 +80,17 @@ Outcome EstimatingEvaluator::outcome_of(const Open& trial, bool counted) const {
   if (counted) {
     const auto& [shorter, longer] = *verdict.work;
     work = scale_work(shorter, longer ? &*longer : nullptr, problem_,
-                      spread_launch(families_.of(trial.entry.config), trial.entry.config, problem_,
-                                    limits_, trial.geometry));
+                      spread_launch(families_.of(candidate.entry.config), candidate.entry.config,
+                                    problem_, limits_, candidate.geometry));
   }
-  Estimated estimated = estimate_entry(families_.of(trial.entry.config), trial.entry,
-                                       trial.geometry, problem_, limits_, work);
+  Estimated estimated = estimate_entry(families_.of(candidate.entry.config), candidate.entry,
+                                       candidate.geometry, problem_, limits_, work);
   estimated.verification = verdict.verification;
   estimated.not_verified_because = verdict.not_covered;
   return estimated;
 }
 
-/// Trials without a verdict, when it was interrupted, have no result.
+/// Candidates without a verdict, when it was interrupted, have no result.
 Evaluation EstimatingEvaluator::finish() {
   if (!open_.empty()) {
     verifier_->stop();
@@ -98,8 +98,8 @@ Evaluation EstimatingEvaluator::finish() {
   }
   const bool counted = all_counted();
   Evaluation evaluation;
-  for (const auto& [trial, judged] : judged_) {
-    evaluation.results.push_back({trial, outcome_of(judged, counted), 0, 0});
+  for (const auto& [id, judged] : judged_) {
+    evaluation.results.push_back({id, outcome_of(judged, counted), 0, 0});
   }
   judged_.clear();
   return evaluation;

@@ -14,16 +14,16 @@
 
 namespace fatune {
 
-/// The verification of an estimate's trials, and the callback for each finished one.
+/// The verification of an estimate's candidates, and the callback for each finished one.
 struct EstimateVerification {
   EmulationSetup emulation;
   std::function<void()> on_done;
 };
 
 /// Estimates from the family's quantities and the artifact's facts (docs/estimate.md). With a
-/// verification it emulates each trial too, beside the compilations: what is wrong or flagged gets
-/// no estimate, and estimates are made of what was counted when that is known of every other trial
-/// of the problem; two ways to count do not compare.
+/// verification it emulates each candidate too, beside the compilations: what is wrong or flagged
+/// gets no estimate, and estimates are made of what was counted when that is known of every other
+/// candidate of the problem; two ways to count do not compare.
 class EstimatingEvaluator : public Evaluator {
  public:
   /// `families` must outlive the evaluator.
@@ -32,14 +32,14 @@ class EstimatingEvaluator : public Evaluator {
 
   [[nodiscard]] const DeviceLimits& limits() const override { return limits_; }
   void begin_problem(const Problem& problem, std::optional<double> budget_s, RunLog& log) override;
-  [[nodiscard]] std::optional<Outcome> admit(TrialId trial, const Entry& entry,
-                                             const Candidate& candidate) override;
+  [[nodiscard]] std::optional<Outcome> admit(CandidateId id, const Entry& entry,
+                                             const CandidateKernel& kernel) override;
   [[nodiscard]] bool work() override;
-  [[nodiscard]] bool tells_when_done(TrialId trial) const override;
+  [[nodiscard]] bool tells_when_done(CandidateId id) const override;
   [[nodiscard]] Evaluation finish() override;
 
  private:
-  /// A trial whose verdict is awaited.
+  /// A candidate whose verdict is awaited.
   struct Open {
     std::string key;  ///< of the verdict
     Entry entry;
@@ -48,7 +48,7 @@ class EstimatingEvaluator : public Evaluator {
   };
 
   [[nodiscard]] bool all_counted() const;
-  [[nodiscard]] Outcome outcome_of(const Open& trial, bool counted) const;
+  [[nodiscard]] Outcome outcome_of(const Open& candidate, bool counted) const;
   void collect();
 
   const FamilySet& families_;
@@ -56,8 +56,8 @@ class EstimatingEvaluator : public Evaluator {
   Problem problem_;
   std::function<void()> on_done_;
   std::unique_ptr<EmulatingVerifier> verifier_;  ///< null: nothing is verified
-  std::map<TrialId, Open> open_;                 ///< without a verdict
-  std::map<TrialId, Open> judged_;               ///< with one
+  std::map<CandidateId, Open> open_;             ///< without a verdict
+  std::map<CandidateId, Open> judged_;           ///< with one
 };
 
 }  // namespace fatune

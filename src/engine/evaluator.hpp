@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "attention/problem.hpp"
+#include "core/candidate_id.hpp"
 #include "core/device_limits.hpp"
 #include "core/journal_event.hpp"
 #include "core/matmul_rate.hpp"
@@ -16,18 +17,15 @@
 
 namespace fatune {
 
-/// An evaluator's id of a trial: its place in the problem's list of trials.
-using TrialId = std::size_t;
-
-/// A trial that an earlier, interrupted run has admitted.
-struct ResumedTrial {
-  TrialId trial = 0;
-  Candidate candidate;
+/// A candidate that an earlier, interrupted run has admitted.
+struct ResumedCandidate {
+  CandidateId id{};
+  CandidateKernel kernel;
 };
 
-/// How a trial that was admitted has ended.
-struct TrialResult {
-  TrialId trial = 0;
+/// How a candidate that was admitted has ended.
+struct CandidateOutcome {
+  CandidateId candidate{};
   Outcome outcome;
   int place = 0;      ///< 1 is the fastest; 0: none was given
   int tie_group = 0;  ///< those of one group cannot be told apart; 0: as place
@@ -35,7 +33,8 @@ struct TrialResult {
 };
 
 struct Evaluation {
-  std::vector<TrialResult> results;  ///< of each admitted trial about which something is known
+  std::vector<CandidateOutcome>
+      results;  ///< of each admitted candidate about which something is known
   std::optional<MeasuringSummary> summary;
   std::optional<GpuConditions> conditions;
   std::optional<MatmulRate> matmul;
@@ -59,22 +58,22 @@ class Evaluator {
   virtual void begin_problem(const Problem& problem, std::optional<double> budget_s,
                              RunLog& log) = 0;
   /// Goes on where an interrupted run was. False: the events make no sense here, and nothing of
-  /// them is used. `trials`: those that the events name as admitted.
+  /// them is used. `candidates`: those that the events name as admitted.
   [[nodiscard]] virtual bool resume(const std::vector<JournalEvent>& /*events*/,
-                                    const std::vector<ResumedTrial>& /*trials*/) {
+                                    const std::vector<ResumedCandidate>& /*candidates*/) {
     return false;
   }
-  /// Takes a trial in. Its outcome, if that is known already; else finish() has it.
+  /// Takes a candidate in. Its outcome, if that is known already; else finish() has it.
   /// Precondition: `entry` has the artifact's facts, and a block fits an SM.
-  [[nodiscard]] virtual std::optional<Outcome> admit(TrialId trial, const Entry& entry,
-                                                     const Candidate& candidate) = 0;
+  [[nodiscard]] virtual std::optional<Outcome> admit(CandidateId id, const Entry& entry,
+                                                     const CandidateKernel& kernel) = 0;
   /// Does a small piece of work, a sample at most. False: there is nothing to do, until another
-  /// trial is admitted or, after close(), for good.
+  /// candidate is admitted or, after close(), for good.
   [[nodiscard]] virtual bool work() { return false; }
   virtual void close() {}
-  /// Whether the evaluator itself tells an observer when the admitted trial is done. False: once it
-  /// is admitted, it counts as done.
-  [[nodiscard]] virtual bool tells_when_done(TrialId /*trial*/) const { return false; }
+  /// Whether the evaluator itself tells an observer when the admitted candidate is done. False:
+  /// once it is admitted, it counts as done.
+  [[nodiscard]] virtual bool tells_when_done(CandidateId /*id*/) const { return false; }
   /// Also before the end: then with what is known so far.
   [[nodiscard]] virtual Evaluation finish() = 0;
   /// Seconds in which the GPU had something to do, of all problems so far.

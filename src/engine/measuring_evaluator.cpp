@@ -41,7 +41,8 @@ void MeasuringEvaluator::begin_problem(const Problem& problem, std::optional<dou
   matmul_ = matmul_rates_.of(problem.dtype);
 }
 
-/// Prepares the GPU for the problem when the first trial needs it: what is stored already does not.
+/// Prepares the GPU for the problem when the first candidate needs it: what is stored already does
+/// not.
 ProblemRace& MeasuringEvaluator::race() {
   if (!race_) {
     measurer_.begin_problem(problem_, kernels_.of(problem_));
@@ -51,13 +52,13 @@ ProblemRace& MeasuringEvaluator::race() {
 }
 
 bool MeasuringEvaluator::resume(const std::vector<JournalEvent>& events,
-                                const std::vector<ResumedTrial>& trials) {
-  return race().resume(events, trials);
+                                const std::vector<ResumedCandidate>& candidates) {
+  return race().resume(events, candidates);
 }
 
-std::optional<Outcome> MeasuringEvaluator::admit(TrialId trial, const Entry&,
-                                                 const Candidate& candidate) {
-  return race().admit(trial, candidate);
+std::optional<Outcome> MeasuringEvaluator::admit(CandidateId id, const Entry&,
+                                                 const CandidateKernel& kernel) {
+  return race().admit(id, kernel);
 }
 
 bool MeasuringEvaluator::work() { return race_ && race_->work(); }

@@ -52,9 +52,9 @@ class MeasuringEvaluator : public Evaluator {
   [[nodiscard]] const DeviceLimits& limits() const override { return limits_; }
   void begin_problem(const Problem& problem, std::optional<double> budget_s, RunLog& log) override;
   [[nodiscard]] bool resume(const std::vector<JournalEvent>& events,
-                            const std::vector<ResumedTrial>& trials) override;
-  [[nodiscard]] std::optional<Outcome> admit(TrialId trial, const Entry& entry,
-                                             const Candidate& candidate) override;
+                            const std::vector<ResumedCandidate>& candidates) override;
+  [[nodiscard]] std::optional<Outcome> admit(CandidateId id, const Entry& entry,
+                                             const CandidateKernel& kernel) override;
   [[nodiscard]] bool work() override;
   void close() override;
   [[nodiscard]] Evaluation finish() override;
@@ -73,7 +73,7 @@ class MeasuringEvaluator : public Evaluator {
   std::optional<MatmulRate> matmul_;
   std::optional<double> budget_s_;
   RunLog* log_ = nullptr;
-  std::unique_ptr<ProblemRace> race_;  ///< from the problem's first trial on
+  std::unique_ptr<ProblemRace> race_;  ///< from the problem's first candidate on
 };
 
 }  // namespace fatune

@@ -21,10 +21,10 @@ RacePolicy race_policy(const MeasurePolicy& policy, std::optional<double> budget
   return race;
 }
 
-JournalEvent event_of(JournalEvent::Kind kind, const Candidate& candidate) {
+JournalEvent event_of(JournalEvent::Kind kind, const CandidateKernel& kernel) {
   JournalEvent event;
   event.kind = kind;
-  event.config = candidate.label;
+  event.config = kernel.label;
   return event;
 }
 
@@ -57,24 +57,22 @@ double ProblemRace::elapsed_s() const {
 
 // --- Joining ---
 
-RunnerId ProblemRace::join(Racer racer) {
-  const double us = racer.first_us;
-  const RunnerId id = race_.admit(us > 0.0 ? std::optional<double>(us) : std::nullopt,
-                                  racer.candidate.kept_in_race);
-  racers_.push_back(std::move(racer));
-  return id;
+void ProblemRace::join(MeasuredCandidate candidate) {
+  const double us = candidate.first_us;
+  race_.admit(candidate.id, us > 0.0 ? std::optional<double>(us) : std::nullopt,
+              candidate.kernel.kept_in_race);
+  candidates_.add(std::move(candidate));
 }
 
-std::optional<Outcome> ProblemRace::discard_warmup(TrialId trial) {
+std::optional<Outcome> ProblemRace::discard_warmup(CandidateId id) {
   const int warmup = measurer_.policy().warmup;
-  return warmup > 0 ? measurer_.sample(static_cast<CandidateId>(trial), warmup).failure
-                    : std::nullopt;
+  return warmup > 0 ? measurer_.sample(id, warmup).failure : std::nullopt;
 }
 
-std::optional<Outcome> ProblemRace::admit(TrialId trial, const Candidate& candidate) {
-  Admission admission = measurer_.admit(static_cast<CandidateId>(trial), candidate);
+std::optional<Outcome> ProblemRace::admit(CandidateId id, const CandidateKernel& kernel) {
+  Admission admission = measurer_.admit(id, kernel);
   if (!admission.failure) {
-    admission.failure = discard_warmup(trial);
+    admission.failure = discard_warmup(id);
   }
   if (admission.failure) {
     return std::move(admission.failure);
@@ -82,36 +80,37 @@ std::optional<Outcome> ProblemRace::admit(TrialId trial, const Candidate& candid
   if (closed_) {
     reopen();
   }
-  Racer racer;
-  racer.trial = trial;
-  racer.candidate = candidate;
-  racer.verification = std::move(admission.verification);
-  racer.first_us = admission.first_us;
-  racer.loaded = true;
-  static_cast<void>(enter(std::move(racer)));
+  MeasuredCandidate candidate;
+  candidate.id = id;
+  candidate.kernel = kernel;
+  candidate.verification = std::move(admission.verification);
+  candidate.first_us = admission.first_us;
+  candidate.loaded = true;
+  enter(std::move(candidate));
   return std::nullopt;
 }
 
-RunnerId ProblemRace::enter(Racer racer) {
-  JournalEvent event = event_of(JournalEvent::Kind::admitted, racer.candidate);
-  event.artifact_key = racer.candidate.artifact->key;
-  event.launch = racer.candidate.geometry;
-  event.us = racer.first_us;
-  event.verification = racer.verification;
+void ProblemRace::enter(MeasuredCandidate candidate) {
+  JournalEvent event = event_of(JournalEvent::Kind::admitted, candidate.kernel);
+  event.artifact_key = candidate.kernel.artifact->key;
+  event.launch = candidate.kernel.geometry;
+  event.us = candidate.first_us;
+  event.verification = candidate.verification;
   log_.journal(event);
-  return join(std::move(racer));
+  join(std::move(candidate));
 }
 
-/// The run that this one resumes had closed the race without a trial whose outcome it knew; the
+/// The run that this one resumes had closed the race without a candidate whose outcome it knew; the
 /// outcome is lost (docs/store.md: damage). All race anew, with it.
 void ProblemRace::reopen() {
   spdlog::debug("a configuration joins late: its race begins anew");
-  std::vector<Racer> racers = std::move(racers_);
+  CandidateList<MeasuredCandidate> candidates = std::move(candidates_);
   start_over();
   log_.drop_journal();
-  for (Racer& racer : racers) {
-    const std::optional<Outcome> failure = std::exchange(racer.failure, std::nullopt);
-    const RunnerId id = enter(std::move(racer));
+  for (MeasuredCandidate& candidate : candidates) {
+    const std::optional<Outcome> failure = std::exchange(candidate.failure, std::nullopt);
+    const CandidateId id = candidate.id;
+    enter(std::move(candidate));
     if (failure) {
       withdraw(id, *failure);
     }
@@ -131,10 +130,10 @@ void ProblemRace::close() {
 // --- Going on ---
 
 bool ProblemRace::resume(const std::vector<JournalEvent>& events,
-                         const std::vector<ResumedTrial>& trials) {
-  std::map<std::string, const ResumedTrial*> by_config;
-  for (const ResumedTrial& trial : trials) {
-    by_config.emplace(trial.candidate.label, &trial);
+                         const std::vector<ResumedCandidate>& candidates) {
+  std::map<std::string, const ResumedCandidate*> by_config;
+  for (const ResumedCandidate& candidate : candidates) {
+    by_config.emplace(candidate.kernel.label, &candidate);
   }
   if (replay(events, by_config)) {
     return true;
@@ -145,13 +144,13 @@ bool ProblemRace::resume(const std::vector<JournalEvent>& events,
 }
 
 bool ProblemRace::replay(const std::vector<JournalEvent>& events,
-                         const std::map<std::string, const ResumedTrial*>& trials) {
+                         const std::map<std::string, const ResumedCandidate*>& candidates) {
   for (const JournalEvent& event : events) {
     spent_before_s_ = std::max(spent_before_s_, event.elapsed_s);
     bool fits = true;
     switch (event.kind) {
       case JournalEvent::Kind::admitted:
-        fits = !closed_ && replay_admission(event, trials);
+        fits = !closed_ && replay_admission(event, candidates);
         break;
       case JournalEvent::Kind::sample:
         fits = replay_sample(event);
@@ -171,29 +170,29 @@ bool ProblemRace::replay(const std::vector<JournalEvent>& events,
   return true;
 }
 
-bool ProblemRace::replay_admission(const JournalEvent& event,
-                                   const std::map<std::string, const ResumedTrial*>& trials) {
-  const auto found = trials.find(event.config);
-  if (found == trials.end()) {
+bool ProblemRace::replay_admission(
+    const JournalEvent& event, const std::map<std::string, const ResumedCandidate*>& candidates) {
+  const auto found = candidates.find(event.config);
+  if (found == candidates.end()) {
     return false;
   }
-  Racer racer;
-  racer.trial = found->second->trial;
-  racer.candidate = found->second->candidate;
-  racer.verification = event.verification.value_or(Verification{});
-  racer.first_us = event.us;
-  static_cast<void>(join(std::move(racer)));
+  MeasuredCandidate candidate;
+  candidate.id = found->second->id;
+  candidate.kernel = found->second->kernel;
+  candidate.verification = event.verification.value_or(Verification{});
+  candidate.first_us = event.us;
+  join(std::move(candidate));
   return true;
 }
 
 bool ProblemRace::replay_sample(const JournalEvent& event) {
   const Step step = race_.next(event.elapsed_s);
   if (step.kind != Step::Kind::sample ||
-      racers_.at(step.candidate).candidate.label != event.config || !(event.us > 0.0)) {
+      candidates_.at(step.candidate).kernel.label != event.config || !(event.us > 0.0)) {
     return false;
   }
   if (event.verification) {
-    racers_.at(step.candidate).verification = *event.verification;
+    candidates_.at(step.candidate).verification = *event.verification;
   }
   race_.record(event.us, event.throttled);
   if (event.reading) {
@@ -203,22 +202,22 @@ bool ProblemRace::replay_sample(const JournalEvent& event) {
 }
 
 bool ProblemRace::replay_failure(const JournalEvent& event) {
-  const auto racer = std::find_if(racers_.begin(), racers_.end(), [&](const Racer& other) {
-    return other.candidate.label == event.config;
-  });
-  if (racer == racers_.end() || !event.outcome) {
+  const auto candidate = std::find_if(
+      candidates_.begin(), candidates_.end(),
+      [&](const MeasuredCandidate& other) { return other.kernel.label == event.config; });
+  if (candidate == candidates_.end() || !event.outcome) {
     return false;
   }
-  racer->failure = event.outcome;
+  candidate->failure = event.outcome;
   // The failure was found when a sample, or the end, was due: the race was asked before.
   static_cast<void>(race_.next(event.elapsed_s));
-  race_.withdraw(static_cast<RunnerId>(racer - racers_.begin()));
+  race_.withdraw(candidate->id);
   return true;
 }
 
 void ProblemRace::start_over() {
   race_ = Race(policy_);
-  racers_.clear();
+  candidates_ = {};
   conditions_ = {};
   spent_before_s_ = 0.0;
   closed_ = false;
@@ -228,54 +227,55 @@ void ProblemRace::start_over() {
 
 // A candidate that an earlier run admitted has to be loaded, and is verified again, when its turn
 // comes.
-std::optional<Outcome> ProblemRace::load(Racer& racer) {
-  if (std::exchange(racer.loaded, true)) {
+std::optional<Outcome> ProblemRace::load(MeasuredCandidate& candidate) {
+  if (std::exchange(candidate.loaded, true)) {
     return std::nullopt;
   }
-  Admission admission = measurer_.admit(static_cast<CandidateId>(racer.trial), racer.candidate);
-  return admission.failure ? std::move(admission.failure) : discard_warmup(racer.trial);
+  Admission admission = measurer_.admit(candidate.id, candidate.kernel);
+  return admission.failure ? std::move(admission.failure) : discard_warmup(candidate.id);
 }
 
-void ProblemRace::take_sample(RunnerId id, int round) {
-  Racer& racer = racers_.at(id);
-  if (std::optional<Outcome> failure = load(racer)) {
+void ProblemRace::take_sample(CandidateId id, int round) {
+  MeasuredCandidate& candidate = candidates_.at(id);
+  if (std::optional<Outcome> failure = load(candidate)) {
     withdraw(id, *std::move(failure));
     return;
   }
-  Samples samples = measurer_.sample_in_round(static_cast<CandidateId>(racer.trial), 1, round);
+  Samples samples = measurer_.sample_in_round(candidate.id, 1, round);
   if (samples.failure) {
     withdraw(id, *std::move(samples.failure));
   } else {
-    record(racer, samples);
+    record(candidate, samples);
   }
 }
 
-void ProblemRace::record(Racer& racer, const Samples& samples) {
-  JournalEvent event = event_of(JournalEvent::Kind::sample, racer.candidate);
+void ProblemRace::record(MeasuredCandidate& candidate, const Samples& samples) {
+  JournalEvent event = event_of(JournalEvent::Kind::sample, candidate.kernel);
   event.us = samples.samples_us.at(0);
   event.elapsed_s = race_elapsed_s_;
   if (!samples.readings.empty()) {
     event.reading = samples.readings.front();
   }
   event.throttled = event.reading && is_throttled(*event.reading);
-  racer.gate_lost = racer.gate_lost || (measurer_.policy().device_gate && !samples.gate_in_use);
+  candidate.gate_lost =
+      candidate.gate_lost || (measurer_.policy().device_gate && !samples.gate_in_use);
   if (event.reading) {
     conditions_.add(*event.reading);
   }
-  if (racer.verification.deterministic && !samples.deterministic) {
-    racer.verification.deterministic = false;
-    event.verification = racer.verification;
+  if (candidate.verification.deterministic && !samples.deterministic) {
+    candidate.verification.deterministic = false;
+    event.verification = candidate.verification;
   }
   log_.journal(event);
   race_.record(event.us, event.throttled);
 }
 
-void ProblemRace::withdraw(RunnerId id, Outcome failure) {
-  JournalEvent event = event_of(JournalEvent::Kind::failed, racers_.at(id).candidate);
+void ProblemRace::withdraw(CandidateId id, Outcome failure) {
+  JournalEvent event = event_of(JournalEvent::Kind::failed, candidates_.at(id).kernel);
   event.elapsed_s = race_elapsed_s_;
   event.outcome = failure;
   log_.journal(event);
-  racers_.at(id).failure = std::move(failure);
+  candidates_.at(id).failure = std::move(failure);
   race_.withdraw(id);
 }
 
@@ -297,23 +297,24 @@ bool ProblemRace::work() {
 // --- The end ---
 
 /// The entries that decide the head of the ranking; with a fixed count, where none is dropped, all.
-bool ProblemRace::needs_recheck(const CandidateResult& result) const {
-  const Racer& racer = racers_.at(result.candidate);
+bool ProblemRace::needs_recheck(const Standing& standing) const {
+  const MeasuredCandidate& candidate = candidates_.at(standing.candidate);
   const bool counts =
-      policy_.strategy == Strategy::exhaustive || result.finalist || result.tie_group == 1;
-  return racer.loaded && !racer.checked && !racer.failure && result.place > 0 && counts;
+      policy_.strategy == Strategy::exhaustive || standing.finalist || standing.tie_group == 1;
+  return candidate.loaded && !candidate.checked && !candidate.failure && standing.place > 0 &&
+         counts;
 }
 
 bool ProblemRace::recheck_next() {
-  const std::vector<CandidateResult> results = race_.result().candidates;
-  const auto next = std::find_if(results.begin(), results.end(),
-                                 [&](const auto& result) { return needs_recheck(result); });
-  if (next == results.end()) {
+  const std::vector<Standing> standings = race_.result().standings;
+  const auto next = std::find_if(standings.begin(), standings.end(),
+                                 [&](const auto& standing) { return needs_recheck(standing); });
+  if (next == standings.end()) {
     return false;
   }
-  Racer& racer = racers_.at(next->candidate);
-  racer.checked = true;
-  if (auto failure = measurer_.recheck(static_cast<CandidateId>(racer.trial))) {
+  MeasuredCandidate& candidate = candidates_.at(next->candidate);
+  candidate.checked = true;
+  if (auto failure = measurer_.recheck(candidate.id)) {
     withdraw(next->candidate, *std::move(failure));
   }
   return true;
@@ -322,38 +323,39 @@ bool ProblemRace::recheck_next() {
 /// After all samples: reading counters disturbs the chip, and may take longer than the race.
 bool ProblemRace::count_next() {
   const int most = counters_ == nullptr ? 0 : counters_->most();
-  const std::vector<CandidateResult> results = race_.result().candidates;
-  const auto next = std::find_if(results.begin(), results.end(), [&](const auto& result) {
-    const Racer& racer = racers_.at(result.candidate);
-    return result.place > 0 && result.place <= most && !racer.counted && !racer.failure;
+  const std::vector<Standing> standings = race_.result().standings;
+  const auto next = std::find_if(standings.begin(), standings.end(), [&](const auto& standing) {
+    const MeasuredCandidate& candidate = candidates_.at(standing.candidate);
+    return standing.place > 0 && standing.place <= most && !candidate.counted && !candidate.failure;
   });
-  if (next == results.end()) {
+  if (next == standings.end()) {
     return false;
   }
-  Racer& racer = racers_.at(next->candidate);
-  racer.counted = true;
-  if (std::optional<Outcome> failure = load(racer)) {
+  MeasuredCandidate& candidate = candidates_.at(next->candidate);
+  candidate.counted = true;
+  if (std::optional<Outcome> failure = load(candidate)) {
     withdraw(next->candidate, *std::move(failure));
   } else {
-    count(racer);
+    count(candidate);
   }
   return true;
 }
 
-void ProblemRace::count(Racer& racer) {
-  RaceCounters::Reading reading = counters_->read(static_cast<CandidateId>(racer.trial));
-  racer.counters = std::move(reading.counters);
-  racer.counter_warning = std::move(reading.warning);
+void ProblemRace::count(MeasuredCandidate& candidate) {
+  RaceCounters::Reading reading = counters_->read(candidate.id);
+  candidate.counters = std::move(reading.counters);
+  candidate.counter_warning = std::move(reading.warning);
   counter_problem_ = counters_->problem();
 }
 
-Outcome ProblemRace::outcome_of(const Racer& racer, const CandidateResult& result) const {
-  Measured measured{result.timing, racer.verification, racer.counters};
-  measured.timing.warnings = result.warnings;
-  if (!racer.counter_warning.empty()) {
-    measured.timing.warnings.push_back(racer.counter_warning);
+Outcome ProblemRace::outcome_of(const MeasuredCandidate& candidate,
+                                const Standing& standing) const {
+  Measured measured{standing.timing, candidate.verification, candidate.counters};
+  measured.timing.warnings = standing.warnings;
+  if (!candidate.counter_warning.empty()) {
+    measured.timing.warnings.push_back(candidate.counter_warning);
   }
-  if (racer.gate_lost) {
+  if (candidate.gate_lost) {
     measured.timing.warnings.emplace_back("samples were taken without the device gate");
   }
   return measured;
@@ -362,18 +364,18 @@ Outcome ProblemRace::outcome_of(const Racer& racer, const CandidateResult& resul
 Evaluation ProblemRace::finish() const {
   const RaceResult result = race_.result();
   Evaluation evaluation;
-  for (const CandidateResult& candidate : result.candidates) {
-    const Racer& racer = racers_.at(candidate.candidate);
-    if (racer.failure) {
-      evaluation.results.push_back({racer.trial, *racer.failure, 0, 0});
-    } else if (candidate.place > 0) {
-      evaluation.results.push_back({racer.trial, outcome_of(racer, candidate), candidate.place,
-                                    candidate.tie_group, candidate.to_fastest});
+  for (const Standing& standing : result.standings) {
+    const MeasuredCandidate& candidate = candidates_.at(standing.candidate);
+    if (candidate.failure) {
+      evaluation.results.push_back({candidate.id, *candidate.failure, 0, 0});
+    } else if (standing.place > 0) {
+      evaluation.results.push_back({candidate.id, outcome_of(candidate, standing), standing.place,
+                                    standing.tie_group, standing.to_fastest});
     }
   }
   evaluation.summary = summary_of(result);
   if (result.sentinel) {
-    evaluation.summary->sentinel = racers_.at(*result.sentinel).candidate.label;
+    evaluation.summary->sentinel = candidates_.at(*result.sentinel).kernel.label;
   }
   if (!counter_problem_.empty()) {
     evaluation.summary->warnings.push_back("no hardware counters: " + counter_problem_);

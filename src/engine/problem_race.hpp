@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/candidate_list.hpp"
 #include "engine/conditions_log.hpp"
 #include "engine/evaluator.hpp"
 #include "engine/race_counters.hpp"
@@ -27,8 +28,8 @@ class ProblemRace {
               RaceCounters* counters = nullptr);
 
   [[nodiscard]] bool resume(const std::vector<JournalEvent>& events,
-                            const std::vector<ResumedTrial>& trials);
-  [[nodiscard]] std::optional<Outcome> admit(TrialId trial, const Candidate& candidate);
+                            const std::vector<ResumedCandidate>& candidates);
+  [[nodiscard]] std::optional<Outcome> admit(CandidateId id, const CandidateKernel& kernel);
   [[nodiscard]] bool work();
   void close();
   [[nodiscard]] Evaluation finish() const;
@@ -36,9 +37,9 @@ class ProblemRace {
  private:
   using Clock = std::chrono::steady_clock;
 
-  struct Racer {
-    TrialId trial = 0;
-    Candidate candidate;
+  struct MeasuredCandidate {
+    CandidateId id{};
+    CandidateKernel kernel;
     Verification verification;
     double first_us = 0.0;
     bool loaded = false;   ///< admitted by the measurer in this process
@@ -51,26 +52,27 @@ class ProblemRace {
   };
 
   [[nodiscard]] double elapsed_s() const;
-  [[nodiscard]] RunnerId join(Racer racer);
-  [[nodiscard]] RunnerId enter(Racer racer);
+  void join(MeasuredCandidate candidate);
+  void enter(MeasuredCandidate candidate);
   void reopen();
   [[nodiscard]] bool replay(const std::vector<JournalEvent>& events,
-                            const std::map<std::string, const ResumedTrial*>& trials);
-  [[nodiscard]] bool replay_admission(const JournalEvent& event,
-                                      const std::map<std::string, const ResumedTrial*>& trials);
+                            const std::map<std::string, const ResumedCandidate*>& candidates);
+  [[nodiscard]] bool replay_admission(
+      const JournalEvent& event, const std::map<std::string, const ResumedCandidate*>& candidates);
   [[nodiscard]] bool replay_sample(const JournalEvent& event);
   [[nodiscard]] bool replay_failure(const JournalEvent& event);
   void start_over();
-  [[nodiscard]] std::optional<Outcome> load(Racer& racer);
-  [[nodiscard]] std::optional<Outcome> discard_warmup(TrialId trial);
-  void take_sample(RunnerId id, int round);
-  void record(Racer& racer, const Samples& samples);
-  void withdraw(RunnerId id, Outcome failure);
+  [[nodiscard]] std::optional<Outcome> load(MeasuredCandidate& candidate);
+  [[nodiscard]] std::optional<Outcome> discard_warmup(CandidateId id);
+  void take_sample(CandidateId id, int round);
+  void record(MeasuredCandidate& candidate, const Samples& samples);
+  void withdraw(CandidateId id, Outcome failure);
   [[nodiscard]] bool recheck_next();
-  [[nodiscard]] bool needs_recheck(const CandidateResult& result) const;
+  [[nodiscard]] bool needs_recheck(const Standing& standing) const;
   [[nodiscard]] bool count_next();
-  void count(Racer& racer);
-  [[nodiscard]] Outcome outcome_of(const Racer& racer, const CandidateResult& result) const;
+  void count(MeasuredCandidate& candidate);
+  [[nodiscard]] Outcome outcome_of(const MeasuredCandidate& candidate,
+                                   const Standing& standing) const;
 
   Measurer& measurer_;
   RunLog& log_;
@@ -78,7 +80,7 @@ class ProblemRace {
   std::string counter_problem_;  ///< that showed in this race
   RacePolicy policy_;
   Race race_;
-  std::vector<Racer> racers_;  ///< by RunnerId
+  CandidateList<MeasuredCandidate> candidates_;
   ConditionsLog conditions_;
   Clock::time_point start_ = Clock::now();
   double spent_before_s_ = 0.0;  ///< by the run that this one resumes

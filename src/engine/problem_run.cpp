@@ -56,7 +56,7 @@ bool ProblemRun::take_recalled() {
     return false;
   }
   report_ = *std::move(recalled);
-  for (std::size_t i = 0; i < work_.trials.size() + work_.obstacles.size(); ++i) {
+  for (std::size_t i = 0; i < work_.candidates.size() + work_.obstacles.size(); ++i) {
     parts_.observer.step();
   }
   return true;
@@ -75,37 +75,38 @@ void ProblemRun::begin() {
 
 bool ProblemRun::go_on() {
   const std::vector<JournalEvent> events = parts_.log.take_over_journal();
-  const std::set<std::size_t> trials = journaled_trials(events);
-  if (!collect(trials)) {
+  const std::set<CandidateId> candidates = journaled_candidates(events);
+  if (!collect(candidates)) {
     return false;
   }
-  if (!trials.empty()) {
-    resume(events, trials);
+  if (!candidates.empty()) {
+    resume(events, candidates);
   }
   return true;
 }
 
-std::set<std::size_t> ProblemRun::journaled_trials(const std::vector<JournalEvent>& events) const {
-  std::set<std::size_t> trials;
+std::set<CandidateId> ProblemRun::journaled_candidates(
+    const std::vector<JournalEvent>& events) const {
+  std::set<CandidateId> candidates;
   for (const JournalEvent& event : events) {
-    for (std::size_t i = 0; i < work_.trials.size(); ++i) {
-      if (work_.trials[i].entry.short_form == event.config) {
-        trials.insert(i);
+    for (CandidateId id; id.index < work_.candidates.size(); ++id.index) {
+      if (work_.at(id).entry.short_form == event.config) {
+        candidates.insert(id);
       }
     }
   }
-  return trials;
+  return candidates;
 }
 
 /// Waits until all of them are compiled. False when the user has interrupted it.
-bool ProblemRun::collect(const std::set<std::size_t>& trials) {
-  std::size_t missing = trials.size();
+bool ProblemRun::collect(const std::set<CandidateId>& candidates) {
+  std::size_t missing = candidates.size();
   while (missing > 0) {
     if (InterruptWatch::interrupted()) {
       return false;
     }
     if (auto ready = parts_.feed.take(index_, kFeedPatience)) {
-      missing -= trials.count(ready->trial);
+      missing -= candidates.count(ready->id);
       add_code(*ready);
       waiting_.push_back(*std::move(ready));
     }
@@ -117,29 +118,31 @@ bool ProblemRun::fits(const JournalEvent& event) const {
   if (event.kind != JournalEvent::Kind::admitted) {
     return true;
   }
-  return std::any_of(work_.trials.begin(), work_.trials.end(), [&](const Trial& trial) {
-    return trial.entry.short_form == event.config && trial.artifact != nullptr &&
-           trial.artifact->key == event.artifact_key && same_launch(trial.geometry, event.launch);
-  });
+  return std::any_of(
+      work_.candidates.begin(), work_.candidates.end(), [&](const Candidate& candidate) {
+        return candidate.entry.short_form == event.config && candidate.artifact != nullptr &&
+               candidate.artifact->key == event.artifact_key &&
+               same_launch(candidate.geometry, event.launch);
+      });
 }
 
 void ProblemRun::resume(const std::vector<JournalEvent>& events,
-                        const std::set<std::size_t>& trials) {
+                        const std::set<CandidateId>& candidates) {
   if (!std::all_of(events.begin(), events.end(), [&](const auto& event) { return fits(event); })) {
     parts_.log.drop_journal();
     return;
   }
-  std::vector<ResumedTrial> resumed;
-  resumed.reserve(trials.size());
-  for (const std::size_t trial : trials) {
-    resumed.push_back({trial, candidate_of(work_.trials[trial])});
+  std::vector<ResumedCandidate> resumed;
+  resumed.reserve(candidates.size());
+  for (const CandidateId id : candidates) {
+    resumed.push_back({id, kernel_of(work_.at(id))});
   }
   if (parts_.evaluator.resume(events, resumed)) {
-    resumed_ = trials;
+    resumed_ = candidates;
     journaled_ = events;
-    // These come before the others, so that a trial with the same code refers to one of them.
-    for (const std::size_t trial : trials) {
-      static_cast<void>(repeats_code(trial));
+    // These come before the others, so that a candidate with the same code refers to one of them.
+    for (const CandidateId id : candidates) {
+      static_cast<void>(repeats_code(id));
     }
   } else {
     parts_.log.drop_journal();
@@ -150,7 +153,7 @@ void ProblemRun::resume(const std::vector<JournalEvent>& events,
 
 bool ProblemRun::race() {
   while (!InterruptWatch::interrupted()) {
-    const bool all_handled = handled_ == work_.trials.size();
+    const bool all_handled = handled_ == work_.candidates.size();
     if (auto ready = all_handled ? std::nullopt : next_ready(false)) {
       handle(*ready);
       continue;
@@ -171,98 +174,98 @@ bool ProblemRun::race() {
   return false;
 }
 
-std::optional<ReadyTrial> ProblemRun::next_ready(bool wait) {
+std::optional<CompiledCandidate> ProblemRun::next_ready(bool wait) {
   if (waiting_.empty()) {
     return parts_.feed.take(index_, wait ? kFeedPatience : kNoWait);
   }
-  ReadyTrial ready = std::move(waiting_.front());
+  CompiledCandidate ready = std::move(waiting_.front());
   waiting_.pop_front();
   return ready;
 }
 
-/// Gives the trial its machine code, if there is some.
-void ProblemRun::add_code(const ReadyTrial& ready) {
+/// Gives the candidate its machine code, if there is some.
+void ProblemRun::add_code(const CompiledCandidate& ready) {
   if (const auto* artifact = std::get_if<Artifact>(ready.result.get())) {
-    work_.trials[ready.trial].artifact = {ready.result, artifact};
+    work_.at(ready.id).artifact = {ready.result, artifact};
   }
 }
 
-void ProblemRun::handle(const ReadyTrial& ready) {
+void ProblemRun::handle(const CompiledCandidate& ready) {
   ++handled_;
   add_code(ready);
-  if (std::optional<Outcome> outcome = outcome_of(ready.trial, *ready.result)) {
-    work_.trials[ready.trial].entry.outcome = *std::move(outcome);
-    const Entry& entry = work_.trials[ready.trial].entry;
+  if (std::optional<Outcome> outcome = outcome_of(ready.id, *ready.result)) {
+    work_.at(ready.id).entry.outcome = *std::move(outcome);
+    const Entry& entry = work_.at(ready.id).entry;
     const bool compiled_and_fits = entry.blocks_per_sm > 0;
-    finish_trial(ready.trial,
-                 compiled_and_fits && !std::holds_alternative<Serialized>(entry.outcome));
+    finish_candidate(ready.id,
+                     compiled_and_fits && !std::holds_alternative<Serialized>(entry.outcome));
   }
-  if (!parts_.evaluator.tells_when_done(ready.trial)) {
+  if (!parts_.evaluator.tells_when_done(ready.id)) {
     parts_.observer.step();
   }
 }
 
-/// The trial's outcome; nothing when it is in the race, or stands behind another with its code.
-std::optional<Outcome> ProblemRun::outcome_of(std::size_t index, const CompileResult& result) {
-  Trial& trial = work_.trials[index];
+/// The candidate's outcome; nothing when it is in the race, or stands behind another with its code.
+std::optional<Outcome> ProblemRun::outcome_of(CandidateId id, const CompileResult& result) {
+  Candidate& candidate = work_.at(id);
   if (const auto* failed = std::get_if<CompileFailed>(&result)) {
     return *failed;
   }
   if (work_.finish_launch) {
-    work_.finish_launch(trial);
+    work_.finish_launch(candidate);
   }
   if (auto unlaunchable =
-          add_artifact(*trial.artifact, trial.geometry, parts_.limits, trial.entry)) {
+          add_artifact(*candidate.artifact, candidate.geometry, parts_.limits, candidate.entry)) {
     return *std::move(unlaunchable);
   }
-  if (auto serialized = find_serialization(trial.artifact->facts)) {
+  if (auto serialized = find_serialization(candidate.artifact->facts)) {
     return *std::move(serialized);
   }
-  if (resumed_.count(index) > 0) {
+  if (resumed_.count(id) > 0) {
     return std::nullopt;
   }
-  if (auto recalled = parts_.log.recall(trial.entry, trial.geometry)) {
-    trial.entry.reused = true;
-    first_with_code_.try_emplace(code_of(trial), index);
+  if (auto recalled = parts_.log.recall(candidate.entry, candidate.geometry)) {
+    candidate.entry.reused = true;
+    first_with_code_.try_emplace(code_of(candidate), id);
     return recalled;
   }
-  if (repeats_code(index)) {
+  if (repeats_code(id)) {
     return std::nullopt;
   }
-  return parts_.evaluator.admit(index, trial.entry, candidate_of(trial));
+  return parts_.evaluator.admit(id, candidate.entry, kernel_of(candidate));
 }
 
-ProblemRun::CodeKey ProblemRun::code_of(const Trial& trial) {
-  return {machine_code_hash(*trial.artifact), trial.geometry};
+ProblemRun::CodeKey ProblemRun::code_of(const Candidate& candidate) {
+  return {machine_code_hash(*candidate.artifact), candidate.geometry};
 }
 
-bool ProblemRun::repeats_code(std::size_t index) {
-  const auto [first, is_new] = first_with_code_.try_emplace(code_of(work_.trials[index]), index);
-  if (is_new || resumed_.count(index) > 0) {
+bool ProblemRun::repeats_code(CandidateId id) {
+  const auto [first, is_new] = first_with_code_.try_emplace(code_of(work_.at(id)), id);
+  if (is_new || resumed_.count(id) > 0) {
     return false;
   }
-  repeats_.emplace_back(index, first->second);
+  repeats_.emplace_back(id, first->second);
   return true;
 }
 
-Candidate ProblemRun::candidate_of(const Trial& trial) const {
-  return {trial.entry.short_form,
-          trial.artifact,
-          trial.geometry,
-          trial.probe_geometry,
-          trial.entry.config.family,
-          trial.entry.config == work_.plan->kept_in_race,
+CandidateKernel ProblemRun::kernel_of(const Candidate& candidate) const {
+  return {candidate.entry.short_form,
+          candidate.artifact,
+          candidate.geometry,
+          candidate.probe_geometry,
+          candidate.entry.config.family,
+          candidate.entry.config == work_.plan->kept_in_race,
           true,
-          trial.small_geometry};
+          candidate.small_geometry};
 }
 
 // --- The end ---
 
-void ProblemRun::finish_trial(std::size_t index, bool evaluated) {
-  Trial& trial = work_.trials[index];
-  parts_.log.add(trial.entry, {trial.artifact.get(), trial.geometry, evaluated});
-  finished_.push_back(trial.entry);
-  finished_trials_.insert(index);
+void ProblemRun::finish_candidate(CandidateId id, bool evaluated) {
+  Candidate& candidate = work_.at(id);
+  parts_.log.add(candidate.entry, {candidate.artifact.get(), candidate.geometry, evaluated});
+  finished_.push_back(candidate.entry);
+  finished_candidates_.insert(id);
 }
 
 /// Whether nothing of the entry's outcome but its place is of this run: each of its samples is
@@ -289,14 +292,14 @@ bool ProblemRun::is_journaled(const Entry& entry) const {
 
 void ProblemRun::finish(bool complete) {
   Evaluation evaluation = parts_.evaluator.finish();
-  for (TrialResult& result : evaluation.results) {
-    Entry& entry = work_.trials[result.trial].entry;
+  for (CandidateOutcome& result : evaluation.results) {
+    Entry& entry = work_.at(result.candidate).entry;
     entry.outcome = std::move(result.outcome);
     entry.rank = result.place;
     entry.tie_group = result.tie_group;
     entry.to_fastest = result.to_fastest;
     entry.reused = is_journaled(entry);
-    finish_trial(result.trial, complete || !is_ranked(entry.outcome));
+    finish_candidate(result.candidate, complete || !is_ranked(entry.outcome));
   }
   finish_repeats(complete);
   report_.measuring = std::move(evaluation.summary);
@@ -310,17 +313,17 @@ void ProblemRun::finish(bool complete) {
 }
 
 void ProblemRun::finish_repeats(bool complete) {
-  for (const auto& [index, first] : repeats_) {
-    if (finished_trials_.count(first) > 0) {
-      Entry& entry = work_.trials[index].entry;
-      const Entry& original = work_.trials[first].entry;
+  for (const auto& [id, first] : repeats_) {
+    if (finished_candidates_.count(first) > 0) {
+      Entry& entry = work_.at(id).entry;
+      const Entry& original = work_.at(first).entry;
       entry.outcome = original.outcome;
       entry.rank = original.rank;
       entry.tie_group = original.tie_group;
       entry.to_fastest = original.to_fastest;
       entry.reused = original.reused;
       entry.same_code_as = original.short_form;
-      finish_trial(index, complete || !is_ranked(entry.outcome));
+      finish_candidate(id, complete || !is_ranked(entry.outcome));
     }
   }
 }

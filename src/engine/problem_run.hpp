@@ -28,7 +28,8 @@ struct ProblemRunParts {
   std::optional<double> budget_s;  ///< for this problem
 };
 
-/// One problem on one GPU: trials are admitted as their machine code arrives, and raced in between.
+/// One problem on one GPU: candidates are admitted as their machine code arrives, and raced in
+/// between.
 class ProblemRun {
  public:
   /// `index`: the problem's number in the feed.
@@ -47,20 +48,20 @@ class ProblemRun {
   [[nodiscard]] bool take_recalled();
   void begin();
   [[nodiscard]] bool go_on();
-  [[nodiscard]] bool collect(const std::set<std::size_t>& trials);
-  [[nodiscard]] std::set<std::size_t> journaled_trials(
+  [[nodiscard]] bool collect(const std::set<CandidateId>& candidates);
+  [[nodiscard]] std::set<CandidateId> journaled_candidates(
       const std::vector<JournalEvent>& events) const;
   [[nodiscard]] bool fits(const JournalEvent& event) const;
-  void resume(const std::vector<JournalEvent>& events, const std::set<std::size_t>& trials);
+  void resume(const std::vector<JournalEvent>& events, const std::set<CandidateId>& candidates);
   [[nodiscard]] bool race();
-  [[nodiscard]] std::optional<ReadyTrial> next_ready(bool wait);
-  void add_code(const ReadyTrial& ready);
-  void handle(const ReadyTrial& ready);
-  [[nodiscard]] std::optional<Outcome> outcome_of(std::size_t trial, const CompileResult& result);
-  [[nodiscard]] static CodeKey code_of(const Trial& trial);
-  [[nodiscard]] bool repeats_code(std::size_t trial);
-  [[nodiscard]] Candidate candidate_of(const Trial& trial) const;
-  void finish_trial(std::size_t trial, bool evaluated);
+  [[nodiscard]] std::optional<CompiledCandidate> next_ready(bool wait);
+  void add_code(const CompiledCandidate& ready);
+  void handle(const CompiledCandidate& ready);
+  [[nodiscard]] std::optional<Outcome> outcome_of(CandidateId id, const CompileResult& result);
+  [[nodiscard]] static CodeKey code_of(const Candidate& candidate);
+  [[nodiscard]] bool repeats_code(CandidateId id);
+  [[nodiscard]] CandidateKernel kernel_of(const Candidate& candidate) const;
+  void finish_candidate(CandidateId id, bool evaluated);
   [[nodiscard]] bool is_journaled(const Entry& entry) const;
   void finish(bool complete);
   void finish_repeats(bool complete);
@@ -69,14 +70,14 @@ class ProblemRun {
   ProblemRunParts parts_;
   ProblemWork& work_;
   std::size_t index_;
-  std::deque<ReadyTrial> waiting_;  ///< that came while others were looked for
+  std::deque<CompiledCandidate> waiting_;  ///< that came while others were looked for
   std::size_t handled_ = 0;
-  std::set<std::size_t> resumed_;
+  std::set<CandidateId> resumed_;
   std::vector<JournalEvent> journaled_;  ///< events from which the run resumes
-  std::map<CodeKey, std::size_t> first_with_code_;
-  std::vector<std::pair<std::size_t, std::size_t>>
-      repeats_;  ///< a trial, and the one with the same code
-  std::set<std::size_t> finished_trials_;
+  std::map<CodeKey, CandidateId> first_with_code_;
+  std::vector<std::pair<CandidateId, CandidateId>>
+      repeats_;  ///< a candidate, and the one with the same code
+  std::set<CandidateId> finished_candidates_;
   std::vector<Entry> finished_;
   ProblemReport report_;
 };

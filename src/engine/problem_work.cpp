@@ -11,10 +11,10 @@
 namespace fatune {
 namespace {
 
-/// A trial with its guessed time.
+/// A candidate with its guessed time.
 struct Guess {
   double us = 0.0;
-  Trial trial;
+  Candidate candidate;
 };
 
 /// Whether two requests give the same machine code.
@@ -48,10 +48,10 @@ class WorkLayout {
     const double us = guess_us(family, entry, geometry, problem, limits_);
     const bool small = has_small_launch(family, config);
     guesses_.push_back(
-        {us, Trial{std::move(entry), geometry, launch_geometry(family, config, probe_, limits_),
-                   small ? std::optional(launch_geometry(family, config, small_, limits_))
-                         : std::nullopt,
-                   nullptr}});
+        {us, Candidate{std::move(entry), geometry, launch_geometry(family, config, probe_, limits_),
+                       small ? std::optional(launch_geometry(family, config, small_, limits_))
+                             : std::nullopt,
+                       nullptr}});
   }
 
   void add_pruned(const PrunedConfig& pruned) {
@@ -64,17 +64,17 @@ class WorkLayout {
                      [](const Guess& a, const Guess& b) { return a.us < b.us; });
     ProblemWork work{&plan_, {}, std::move(obstacles_)};
     for (Guess& guess : guesses_) {
-      work.trials.push_back(std::move(guess.trial));
+      work.candidates.push_back(std::move(guess.candidate));
     }
     work.finish_launch = [&families = families_, &limits = limits_, &problem = plan_.problem,
-                          probe = probe_, small = small_](Trial& trial) {
-      const Config& config = trial.entry.config;
+                          probe = probe_, small = small_](Candidate& candidate) {
+      const Config& config = candidate.entry.config;
       const Family& family = families.of(config);
-      const ResourceFacts* facts = &trial.artifact->facts;
-      trial.geometry = launch_geometry(family, config, problem, limits, facts);
-      trial.probe_geometry = launch_geometry(family, config, probe, limits, facts);
-      if (trial.small_geometry) {
-        trial.small_geometry = launch_geometry(family, config, small, limits, facts);
+      const ResourceFacts* facts = &candidate.artifact->facts;
+      candidate.geometry = launch_geometry(family, config, problem, limits, facts);
+      candidate.probe_geometry = launch_geometry(family, config, probe, limits, facts);
+      if (candidate.small_geometry) {
+        candidate.small_geometry = launch_geometry(family, config, small, limits, facts);
       }
     };
     return work;
@@ -124,11 +124,11 @@ CompileList list_requests(const FamilySet& families, const DeviceLimits& limits,
   CompileList list;
   for (const std::size_t index : order) {
     const ProblemWork& work = works[index];
-    for (std::size_t trial = 0; trial < work.trials.size(); ++trial) {
-      const Config& config = work.trials[trial].entry.config;
+    for (CandidateId id; id.index < work.candidates.size(); ++id.index) {
+      const Config& config = work.at(id).entry.config;
       list.requests.push_back(
           compile_request(families.of(config), config, work.plan->problem, limits.arch, limits));
-      list.owners.push_back({index, trial});
+      list.owners.push_back({index, id});
     }
   }
   return list;

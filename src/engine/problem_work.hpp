@@ -15,7 +15,7 @@
 namespace fatune {
 
 /// A configuration on its way from its machine code to its outcome.
-struct Trial {
+struct Candidate {
   Entry entry;
   LaunchGeometry geometry;
   LaunchGeometry probe_geometry;                 ///< on probe_problem()
@@ -23,22 +23,25 @@ struct Trial {
   std::shared_ptr<const Artifact> artifact;      ///< null before it is compiled, and if that failed
 };
 
-/// One problem with its trials.
+/// One problem with its candidates.
 struct ProblemWork {
   const ProblemPlan* plan = nullptr;
-  std::vector<Trial> trials;     ///< likely winners first
-  std::vector<Entry> obstacles;  ///< that nothing need be compiled for: the outcome is known
-  /// Makes both launches of a trial those of its artifact; empty: they do not depend on it.
-  std::function<void(Trial&)> finish_launch = {};
+  std::vector<Candidate> candidates;  ///< likely winners first
+  std::vector<Entry> obstacles;       ///< that nothing need be compiled for: the outcome is known
+  [[nodiscard]] Candidate& at(CandidateId id) { return candidates.at(id.index); }
+  [[nodiscard]] const Candidate& at(CandidateId id) const { return candidates.at(id.index); }
+
+  /// Makes both launches of a candidate those of its artifact; empty: they do not depend on it.
+  std::function<void(Candidate&)> finish_launch = {};
 };
 
-/// The compilations, with their trials, in order.
+/// The compilations, with their candidates, in order.
 struct CompileList {
   std::vector<CompileRequest> requests;
-  std::vector<TrialKey> owners;  ///< of the requests
+  std::vector<CandidateKey> owners;  ///< of the requests
 };
 
-/// The problem's work, its trials in the order of their guessed times. All must outlive it.
+/// The problem's work, its candidates in the order of their guessed times. All must outlive it.
 [[nodiscard]] ProblemWork lay_out(const FamilySet& families, const DeviceLimits& limits,
                                   const ProblemPlan& plan);
 

@@ -11,7 +11,7 @@
 namespace fatune {
 
 /// How an outcome came about, for the log.
-struct TrialRecord {
+struct CandidateRecord {
   const Artifact* artifact = nullptr;  ///< null: it was never compiled
   LaunchGeometry launch;
   /// By the evaluator, now or in an earlier run, and for good: a run that goes on with this one
@@ -52,7 +52,7 @@ class RunLog {
     return std::nullopt;
   }
   /// The entry has its outcome. After recall() for the same entry, if that was called.
-  virtual void add(const Entry& /*entry*/, const TrialRecord& /*trial*/) {}
+  virtual void add(const Entry& /*entry*/, const CandidateRecord& /*record*/) {}
   /// The problem is ranked. `finished`: nothing of it is missing; a run that was interrupted within
   /// it is not.
   virtual void end_problem(const ProblemReport& /*report*/, bool /*finished*/) {}

@@ -26,7 +26,7 @@
 namespace fatune {
 namespace {
 
-std::string range_of(const Candidate& candidate, const Problem& problem) {
+std::string range_of(const CandidateKernel& candidate, const Problem& problem) {
   return attention_range_name(candidate.family, problem, candidate.label);
 }
 
@@ -43,7 +43,7 @@ void check_has_graphs() {
 }
 
 // Hash of machine code, and of how it is launched.
-std::size_t launch_hash(const Candidate& candidate, const LaunchGeometry& geometry) {
+std::size_t launch_hash(const CandidateKernel& candidate, const LaunchGeometry& geometry) {
   const std::vector<char>& code = candidate.artifact->cubin;
   const std::hash<std::string_view> hash;
   return hash({code.data(), code.size()}) ^
@@ -68,7 +68,7 @@ class GpuMeasurer::ProblemState {
         repeated_before_(repeated_before),
         mode_(policy.cuda_graph ? LaunchMode::graph : LaunchMode::plain) {}
 
-  [[nodiscard]] Admission admit(CandidateId id, const Candidate& candidate,
+  [[nodiscard]] Admission admit(CandidateId id, const CandidateKernel& candidate,
                                 const DeviceLimits& limits) {
     bench_ranges_.try_emplace(candidate.family, bench_range_name(candidate.family, problem_));
     auto kernel = std::make_unique<LoadedKernel>(*candidate.artifact);
@@ -145,7 +145,7 @@ class GpuMeasurer::ProblemState {
   // Many launches on the kinds that are about values. Once for the same launch of the same machine
   // code, whatever the problem.
   [[nodiscard]] Verdict repeat(const LoadedKernel& kernel, SampledKernel& sampled,
-                               const Candidate& candidate) {
+                               const CandidateKernel& candidate) {
     const auto where = candidate.small_geometry ? Verifier::Where::small : Verifier::Where::probe;
     const LaunchGeometry& geometry = candidate.small_geometry.value_or(candidate.probe_geometry);
     const std::size_t hash = launch_hash(candidate, geometry);
@@ -166,7 +166,7 @@ class GpuMeasurer::ProblemState {
 
   // Kinds about values are left to the many launches, if there are any.
   [[nodiscard]] Verdict verify_probes(const LoadedKernel& kernel, SampledKernel& sampled,
-                                      const Candidate& candidate) {
+                                      const CandidateKernel& candidate) {
     std::vector<KernelLaunch> launches;  // live until check() has waited for them
     std::vector<const Stage*> stages;
     for (const InputKind kind : kProbeKinds) {
@@ -191,7 +191,7 @@ class GpuMeasurer::ProblemState {
   }
 
   [[nodiscard]] Verified verify(const LoadedKernel& kernel, SampledKernel& sampled,
-                                const Candidate& candidate) {
+                                const CandidateKernel& candidate) {
     for (;;) {
       const bool others_ran = sampler_.others_ran_unchecked(sampled.id, 0);
       Verdict probes = verify_probes(kernel, sampled, candidate);
@@ -258,7 +258,7 @@ GpuMeasurer::ProblemState& GpuMeasurer::state() const {
   return *state_;
 }
 
-Admission GpuMeasurer::admit(CandidateId id, const Candidate& candidate) {
+Admission GpuMeasurer::admit(CandidateId id, const CandidateKernel& candidate) {
   const GpuMonitor::Work work(monitor_);
   try {
     return state().admit(id, candidate, limits_);

@@ -1,6 +1,8 @@
 #include "measure/measurer.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <utility>
 
 #include "core/error.hpp"
@@ -9,8 +11,8 @@
 namespace fatune {
 namespace {
 
-// The id of the candidate that measure() admits. Callers of the single steps count from 0.
-constexpr CandidateId kMeasuredAlone = -1;
+// The id of the candidate that measure() admits: no problem has so many.
+constexpr CandidateId kMeasuredAlone{std::numeric_limits<std::uint32_t>::max()};
 
 Timing fixed_count_timing(const Samples& samples, const MeasurePolicy& policy) {
   const auto counted = static_cast<std::ptrdiff_t>(std::max(1, policy.repeats));
@@ -27,7 +29,7 @@ Counted Measurer::count(CandidateId, const CountRequest&) {
   throw Error(ExitCode::gpu_failure, "this measurer reads no hardware counters");
 }
 
-Outcome Measurer::measure(const Candidate& candidate) {
+Outcome Measurer::measure(const CandidateKernel& candidate) {
   Admission admission = admit(kMeasuredAlone, candidate);
   if (admission.failure) {
     return *std::move(admission.failure);

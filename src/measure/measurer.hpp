@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attention/problem.hpp"
+#include "core/candidate_id.hpp"
 #include "core/kernel_code.hpp"
 #include "core/measure_policy.hpp"
 #include "core/outcome.hpp"
@@ -15,9 +16,9 @@
 
 namespace fatune {
 
-/// One compiled configuration, ready to be launched on the current problem. A plain value, so that
+/// The kernel of a candidate, ready to be launched on the current problem. A plain value, so that
 /// it can be sent to another process.
-struct Candidate {
+struct CandidateKernel {
   std::string label;  ///< the configuration's short form: for messages
   std::shared_ptr<const Artifact> artifact;
   LaunchGeometry geometry;
@@ -30,9 +31,6 @@ struct Candidate {
   /// code would be another there.
   std::optional<LaunchGeometry> small_geometry = {};
 };
-
-/// The caller's id of an admitted candidate.
-using CandidateId = std::int64_t;
 
 /// The result of admitting a candidate.
 struct Admission {
@@ -94,7 +92,7 @@ class Measurer {
   /// on each kind of input on the probe problem, then once, as a sample, on the problem itself
   /// (verification.hpp). Precondition of all of these: begin_problem() has returned, and not
   /// context_lost().
-  [[nodiscard]] virtual Admission admit(CandidateId id, const Candidate& candidate) = 0;
+  [[nodiscard]] virtual Admission admit(CandidateId id, const CandidateKernel& candidate) = 0;
   /// Takes `count` timed samples, on normal inputs, of an admitted candidate. Samples take turns on
   /// several sets of inputs, and the first one is on that of `round` (0, 1, ...), so that those of
   /// one round are of the same inputs. Each is checked (watched_sampler.hpp).
@@ -114,7 +112,7 @@ class Measurer {
   /// Admits the candidate, takes policy().warmup samples that are thrown away and policy().repeats
   /// that count, rechecks and retires it. Measured, WrongResult, Implausible, Unlaunchable, Crashed
   /// or TimedOut; a wrong candidate is never timed.
-  [[nodiscard]] Outcome measure(const Candidate& candidate);
+  [[nodiscard]] Outcome measure(const CandidateKernel& candidate);
 
   /// True once a candidate has killed the GPU context of this process (illegal address, launch
   /// failure ...): its outcome says so, and nothing can be measured here any more.

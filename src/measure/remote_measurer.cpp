@@ -273,7 +273,8 @@ void RemoteMeasurer::begin_problem(const Problem& problem, const Artifact& kerne
   ensure_worker();
 }
 
-Admission RemoteMeasurer::admission_of(CandidateId id, const Candidate& candidate, Reply reply) {
+Admission RemoteMeasurer::admission_of(CandidateId id, const CandidateKernel& candidate,
+                                       Reply reply) {
   if (auto* death = std::get_if<Death>(&reply)) {
     return {{}, 0.0, std::move(death->outcome)};
   }
@@ -300,7 +301,7 @@ void RemoteMeasurer::note(bool alone, const std::optional<Outcome>& failure) {
   }
 }
 
-Admission RemoteMeasurer::admit_once(CandidateId id, const Candidate& candidate) {
+Admission RemoteMeasurer::admit_once(CandidateId id, const CandidateKernel& candidate) {
   ensure_worker();
   killed_ = false;
   worker_->forget_output();
@@ -312,7 +313,7 @@ Admission RemoteMeasurer::admit_once(CandidateId id, const Candidate& candidate)
   return admission;
 }
 
-Admission RemoteMeasurer::admit(CandidateId id, const Candidate& candidate) {
+Admission RemoteMeasurer::admit(CandidateId id, const CandidateKernel& candidate) {
   Admission admission;
   std::optional<Outcome> failure = judged(id, candidate.label, [&] {
     admission = admit_once(id, candidate);

@@ -49,7 +49,7 @@ class RemoteMeasurer : public Measurer {
   [[nodiscard]] double start_s() const noexcept { return start_s_; }
 
   void begin_problem(const Problem& problem, const Artifact& kernels) override;
-  [[nodiscard]] Admission admit(CandidateId id, const Candidate& candidate) override;
+  [[nodiscard]] Admission admit(CandidateId id, const CandidateKernel& candidate) override;
   [[nodiscard]] Samples sample_in_round(CandidateId id, int count, int round) override;
   [[nodiscard]] std::optional<Outcome> recheck(CandidateId id) override;
   [[nodiscard]] Counted count(CandidateId id, const CountRequest& request) override;
@@ -66,7 +66,7 @@ class RemoteMeasurer : public Measurer {
 
  private:
   struct Held {
-    Candidate candidate;
+    CandidateKernel candidate;
     int worker = 0;  // the number of the worker in which it is admitted
   };
   struct Death {
@@ -86,7 +86,8 @@ class RemoteMeasurer : public Measurer {
   [[nodiscard]] Outcome failure_of(const Message& rejected);
   [[nodiscard]] Outcome unexpected(const Message& message);
   [[nodiscard]] Outcome nonsense(const std::string& what);
-  [[nodiscard]] Admission admission_of(CandidateId id, const Candidate& candidate, Reply reply);
+  [[nodiscard]] Admission admission_of(CandidateId id, const CandidateKernel& candidate,
+                                       Reply reply);
   void note(bool alone, const std::optional<Outcome>& failure);
   void add(const OneSample& one, bool counts, Samples& samples);
   [[nodiscard]] std::optional<Outcome> judged(CandidateId id, const std::string& label,
@@ -99,7 +100,7 @@ class RemoteMeasurer : public Measurer {
   [[nodiscard]] std::string label_of(CandidateId id) const;
   void forget(CandidateId id);
 
-  [[nodiscard]] Admission admit_once(CandidateId id, const Candidate& candidate);
+  [[nodiscard]] Admission admit_once(CandidateId id, const CandidateKernel& candidate);
   void sample_once(CandidateId id, const SampleRequest& request, Samples& samples);
   [[nodiscard]] std::optional<Outcome> take_samples(CandidateId id, int discarded,
                                                     const SampleRequest& request, Samples& samples);

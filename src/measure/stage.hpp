@@ -49,9 +49,9 @@ class Stage {
   void poison_output(const std::vector<KernelBuffer>& buffers) const;
   /// Makes poison, guard bands and inputs anew. Does not wait.
   void restore() const { fill(seed_); }
-  /// Fills the inputs with other values, which depend on `trial`, until restore(). The references
+  /// Fills the inputs with other values, which depend on `attempt`, until restore(). The references
   /// do not apply to them. Does not wait.
-  void fill_afresh(int trial) const { fill(~seed_ - static_cast<std::uint64_t>(trial)); }
+  void fill_afresh(int attempt) const { fill(~seed_ - static_cast<std::uint64_t>(attempt)); }
   /// Adds the fingerprint of the outputs as they stand to `sum`, in device memory.
   void queue_fingerprint(InputSum* sum) const;
 

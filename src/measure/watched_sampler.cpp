@@ -137,11 +137,11 @@ std::optional<Outcome> WatchedSampler::judge_time(SampledKernel& kernel, int set
 // Runs it on inputs that it cannot have seen, and on the same again. The outputs are not checked:
 // there are no references to them.
 std::optional<Implausible> WatchedSampler::find_memory(SampledKernel& kernel, int set) {
-  constexpr int kTrials = 2;
+  constexpr int kAttempts = 2;
   const Stage& stage = verifier_.whole(set);
   std::optional<Implausible> found;
-  for (int trial = 1; trial <= kTrials && (found || trial == 1); ++trial) {
-    stage.fill_afresh(trial);
+  for (int attempt = 1; attempt <= kAttempts && (found || attempt == 1); ++attempt) {
+    stage.fill_afresh(attempt);
     const double fresh_us = run(kernel, set);
     const double again_us = run(kernel, set);
     found.reset();

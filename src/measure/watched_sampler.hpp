@@ -21,7 +21,7 @@ namespace fatune {
 
 /// A candidate on the problem itself, and what its runs so far have shown.
 struct SampledKernel {
-  CandidateId id = 0;
+  CandidateId id{};
   std::function<KernelLaunch(const Stage&)> make_launch;
   std::array<std::optional<KernelLaunch>, kInputSets> launches{};  ///< made when they are needed
   /// Fingerprints of outputs that were found right, one for each set of inputs.

@@ -118,9 +118,9 @@ ProblemStart read_begin_problem(const Message& message) {
   return {record_member<Problem>(message, "problem"), read_code(message)};
 }
 
-Message admit_message(CandidateId id, const Candidate& candidate) {
+Message admit_message(CandidateId id, const CandidateKernel& candidate) {
   return {{{"type", "admit"},
-           {"id", id},
+           {"id", id.index},
            {"label", candidate.label},
            {"family", candidate.family},
            {"kernel", candidate.artifact->lowered_name},
@@ -132,7 +132,7 @@ Message admit_message(CandidateId id, const Candidate& candidate) {
           candidate.artifact->cubin};
 }
 
-Candidate read_candidate(const Message& message) {
+CandidateKernel read_candidate(const Message& message) {
   return {plain_member<std::string>(message, "label"),
           std::make_shared<Artifact>(read_code(message)),
           record_member<LaunchGeometry>(message, "geometry"),
@@ -144,7 +144,9 @@ Candidate read_candidate(const Message& message) {
 }
 
 Message sample_message(CandidateId id, const SampleRequest& request) {
-  return {{{"type", "sample"}, {"id", id}, {"count", request.count}, {"round", request.round}}, {}};
+  return {
+      {{"type", "sample"}, {"id", id.index}, {"count", request.count}, {"round", request.round}},
+      {}};
 }
 
 SampleRequest read_sample(const Message& message) {
@@ -152,8 +154,9 @@ SampleRequest read_sample(const Message& message) {
 }
 
 Message count_message(CandidateId id, const CountRequest& request) {
-  return {{{"type", "count"}, {"id", id}, {"runs", request.runs}, {"metrics", request.metrics}},
-          {}};
+  return {
+      {{"type", "count"}, {"id", id.index}, {"runs", request.runs}, {"metrics", request.metrics}},
+      {}};
 }
 
 CountRequest read_count_request(const Message& message) {
@@ -168,10 +171,10 @@ Message matmul_rate_message(const Artifact& kernel) {
 Artifact read_matmul_rate(const Message& message) { return read_code(message); }
 
 Message candidate_message(const char* type, CandidateId id) {
-  return {{{"type", type}, {"id", id}}, {}};
+  return {{{"type", type}, {"id", id.index}}, {}};
 }
 
-CandidateId read_id(const Message& message) { return plain_member<CandidateId>(message, "id"); }
+CandidateId read_id(const Message& message) { return {plain_member<std::size_t>(message, "id")}; }
 
 Message admitted_message(const Admission& admission) {
   return {{{"type", "admitted"},

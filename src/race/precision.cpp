@@ -36,7 +36,8 @@ bool stopped_narrowing(const Series& series, double confidence) {
   return before && now && *now > kNarrowing * *before;
 }
 
-std::optional<MedianInterval> ratio_interval(const Runner& a, const Runner& b, double confidence) {
+std::optional<MedianInterval> ratio_interval(const RacedCandidate& a, const RacedCandidate& b,
+                                             double confidence) {
   std::vector<double> ratios = paired_ratios(a, b);
   std::sort(ratios.begin(), ratios.end());
   return interval_of(ratios, confidence);

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "core/statistics.hpp"
-#include "race/runner.hpp"
+#include "race/raced_candidate.hpp"
 
 namespace fatune {
 
@@ -19,7 +19,8 @@ namespace fatune {
 
 /// Confidence interval of the median of a / b over shared rounds (paired_ratios); nothing where
 /// those are too few for an interval of that confidence.
-[[nodiscard]] std::optional<MedianInterval> ratio_interval(const Runner& a, const Runner& b,
+[[nodiscard]] std::optional<MedianInterval> ratio_interval(const RacedCandidate& a,
+                                                           const RacedCandidate& b,
                                                            double confidence);
 
 }  // namespace fatune

@@ -29,19 +29,21 @@ Race::Race(RacePolicy policy)
   check_policy(policy_);
 }
 
-RunnerId Race::admit(std::optional<double> admission_us, bool kept_in) {
+void Race::admit(CandidateId id, std::optional<double> admission_us, bool kept_in) {
   if (closed_) {
     throw std::logic_error("a candidate joins a race that has been closed");
+  }
+  if (candidates_.contains(id)) {
+    throw std::invalid_argument("a candidate joins a race twice");
   }
   if (admission_us) {
     check_time(*admission_us);
   }
-  Runner& runner = runners_.emplace_back();
-  runner.admission_us = admission_us;
-  runner.kept_in = kept_in;
-  runner.evidence = fresh_evidence();
+  RacedCandidate& candidate = candidates_.add({id});
+  candidate.admission_us = admission_us;
+  candidate.kept_in = kept_in;
+  candidate.evidence = fresh_evidence();
   compare_admissions();
-  return runners_.size() - 1;
 }
 
 Step Race::next(double elapsed_s) {
@@ -70,9 +72,9 @@ void Race::record(double time_us, bool throttled) {
   end_round_if_complete();
 }
 
-void Race::withdraw(RunnerId candidate) {
+void Race::withdraw(CandidateId candidate) {
   static_cast<void>(next(elapsed_s_));  // as if it had been asked, whether it was or not
-  runners_.at(candidate).withdrawn = true;
+  candidates_.at(candidate).withdrawn = true;
   std::erase(finalists_, candidate);
   if (round_) {
     round_->drop(candidate);
@@ -93,7 +95,7 @@ void Race::withdraw(RunnerId candidate) {
 
 void Race::begin_round() {
   advance();
-  std::vector<RunnerId> sampled = members();
+  std::vector<CandidateId> sampled = members();
   if (!sampled.empty()) {
     random_.seed(policy_.seed + kSeedStep * static_cast<std::uint64_t>(samples_taken_));
     round_.emplace(std::move(sampled), policy_.most_sample_retakes, random_);
@@ -123,7 +125,7 @@ void Race::end_round() {
 void Race::retake_round() {
   ++retaken_rounds_;
   samples_retaken_ += static_cast<std::int64_t>(round_->samples().size());
-  for (const RunnerId loser : eliminate(rounds_ + final_rounds_ + 1)) {
+  for (const CandidateId loser : eliminate(rounds_ + final_rounds_ + 1)) {
     if (loser != sentinel_) {
       round_->drop(loser);
     }
@@ -144,25 +146,25 @@ void Race::accept(bool off) {
   choose_leader();
 }
 
-bool Race::collects(RunnerId id) const {
+bool Race::collects(CandidateId id) const {
   if (phase_ == Phase::finals) {
     return std::find(finalists_.begin(), finalists_.end(), id) != finalists_.end();
   }
-  return runners_[id].in_contention() && !has_repeats(id);
+  return candidates_.at(id).in_contention() && !has_repeats(id);
 }
 
 void Race::keep(const RoundSample& sample, bool off) {
   if (!collects(sample.candidate)) {
     return;  // it was there as the sentinel
   }
-  Runner& runner = runners_[sample.candidate];
+  RacedCandidate& candidate = candidates_.at(sample.candidate);
   if (phase_ == Phase::racing) {
-    runner.race.add(rounds_, sample.time_us);
+    candidate.race.add(rounds_, sample.time_us);
   } else {
-    runner.finals.add(final_rounds_, sample.time_us);
+    candidate.finals.add(final_rounds_, sample.time_us);
   }
-  runner.kept_throttled += static_cast<int>(sample.throttled);
-  runner.kept_off_rounds += static_cast<int>(off);
+  candidate.kept_throttled += static_cast<int>(sample.throttled);
+  candidate.kept_off_rounds += static_cast<int>(off);
 }
 
 void Race::watch_sentinel() {
@@ -179,24 +181,24 @@ void Race::watch_sentinel() {
 }
 
 RaceResult Race::result() const {
-  std::vector<Runner> runners = runners_;
+  CandidateList<RacedCandidate> candidates = candidates_;
   if (round_) {
     for (const RoundSample& sample : round_->samples()) {
-      Runner& runner = runners[sample.candidate];
-      if (runner.race.empty()) {
-        runner.race.add(rounds_ + 1, sample.time_us);
+      RacedCandidate& candidate = candidates.at(sample.candidate);
+      if (candidate.race.empty()) {
+        candidate.race.add(rounds_ + 1, sample.time_us);
       }
     }
   }
-  for (Runner& runner : runners) {
-    if (runner.race.empty() && runner.admission_us) {
-      runner.race.add(0, *runner.admission_us);
+  for (RacedCandidate& candidate : candidates) {
+    if (candidate.race.empty() && candidate.admission_us) {
+      candidate.race.add(0, *candidate.admission_us);
     }
   }
   RaceResult result;
   // Before the end of the finals stopped_because_ has the reason for which they began.
   const StopReason reason = phase_ == Phase::done ? stopped_because_ : StopReason::not_yet;
-  result.candidates = make_standings(runners, policy_, reason);
+  result.standings = make_standings(candidates, policy_, reason);
   result.rounds = rounds_;
   result.final_rounds = final_rounds_;
   result.samples_taken = samples_taken_;

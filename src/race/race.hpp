@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "core/candidate_list.hpp"
 #include "race/race_policy.hpp"
 #include "race/race_result.hpp"
+#include "race/raced_candidate.hpp"
 #include "race/round.hpp"
-#include "race/runner.hpp"
 #include "race/sentinel.hpp"
 
 namespace fatune {
@@ -22,7 +23,7 @@ struct Step {
     finished,  ///< result() is final
   };
   Kind kind = Kind::finished;
-  RunnerId candidate = 0;
+  CandidateId candidate{};
   int round = 0;  ///< of a sample: how many rounds were accepted before this one
 };
 
@@ -64,8 +65,9 @@ class Race {
   /// A candidate joins with the next round that begins. `admission_us`: one sample of it, taken
   /// before; evidence, and its time if it is eliminated on it. `kept_in`: whatever its times, it
   /// stays in the race and in the finals, so that its time is as well known as the winner's. Throws
-  /// std::logic_error when closed, std::invalid_argument unless the time is positive and finite.
-  RunnerId admit(std::optional<double> admission_us = {}, bool kept_in = false);
+  /// std::logic_error when closed, std::invalid_argument when it has joined already, or unless the
+  /// time is positive and finite.
+  void admit(CandidateId id, std::optional<double> admission_us = {}, bool kept_in = false);
   /// No more will join: the race may end.
   void close() { closed_ = true; }
 
@@ -80,7 +82,7 @@ class Race {
   /// A candidate turned out to be broken: it gets no place, and candidates that lost against it are
   /// in the race again, or anew in the finals. Callable at any time, after the end too: ask next()
   /// then.
-  void withdraw(RunnerId candidate);
+  void withdraw(CandidateId candidate);
 
   /// Also before the end: then of what has been accepted so far, and for a candidate without an
   /// accepted sample of what the unfinished round has, or its admission.
@@ -97,41 +99,41 @@ class Race {
   void retake_round();
   void accept(bool off);
   void keep(const RoundSample& sample, bool off);
-  [[nodiscard]] bool collects(RunnerId id) const;
+  [[nodiscard]] bool collects(CandidateId id) const;
   void watch_sentinel();
 
   // race_bets.cpp: the leader, the bets against the others, and eliminations
   [[nodiscard]] LosingEvidence fresh_evidence() const;
-  [[nodiscard]] std::optional<RunnerId> fastest_admission() const;
+  [[nodiscard]] std::optional<CandidateId> fastest_admission() const;
   [[nodiscard]] AdmissionLoss admission_loss(double admission_us, double fastest_us) const;
   void compare_admissions();
   void place_bets(bool off);
   void bet(const RoundSample& sample, bool off);
-  [[nodiscard]] bool is_beaten(RunnerId id) const;
-  std::vector<RunnerId> eliminate(int round);
-  [[nodiscard]] std::optional<double> leading_us(RunnerId id, std::size_t least) const;
+  [[nodiscard]] bool is_beaten(CandidateId id) const;
+  std::vector<CandidateId> eliminate(int round);
+  [[nodiscard]] std::optional<double> leading_us(CandidateId id, std::size_t least) const;
   void choose_leader();
-  bool reinstate_opponents_of(RunnerId withdrawn);
+  bool reinstate_opponents_of(CandidateId withdrawn);
 
   // race_phases.cpp: the members of a round, and the end of the race
-  [[nodiscard]] std::vector<RunnerId> members() const;
-  [[nodiscard]] std::vector<RunnerId> contenders() const;
-  [[nodiscard]] std::vector<RunnerId> unsampled() const;
+  [[nodiscard]] std::vector<CandidateId> members() const;
+  [[nodiscard]] std::vector<CandidateId> contenders() const;
+  [[nodiscard]] std::vector<CandidateId> unsampled() const;
   [[nodiscard]] bool over_budget() const;
   [[nodiscard]] bool may_abandon_round() const;
   [[nodiscard]] StopReason end_of_race() const;
   [[nodiscard]] StopReason end_of_finals() const;
-  [[nodiscard]] StopReason judge(const std::vector<RunnerId>& sampled) const;
+  [[nodiscard]] StopReason judge(const std::vector<CandidateId>& sampled) const;
   [[nodiscard]] bool noise_is_due() const;
-  [[nodiscard]] std::size_t least_samples(const std::vector<RunnerId>& sampled) const;
-  [[nodiscard]] bool has_repeats(RunnerId id) const;
-  [[nodiscard]] std::vector<RunnerId> in_need_of_samples() const;
-  [[nodiscard]] bool fit_into_finals(const std::vector<RunnerId>& ids) const;
-  [[nodiscard]] bool is_needy(RunnerId id) const;
+  [[nodiscard]] std::size_t least_samples(const std::vector<CandidateId>& sampled) const;
+  [[nodiscard]] bool has_repeats(CandidateId id) const;
+  [[nodiscard]] std::vector<CandidateId> in_need_of_samples() const;
+  [[nodiscard]] bool fit_into_finals(const std::vector<CandidateId>& ids) const;
+  [[nodiscard]] bool is_needy(CandidateId id) const;
   [[nodiscard]] bool few_are_left() const;
-  [[nodiscard]] std::vector<RunnerId> leader_tied_and_kept(std::vector<RunnerId> ids) const;
-  [[nodiscard]] bool can_still_win(RunnerId id) const;
-  [[nodiscard]] const Series& series_of(RunnerId id) const;
+  [[nodiscard]] std::vector<CandidateId> leader_tied_and_kept(std::vector<CandidateId> ids) const;
+  [[nodiscard]] bool can_still_win(CandidateId id) const;
+  [[nodiscard]] const Series& series_of(CandidateId id) const;
   void advance();
   void begin_finals(StopReason reason);
   void back_to_racing();
@@ -139,11 +141,11 @@ class Race {
 
   RacePolicy policy_;
   std::mt19937_64 random_;
-  std::vector<Runner> runners_;
-  std::vector<RunnerId> finalists_;
+  CandidateList<RacedCandidate> candidates_;
+  std::vector<CandidateId> finalists_;
   std::optional<Round> round_;
-  std::optional<RunnerId> leader_;
-  std::optional<RunnerId> sentinel_;
+  std::optional<CandidateId> leader_;
+  std::optional<CandidateId> sentinel_;
   Sentinel sentinel_samples_;
   Phase phase_ = Phase::racing;
   StopReason stopped_because_ = StopReason::not_yet;

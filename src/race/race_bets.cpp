@@ -16,13 +16,12 @@ LosingEvidence Race::fresh_evidence() const {
   return LosingEvidence({policy_.clear_chance, policy_.gross_chance, policy_.hopeless_chance});
 }
 
-std::optional<RunnerId> Race::fastest_admission() const {
-  std::optional<RunnerId> fastest;
-  for (RunnerId id = 0; id < runners_.size(); ++id) {
-    const Runner& runner = runners_[id];
-    if (!runner.withdrawn && runner.admission_us &&
-        (!fastest || *runner.admission_us < *runners_[*fastest].admission_us)) {
-      fastest = id;
+std::optional<CandidateId> Race::fastest_admission() const {
+  std::optional<CandidateId> fastest;
+  for (const RacedCandidate& candidate : candidates_) {
+    if (!candidate.withdrawn && candidate.admission_us &&
+        (!fastest || *candidate.admission_us < *candidates_.at(*fastest).admission_us)) {
+      fastest = candidate.id;
     }
   }
   return fastest;
@@ -42,15 +41,15 @@ void Race::compare_admissions() {
   if (policy_.strategy != Strategy::race || phase_ != Phase::racing || !fastest) {
     return;
   }
-  const double fastest_us = *runners_[*fastest].admission_us;
-  for (Runner& runner : runners_) {
-    if (!runner.in_contention() || !runner.admission_us) {
+  const double fastest_us = *candidates_.at(*fastest).admission_us;
+  for (RacedCandidate& candidate : candidates_) {
+    if (!candidate.in_contention() || !candidate.admission_us) {
       continue;
     }
-    const AdmissionLoss loss = admission_loss(*runner.admission_us, fastest_us);
-    runner.evidence.set_admission(loss);
+    const AdmissionLoss loss = admission_loss(*candidate.admission_us, fastest_us);
+    candidate.evidence.set_admission(loss);
     if (loss != AdmissionLoss::none) {
-      runner.opponents.insert(*fastest);
+      candidate.opponents.insert(*fastest);
     }
   }
   if (!in_round()) {
@@ -70,43 +69,44 @@ void Race::place_bets(bool off) {
 void Race::bet(const RoundSample& sample, bool off) {
   // Chosen before the round: that is what the evidence's guarantee rests on.
   const auto leader_us = leader_ ? round_->time_us_of(*leader_) : std::nullopt;
-  Runner& runner = runners_[sample.candidate];
-  if (!leader_us || sample.candidate == leader_ || !runner.in_contention()) {
+  RacedCandidate& candidate = candidates_.at(sample.candidate);
+  if (!leader_us || sample.candidate == leader_ || !candidate.in_contention()) {
     return;
   }
-  runner.opponents.insert(*leader_);
+  candidate.opponents.insert(*leader_);
   const double ratio = sample.time_us / *leader_us;
   // Bets at even odds also count rounds that are off, even discarded ones: counting only the rounds
   // in which the sentinel was not slow would favour the sentinel, which may be the leader. Bets on
   // clear and gross losses leave such rounds out, because the assumption that these losses are rare
   // does not cover them.
-  runner.evidence.add(ratio > 1.0 + policy_.gross_margin   ? Loss::gross
-                      : ratio > 1.0 + policy_.clear_margin ? Loss::clear
-                      : ratio > 1.0 + policy_.margin       ? Loss::slight
-                                                           : Loss::none,
-                      !off);
+  candidate.evidence.add(ratio > 1.0 + policy_.gross_margin   ? Loss::gross
+                         : ratio > 1.0 + policy_.clear_margin ? Loss::clear
+                         : ratio > 1.0 + policy_.margin       ? Loss::slight
+                                                              : Loss::none,
+                         !off);
 }
 
-bool Race::is_beaten(RunnerId id) const {
-  const Runner& runner = runners_[id];
+bool Race::is_beaten(CandidateId id) const {
+  const RacedCandidate& candidate = candidates_.at(id);
   const bool has_time =
-      !runner.race.empty() || (runner.admission_us && policy_.admission_may_eliminate);
-  return has_time && !runner.kept_in && runner.evidence.stake() * policy_.false_elimination >= 1.0;
+      !candidate.race.empty() || (candidate.admission_us && policy_.admission_may_eliminate);
+  return has_time && !candidate.kept_in &&
+         candidate.evidence.stake() * policy_.false_elimination >= 1.0;
 }
 
-std::vector<RunnerId> Race::eliminate(int round) {
-  std::vector<RunnerId> losers = contenders();
-  std::erase_if(losers, [&](RunnerId id) { return !is_beaten(id); });
-  for (const RunnerId loser : losers) {
-    runners_[loser].eliminated_in_round = runners_[loser].race.empty() ? 0 : round;
+std::vector<CandidateId> Race::eliminate(int round) {
+  std::vector<CandidateId> losers = contenders();
+  std::erase_if(losers, [&](CandidateId id) { return !is_beaten(id); });
+  for (const CandidateId loser : losers) {
+    candidates_.at(loser).eliminated_in_round = candidates_.at(loser).race.empty() ? 0 : round;
     std::erase(finalists_, loser);
   }
   return losers;
 }
 
-std::optional<double> Race::leading_us(RunnerId id, std::size_t least) const {
-  const Runner& runner = runners_[id];
-  const Series& series = runner.finals.size() >= least ? runner.finals : runner.race;
+std::optional<double> Race::leading_us(CandidateId id, std::size_t least) const {
+  const RacedCandidate& candidate = candidates_.at(id);
+  const Series& series = candidate.finals.size() >= least ? candidate.finals : candidate.race;
   return series.size() < least ? std::nullopt : std::optional(series.median_us());
 }
 
@@ -114,7 +114,7 @@ void Race::choose_leader() {
   leader_.reset();
   double fastest_us = 0.0;
   const auto look = [&](const auto& time_of) {
-    for (const RunnerId id : phase_ == Phase::finals ? finalists_ : contenders()) {
+    for (const CandidateId id : phase_ == Phase::finals ? finalists_ : contenders()) {
       const std::optional<double> time_us = time_of(id);
       if (time_us && (!leader_ || *time_us < fastest_us)) {
         leader_ = id;
@@ -122,23 +122,23 @@ void Race::choose_leader() {
       }
     }
   };
-  look([&](RunnerId id) { return leading_us(id, kLeastToLead); });
+  look([&](CandidateId id) { return leading_us(id, kLeastToLead); });
   if (!leader_) {
-    look([&](RunnerId id) { return leading_us(id, 1); });
+    look([&](CandidateId id) { return leading_us(id, 1); });
   }
   if (!leader_) {
-    look([&](RunnerId id) { return runners_[id].admission_us; });
+    look([&](CandidateId id) { return candidates_.at(id).admission_us; });
   }
 }
 
-bool Race::reinstate_opponents_of(RunnerId withdrawn) {
+bool Race::reinstate_opponents_of(CandidateId withdrawn) {
   bool someone_returns = false;
-  for (Runner& runner : runners_) {
-    if (runner.opponents.count(withdrawn) > 0) {
-      someone_returns = someone_returns || (runner.eliminated_in_round && !runner.withdrawn);
-      runner.opponents.clear();
-      runner.evidence = fresh_evidence();
-      runner.eliminated_in_round.reset();
+  for (RacedCandidate& candidate : candidates_) {
+    if (candidate.opponents.count(withdrawn) > 0) {
+      someone_returns = someone_returns || (candidate.eliminated_in_round && !candidate.withdrawn);
+      candidate.opponents.clear();
+      candidate.evidence = fresh_evidence();
+      candidate.eliminated_in_round.reset();
     }
   }
   return someone_returns;

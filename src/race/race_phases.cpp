@@ -30,53 +30,53 @@ bool Race::over_budget() const {
 
 bool Race::may_abandon_round() const { return over_budget() && unsampled().empty(); }
 
-std::vector<RunnerId> Race::contenders() const {
-  std::vector<RunnerId> ids;
-  for (RunnerId id = 0; id < runners_.size(); ++id) {
-    if (runners_[id].in_contention()) {
-      ids.push_back(id);
+std::vector<CandidateId> Race::contenders() const {
+  std::vector<CandidateId> ids;
+  for (const RacedCandidate& candidate : candidates_) {
+    if (candidate.in_contention()) {
+      ids.push_back(candidate.id);
     }
   }
   return ids;
 }
 
-std::vector<RunnerId> Race::unsampled() const {
-  std::vector<RunnerId> ids = contenders();
-  std::erase_if(ids, [&](RunnerId id) { return !runners_[id].race.empty(); });
+std::vector<CandidateId> Race::unsampled() const {
+  std::vector<CandidateId> ids = contenders();
+  std::erase_if(ids, [&](CandidateId id) { return !candidates_.at(id).race.empty(); });
   return ids;
 }
 
-std::vector<RunnerId> Race::members() const {
+std::vector<CandidateId> Race::members() const {
   if (phase_ == Phase::done ||
       (phase_ == Phase::racing && !closed_ && end_of_race() != StopReason::not_yet)) {
     return {};  // racing: it could end, but others may still join
   }
-  std::vector<RunnerId> ids = phase_ == Phase::finals ? finalists_
-                              : over_budget()         ? unsampled()
-                                                      : in_need_of_samples();
-  std::erase_if(ids, [&](RunnerId id) { return !collects(id); });
+  std::vector<CandidateId> ids = phase_ == Phase::finals ? finalists_
+                                 : over_budget()         ? unsampled()
+                                                         : in_need_of_samples();
+  std::erase_if(ids, [&](CandidateId id) { return !collects(id); });
   if (!ids.empty() && sentinel_ && std::find(ids.begin(), ids.end(), *sentinel_) == ids.end()) {
     ids.push_back(*sentinel_);
   }
   return ids;
 }
 
-std::vector<RunnerId> Race::in_need_of_samples() const {
-  std::vector<RunnerId> ids = contenders();
+std::vector<CandidateId> Race::in_need_of_samples() const {
+  std::vector<CandidateId> ids = contenders();
   if (policy_.strategy == Strategy::race && fit_into_finals(ids)) {
-    std::erase_if(ids, [&](RunnerId id) { return id != leader_ && !is_needy(id); });
+    std::erase_if(ids, [&](CandidateId id) { return id != leader_ && !is_needy(id); });
   }
   return ids;
 }
 
-bool Race::fit_into_finals(const std::vector<RunnerId>& ids) const {
+bool Race::fit_into_finals(const std::vector<CandidateId>& ids) const {
   return ids.size() <= static_cast<std::size_t>(policy_.most_finalists);
 }
 
-bool Race::is_needy(RunnerId id) const {
+bool Race::is_needy(CandidateId id) const {
   // A candidate that joins later may eliminate it, so one sample is enough until then.
   const int least = closed_ ? policy_.least_race_samples : 1;
-  return runners_[id].race.size() < static_cast<std::size_t>(least);
+  return candidates_.at(id).race.size() < static_cast<std::size_t>(least);
 }
 
 void Race::advance() {
@@ -95,7 +95,7 @@ void Race::advance() {
 }
 
 StopReason Race::end_of_race() const {
-  const std::vector<RunnerId> ids = contenders();
+  const std::vector<CandidateId> ids = contenders();
   if (ids.empty()) {
     return StopReason::nobody_left;
   }
@@ -106,7 +106,7 @@ StopReason Race::end_of_race() const {
     return StopReason::budget;
   }
   if (policy_.strategy == Strategy::exhaustive) {
-    const auto has_all = [&](RunnerId id) { return has_repeats(id); };
+    const auto has_all = [&](CandidateId id) { return has_repeats(id); };
     return std::all_of(ids.begin(), ids.end(), has_all) ? StopReason::fixed_count
                                                         : StopReason::not_yet;
   }
@@ -114,9 +114,9 @@ StopReason Race::end_of_race() const {
 }
 
 bool Race::few_are_left() const {
-  const std::vector<RunnerId> ids = contenders();
+  const std::vector<CandidateId> ids = contenders();
   return fit_into_finals(ids) &&
-         std::none_of(ids.begin(), ids.end(), [&](RunnerId id) { return is_needy(id); });
+         std::none_of(ids.begin(), ids.end(), [&](CandidateId id) { return is_needy(id); });
 }
 
 StopReason Race::end_of_finals() const {
@@ -127,18 +127,18 @@ StopReason Race::end_of_finals() const {
                                                     : judge(leader_tied_and_kept(finalists_));
 }
 
-const Series& Race::series_of(RunnerId id) const {
-  return phase_ == Phase::finals ? runners_[id].finals : runners_[id].race;
+const Series& Race::series_of(CandidateId id) const {
+  return phase_ == Phase::finals ? candidates_.at(id).finals : candidates_.at(id).race;
 }
 
-bool Race::has_repeats(RunnerId id) const {
+bool Race::has_repeats(CandidateId id) const {
   return policy_.strategy == Strategy::exhaustive &&
-         runners_[id].race.size() >= static_cast<std::size_t>(policy_.repeats);
+         candidates_.at(id).race.size() >= static_cast<std::size_t>(policy_.repeats);
 }
 
-std::size_t Race::least_samples(const std::vector<RunnerId>& sampled) const {
+std::size_t Race::least_samples(const std::vector<CandidateId>& sampled) const {
   std::size_t least = std::numeric_limits<std::size_t>::max();
-  for (const RunnerId id : sampled) {
+  for (const CandidateId id : sampled) {
     least = std::min(least, series_of(id).size());
   }
   return least;
@@ -148,11 +148,11 @@ bool Race::noise_is_due() const {
   return (phase_ == Phase::finals ? final_rounds_ : rounds_) % kNoiseStep == 0;
 }
 
-StopReason Race::judge(const std::vector<RunnerId>& sampled) const {
+StopReason Race::judge(const std::vector<CandidateId>& sampled) const {
   const double target_ci = phase_ == Phase::finals ? policy_.target_ci : policy_.race_ci;
   std::size_t vague = 0;
   std::size_t stuck = 0;
-  for (const RunnerId id : sampled) {
+  for (const CandidateId id : sampled) {
     const Series& series = series_of(id);
     const auto width = relative_half_width(series, policy_.confidence);
     if (!width || *width > target_ci) {
@@ -173,18 +173,20 @@ StopReason Race::judge(const std::vector<RunnerId>& sampled) const {
              : StopReason::not_yet;
 }
 
-std::vector<RunnerId> Race::leader_tied_and_kept(std::vector<RunnerId> ids) const {
-  std::erase_if(ids, [&](RunnerId id) {
-    const auto ratio = id == leader_ || runners_[id].kept_in
-                           ? std::nullopt
-                           : ratio_interval(runners_[id], runners_[*leader_], policy_.confidence);
+std::vector<CandidateId> Race::leader_tied_and_kept(std::vector<CandidateId> ids) const {
+  std::erase_if(ids, [&](CandidateId id) {
+    const auto ratio =
+        id == leader_ || candidates_.at(id).kept_in
+            ? std::nullopt
+            : ratio_interval(candidates_.at(id), candidates_.at(*leader_), policy_.confidence);
     return ratio && ratio->low > 1.0;
   });
   return ids;
 }
 
-bool Race::can_still_win(RunnerId id) const {
-  const auto ratio = ratio_interval(runners_[id], runners_[*leader_], policy_.confidence);
+bool Race::can_still_win(CandidateId id) const {
+  const auto ratio =
+      ratio_interval(candidates_.at(id), candidates_.at(*leader_), policy_.confidence);
   return id == leader_ || !ratio || ratio->low <= 1.0 + policy_.margin;
 }
 
@@ -197,19 +199,19 @@ void Race::begin_finals(StopReason reason) {
     return;
   }
   std::erase_if(finalists_,
-                [&](RunnerId id) { return !runners_[id].kept_in && !can_still_win(id); });
-  const auto key = [&](RunnerId id) {
-    return std::tuple(!runners_[id].kept_in, runners_[id].race.median_us());
+                [&](CandidateId id) { return !candidates_.at(id).kept_in && !can_still_win(id); });
+  const auto key = [&](CandidateId id) {
+    return std::tuple(!candidates_.at(id).kept_in, candidates_.at(id).race.median_us());
   };
   std::stable_sort(finalists_.begin(), finalists_.end(),
-                   [&](RunnerId a, RunnerId b) { return key(a) < key(b); });
+                   [&](CandidateId a, CandidateId b) { return key(a) < key(b); });
   finalists_.resize(std::min(finalists_.size(), static_cast<std::size_t>(policy_.most_finalists)));
   phase_ = Phase::finals;
 }
 
 void Race::back_to_racing() {
-  for (Runner& runner : runners_) {
-    runner.finals = {};
+  for (RacedCandidate& candidate : candidates_) {
+    candidate.finals = {};
   }
   final_rounds_ = 0;
   round_.reset();
@@ -223,8 +225,8 @@ void Race::finish(StopReason reason) {
   }
   phase_ = Phase::done;
   if (final_rounds_ < kLeastUsefulFinals && final_rounds_ < policy_.least_final_rounds) {
-    for (Runner& runner : runners_) {
-      runner.finals = {};
+    for (RacedCandidate& candidate : candidates_) {
+      candidate.finals = {};
     }
     warnings_.push_back(
         fmt::format("the budget ended after {} rounds of the finals: the contenders' times are "

@@ -8,7 +8,7 @@
 
 #include "core/outcome.hpp"
 #include "core/statistics.hpp"
-#include "race/runner.hpp"
+#include "race/raced_candidate.hpp"
 
 namespace fatune {
 
@@ -26,8 +26,9 @@ enum class StopReason {
 /// "round limit", "nobody left": the spelling of outputs.
 [[nodiscard]] std::string_view stop_reason_name(StopReason reason);
 
-struct CandidateResult {
-  RunnerId candidate = 0;
+/// The result of one candidate.
+struct Standing {
+  CandidateId candidate{};
   /// A finalist's samples are those of the finals alone. One that was eliminated at its admission,
   /// or not yet sampled, has its admission sample. No samples: it was withdrawn, or the caller
   /// stopped before its first.
@@ -44,13 +45,13 @@ struct CandidateResult {
 };
 
 struct RaceResult {
-  std::vector<CandidateResult> candidates;  ///< in the order of admission
-  int rounds = 0;                           ///< accepted ones
+  std::vector<Standing> standings;  ///< in the order of admission
+  int rounds = 0;                   ///< accepted ones
   int final_rounds = 0;
   std::int64_t samples_taken = 0;    ///< retaken ones counted too
   std::int64_t samples_retaken = 0;  ///< thrown away: throttled, or in a round that was off
   double drift_percent = 0.0;        ///< of the sentinel (sentinel.hpp)
-  std::optional<RunnerId> sentinel;
+  std::optional<CandidateId> sentinel;
   double elapsed_s = 0.0;  ///< as last told to the race
   StopReason stopped_because = StopReason::not_yet;
   std::vector<std::string> warnings;

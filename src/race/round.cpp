@@ -5,7 +5,7 @@
 
 namespace fatune {
 
-Round::Round(std::vector<RunnerId> members, int most_sample_retakes, std::mt19937_64& random)
+Round::Round(std::vector<CandidateId> members, int most_sample_retakes, std::mt19937_64& random)
     : members_(std::move(members)), most_sample_retakes_(most_sample_retakes) {
   line_up(random);
 }
@@ -14,7 +14,7 @@ void Round::line_up(std::mt19937_64& random) {
   std::shuffle(members_.begin(), members_.end(), random);
   samples_.clear();
   queue_.clear();
-  for (const RunnerId member : members_) {
+  for (const CandidateId member : members_) {
     queue_.push_back({member, 0});
   }
 }
@@ -24,7 +24,7 @@ void Round::restart(std::mt19937_64& random) {
   ++times_restarted_;
 }
 
-std::optional<RunnerId> Round::next() const {
+std::optional<CandidateId> Round::next() const {
   return queue_.empty() ? std::nullopt : std::optional(queue_.front().candidate);
 }
 
@@ -39,13 +39,13 @@ bool Round::record(double time_us, bool throttled) {
   return true;
 }
 
-void Round::drop(RunnerId member) {
+void Round::drop(CandidateId member) {
   std::erase(members_, member);
   std::erase_if(queue_, [=](const Waiting& waiting) { return waiting.candidate == member; });
   std::erase_if(samples_, [=](const RoundSample& sample) { return sample.candidate == member; });
 }
 
-std::optional<double> Round::time_us_of(RunnerId member) const {
+std::optional<double> Round::time_us_of(CandidateId member) const {
   const auto found = std::find_if(samples_.begin(), samples_.end(), [=](const RoundSample& sample) {
     return sample.candidate == member;
   });

@@ -5,12 +5,12 @@
 #include <random>
 #include <vector>
 
-#include "race/runner.hpp"
+#include "race/raced_candidate.hpp"
 
 namespace fatune {
 
 struct RoundSample {
-  RunnerId candidate = 0;
+  CandidateId candidate{};
   double time_us = 0.0;
   bool throttled = false;  ///< kept, because its retakes were used up
 };
@@ -19,30 +19,30 @@ struct RoundSample {
 /// candidate put at the end of the queue, a bounded number of times.
 class Round {
  public:
-  Round(std::vector<RunnerId> members, int most_sample_retakes, std::mt19937_64& random);
+  Round(std::vector<CandidateId> members, int most_sample_retakes, std::mt19937_64& random);
 
   /// The candidate whose sample is next; nothing when all are taken.
-  [[nodiscard]] std::optional<RunnerId> next() const;
+  [[nodiscard]] std::optional<CandidateId> next() const;
   /// The sample of next(). Returns whether it was kept. Precondition: next().
   bool record(double time_us, bool throttled);
   /// The member leaves, with its sample.
-  void drop(RunnerId member);
+  void drop(CandidateId member);
   /// Forgets all samples, and shuffles anew.
   void restart(std::mt19937_64& random);
 
   [[nodiscard]] const std::vector<RoundSample>& samples() const { return samples_; }
-  [[nodiscard]] std::optional<double> time_us_of(RunnerId member) const;
+  [[nodiscard]] std::optional<double> time_us_of(CandidateId member) const;
   [[nodiscard]] int times_restarted() const { return times_restarted_; }
 
  private:
   struct Waiting {
-    RunnerId candidate;
+    CandidateId candidate{};
     int retakes;
   };
 
   void line_up(std::mt19937_64& random);
 
-  std::vector<RunnerId> members_;
+  std::vector<CandidateId> members_;
   int most_sample_retakes_;
   std::deque<Waiting> queue_;
   std::vector<RoundSample> samples_;

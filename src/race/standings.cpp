@@ -1,9 +1,9 @@
 #include "race/standings.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,93 +13,93 @@
 namespace fatune {
 namespace {
 
-const Series& ranked_series(const Runner& runner) {
-  return runner.finals.empty() ? runner.race : runner.finals;
+const Series& ranked_series(const RacedCandidate& candidate) {
+  return candidate.finals.empty() ? candidate.race : candidate.finals;
 }
 
-bool is_placed(const Runner& runner) { return !runner.withdrawn && !ranked_series(runner).empty(); }
+bool is_placed(const RacedCandidate& candidate) {
+  return !candidate.withdrawn && !ranked_series(candidate).empty();
+}
 
 // The order: finalists, those eliminated in the finals, the other contenders, the others
 // eliminated.
-auto sort_key(const Runner& runner) {
-  return std::tuple(runner.finals.empty(), runner.eliminated_in_round.has_value(),
-                    ranked_series(runner).median_us());
+auto sort_key(const RacedCandidate& candidate) {
+  return std::tuple(candidate.finals.empty(), candidate.eliminated_in_round.has_value(),
+                    ranked_series(candidate).median_us());
 }
 
-std::vector<RunnerId> in_order(const std::vector<Runner>& runners) {
-  std::vector<RunnerId> order(runners.size());
-  std::iota(order.begin(), order.end(), RunnerId{0});
-  std::erase_if(order, [&](RunnerId id) { return !is_placed(runners[id]); });
-  std::stable_sort(order.begin(), order.end(), [&](RunnerId a, RunnerId b) {
-    return sort_key(runners[a]) < sort_key(runners[b]);
-  });
-  return order;
-}
+/// A candidate that has samples, and its standing.
+struct Placed {
+  const RacedCandidate* candidate;
+  Standing* standing;
+};
 
-bool tied(const Runner& runner, const Runner& fastest, const RacePolicy& policy) {
-  if (runner.eliminated_in_round && !fastest.eliminated_in_round) {
+bool tied(const RacedCandidate& candidate, const RacedCandidate& fastest,
+          const RacePolicy& policy) {
+  if (candidate.eliminated_in_round && !fastest.eliminated_in_round) {
     return false;
   }
-  const auto interval = ratio_interval(runner, fastest, policy.confidence);
+  const auto interval = ratio_interval(candidate, fastest, policy.confidence);
   return interval ? interval->low <= 1.0
-                  : ranked_series(runner).median_us() <=
+                  : ranked_series(candidate).median_us() <=
                         ranked_series(fastest).median_us() * (1.0 + policy.admission_margin);
 }
 
-std::vector<std::string> warnings_of(const Runner& runner) {
+std::vector<std::string> warnings_of(const RacedCandidate& candidate) {
   std::vector<std::string> warnings;
-  if (runner.kept_throttled > 0) {
+  if (candidate.kept_throttled > 0) {
     warnings.push_back(fmt::format("{} samples were taken while the GPU throttled its clocks",
-                                   runner.kept_throttled));
+                                   candidate.kept_throttled));
   }
-  if (runner.kept_off_rounds > 0) {
+  if (candidate.kept_off_rounds > 0) {
     warnings.push_back(
         fmt::format("{} samples are of rounds in which the GPU was unusually fast or slow",
-                    runner.kept_off_rounds));
+                    candidate.kept_off_rounds));
   }
   return warnings;
 }
 
-std::string stop_text(const Runner& runner, StopReason stopped_because) {
-  if (runner.eliminated_in_round == 0) {
+std::string stop_text(const RacedCandidate& candidate, StopReason stopped_because) {
+  if (candidate.eliminated_in_round == 0) {
     return "eliminated at admission";
   }
-  return runner.eliminated_in_round
-             ? fmt::format("eliminated in round {}", *runner.eliminated_in_round)
+  return candidate.eliminated_in_round
+             ? fmt::format("eliminated in round {}", *candidate.eliminated_in_round)
              : std::string(stop_reason_name(stopped_because));
 }
 
-CandidateResult describe(const Runner& runner, RunnerId id, const RacePolicy& policy,
-                         StopReason stopped_because) {
-  CandidateResult result;
-  result.candidate = id;
-  result.eliminated_in_round = runner.eliminated_in_round;
-  result.warnings = warnings_of(runner);
-  if (is_placed(runner)) {
-    result.finalist = !runner.finals.empty();
-    result.timing = summarise(ranked_series(runner).taken_us(), policy.confidence);
-    result.timing.stopped_because = stop_text(runner, stopped_because);
+Standing describe(const RacedCandidate& candidate, const RacePolicy& policy,
+                  StopReason stopped_because) {
+  Standing result;
+  result.candidate = candidate.id;
+  result.eliminated_in_round = candidate.eliminated_in_round;
+  result.warnings = warnings_of(candidate);
+  if (is_placed(candidate)) {
+    result.finalist = !candidate.finals.empty();
+    result.timing = summarise(ranked_series(candidate).taken_us(), policy.confidence);
+    result.timing.stopped_because = stop_text(candidate, stopped_because);
   }
   return result;
 }
 
-void number(const std::vector<Runner>& runners, const RacePolicy& policy,
-            std::vector<CandidateResult>& results) {
+void number(std::vector<Placed> order, const RacePolicy& policy) {
+  std::stable_sort(order.begin(), order.end(), [](const Placed& a, const Placed& b) {
+    return sort_key(*a.candidate) < sort_key(*b.candidate);
+  });
   int place = 0;
   int group = 0;
-  const Runner* fastest = nullptr;
-  const std::vector<RunnerId> order = in_order(runners);
-  for (const RunnerId id : order) {
-    if (id != order.front()) {
-      results[id].to_fastest =
-          ratio_interval(runners[id], runners[order.front()], policy.confidence);
+  const RacedCandidate* fastest = nullptr;
+  for (const auto& [candidate, standing] : order) {
+    if (place > 0) {
+      standing->to_fastest =
+          ratio_interval(*candidate, *order.front().candidate, policy.confidence);
     }
-    if (fastest == nullptr || !tied(runners[id], *fastest, policy)) {
-      fastest = &runners[id];
+    if (fastest == nullptr || !tied(*candidate, *fastest, policy)) {
+      fastest = candidate;
       ++group;
     }
-    results[id].place = ++place;
-    results[id].tie_group = group;
+    standing->place = ++place;
+    standing->tie_group = group;
   }
 }
 
@@ -125,14 +125,19 @@ std::string_view stop_reason_name(StopReason reason) {
   return "interrupted";
 }
 
-std::vector<CandidateResult> make_standings(const std::vector<Runner>& runners,
-                                            const RacePolicy& policy, StopReason stopped_because) {
-  std::vector<CandidateResult> results;
-  for (RunnerId id = 0; id < runners.size(); ++id) {
-    results.push_back(describe(runners[id], id, policy, stopped_because));
+std::vector<Standing> make_standings(const CandidateList<RacedCandidate>& candidates,
+                                     const RacePolicy& policy, StopReason stopped_because) {
+  std::vector<Standing> standings;
+  standings.reserve(candidates.size());
+  std::vector<Placed> placed;
+  for (const RacedCandidate& candidate : candidates) {
+    Standing& standing = standings.emplace_back(describe(candidate, policy, stopped_because));
+    if (is_placed(candidate)) {
+      placed.push_back({&candidate, &standing});
+    }
   }
-  number(runners, policy, results);
-  return results;
+  number(std::move(placed), policy);
+  return standings;
 }
 
 }  // namespace fatune

@@ -8,8 +8,8 @@
 namespace fatune {
 namespace {
 
-/// An outcome with its samples, of the trial, not itself repeated, of another run.
-const std::string kOfTrial =
+/// An outcome with its samples, of the candidate, not itself repeated, of another run.
+const std::string kOfCandidate =
     "SELECT o.id, o.outcome, o.digest, o.run_problem FROM artifacts a "
     "JOIN outcomes o ON o.artifact = a.id "
     "JOIN run_problems rp ON rp.id = o.run_problem "
@@ -37,19 +37,19 @@ auto readable(const Database& database, Read read) -> std::optional<decltype(rea
 }
 
 /// Whether the row that was found is what was looked for; see is_of_problem().
-bool is_of_trial(Database& database, std::int64_t id, const StoredTrial& trial) {
+bool is_of_candidate(Database& database, std::int64_t id, const StoredCandidate& candidate) {
   Statement row = database.prepare(
       "SELECT a.key, o.launch FROM outcomes o NOT INDEXED "
       "JOIN artifacts a NOT INDEXED ON a.id = o.artifact WHERE o.id = ?");
   row.bind(id);
-  return row.step() && row.text(0) == trial.artifact_key &&
-         row.text(1) == launch_column(trial.launch);
+  return row.step() && row.text(0) == candidate.artifact_key &&
+         row.text(1) == launch_column(candidate.launch);
 }
 
 std::optional<Recalled> first(Database& database, Statement& found, const RunIdentity& identity,
-                              const StoredTrial& trial) {
-  if (!found.step() || !is_of_trial(database, found.integer(0), trial) ||
-      !is_of_problem(database, found.integer(3), identity, trial.problem, trial.run)) {
+                              const StoredCandidate& candidate) {
+  if (!found.step() || !is_of_candidate(database, found.integer(0), candidate) ||
+      !is_of_problem(database, found.integer(3), identity, candidate.problem, candidate.run)) {
     return std::nullopt;
   }
 
@@ -61,29 +61,32 @@ std::optional<Recalled> first(Database& database, Statement& found, const RunIde
 }
 
 template <typename... More>
-void bind_trial(Statement& statement, const StoredTrial& trial, const std::string& conditions,
-                std::int64_t except_run, const More&... more) {
-  bind_problem(statement, trial.problem, trial.run, trial.artifact_key, launch_column(trial.launch),
-               conditions, except_run, more...);
+void bind_candidate(Statement& statement, const StoredCandidate& candidate,
+                    const std::string& conditions, std::int64_t except_run, const More&... more) {
+  bind_problem(statement, candidate.problem, candidate.run, candidate.artifact_key,
+               launch_column(candidate.launch), conditions, except_run, more...);
 }
 
 }  // namespace
 
 std::optional<Recalled> recall_unfinished(Database& database, const RunIdentity& identity,
-                                          std::int64_t except_run, const StoredTrial& trial) {
-  Statement found = database.prepare(kOfTrial + "AND r.id IN (" + kUnfinishedRuns + ")" + kLatest);
-  bind_trial(found, trial, identity.conditions, except_run, except_run, identity.plan,
+                                          std::int64_t except_run,
+                                          const StoredCandidate& candidate) {
+  Statement found =
+      database.prepare(kOfCandidate + "AND r.id IN (" + kUnfinishedRuns + ")" + kLatest);
+  bind_candidate(found, candidate, identity.conditions, except_run, except_run, identity.plan,
 
-             identity.plan, identity.plan);
-  return first(database, found, identity, trial);
+                 identity.plan, identity.plan);
+  return first(database, found, identity, candidate);
 }
 
 std::optional<Recalled> recall_measurement(Database& database, const std::string& conditions,
-                                           std::int64_t except_run, const StoredTrial& trial) {
+                                           std::int64_t except_run,
+                                           const StoredCandidate& candidate) {
   Statement found =
-      database.prepare(kOfTrial + "AND o.kind IN ('measured', 'wrong_result')" + kLatest);
-  bind_trial(found, trial, conditions, except_run);
-  return first(database, found, {conditions, {}}, trial);
+      database.prepare(kOfCandidate + "AND o.kind IN ('measured', 'wrong_result')" + kLatest);
+  bind_candidate(found, candidate, conditions, except_run);
+  return first(database, found, {conditions, {}}, candidate);
 }
 
 std::optional<StoredProblem> recall_problem(Database& database, const RunIdentity& identity,

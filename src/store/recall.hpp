@@ -13,8 +13,8 @@
 
 namespace fatune {
 
-/// The trial that an outcome belongs to.
-struct StoredTrial {
+/// The candidate that an outcome belongs to.
+struct StoredCandidate {
   Problem problem;
   int run = 1;  ///< repetition of the whole measurement
   std::string artifact_key;
@@ -27,20 +27,20 @@ struct Recalled {
   std::int64_t id = 0;  ///< in the store
 };
 
-/// The outcome of the trial, of any kind, in an earlier, unfinished run of the same plan. Runs from
-/// before the plan's last complete run, or before one that began anew (NewRun::anew), do not count,
-/// nor does `except_run`, the current run.
+/// The outcome of the candidate, of any kind, in an earlier, unfinished run of the same plan. Runs
+/// from before the plan's last complete run, or before one that began anew (NewRun::anew), do not
+/// count, nor does `except_run`, the current run.
 [[nodiscard]] std::optional<Recalled> recall_unfinished(Database& database,
                                                         const RunIdentity& identity,
                                                         std::int64_t except_run,
-                                                        const StoredTrial& trial);
+                                                        const StoredCandidate& candidate);
 
-/// The latest measurement (measured or wrong_result) of the trial by any other run under the same
-/// conditions. Failures are not taken: the next run may fare better.
+/// The latest measurement (measured or wrong_result) of the candidate by any other run under the
+/// same conditions. Failures are not taken: the next run may fare better.
 [[nodiscard]] std::optional<Recalled> recall_measurement(Database& database,
                                                          const std::string& conditions,
                                                          std::int64_t except_run,
-                                                         const StoredTrial& trial);
+                                                         const StoredCandidate& candidate);
 
 /// The whole ranked report of the problem and its repetition, from the latest unfinished run of the
 /// same plan (as above) that finished it. Nothing when that is damaged.

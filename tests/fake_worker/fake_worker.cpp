@@ -180,7 +180,7 @@ class ScriptedMeasurer : public Measurer {
     fault("begin_problem");
   }
 
-  Admission admit(CandidateId id, const Candidate& candidate) override {
+  Admission admit(CandidateId id, const CandidateKernel& candidate) override {
     ++admissions_;
     if (auto failure = refusal_of(candidate.label)) {
       return {{}, 0.0, std::move(failure)};

@@ -97,7 +97,7 @@ extern "C" __global__ void naive(AttentionForwardArgs args) {
 
 class Measuring : public GpuTest {
  protected:
-  [[nodiscard]] Candidate naive(const Problem& problem, const std::string& fault) const {
+  [[nodiscard]] CandidateKernel naive(const Problem& problem, const std::string& fault) const {
     auto artifact = std::make_shared<const Artifact>(
         compile_test_kernel(kNaiveAttention, "naive", arch(),
                             {{"FAULT", fault},
@@ -114,7 +114,7 @@ class Measuring : public GpuTest {
     return geometry;
   }
 
-  [[nodiscard]] Outcome measure(const Problem& problem, const Candidate& candidate) const {
+  [[nodiscard]] Outcome measure(const Problem& problem, const CandidateKernel& candidate) const {
     MeasurePolicy policy;
     policy.warmup = 2;
     policy.repeats = 8;
@@ -218,9 +218,9 @@ TEST_F(Measuring, TheRunThatIsVerifiedIsASample) {
   GpuMeasurer measurer(context(), limits(), {});
   const Problem problem{4, 512, 8, 64, DType::fp16, false};
   measurer.begin_problem(problem, measurement_kernels(problem, arch()));
-  const Admission admission = measurer.admit(1, naive(problem, "kNone"));
+  const Admission admission = measurer.admit({1}, naive(problem, "kNone"));
   ASSERT_FALSE(admission.failure) << figures(*admission.failure);
-  const Samples samples = measurer.sample(1, 21);
+  const Samples samples = measurer.sample({1}, 21);
   ASSERT_FALSE(samples.failure);
   const double median_us = summarise(samples.samples_us, 0.95).median_us;
   EXPECT_NEAR(admission.first_us, median_us, 0.3 * median_us);
@@ -240,7 +240,7 @@ TEST_F(Measuring, AnUnwrittenRowIsFoundAlsoWhereRowsAreSampled) {
 }
 
 TEST_F(Measuring, TooMuchSharedMemoryIsUnlaunchable) {
-  Candidate candidate = naive(kProblem, "kNone");
+  CandidateKernel candidate = naive(kProblem, "kNone");
   candidate.geometry.dynamic_smem_bytes = 300'000;
   const Outcome outcome = measure(kProblem, candidate);
   EXPECT_EQ(outcome_name(outcome), "unlaunchable") << figures(outcome);

@@ -24,7 +24,7 @@
 namespace fatune {
 namespace {
 
-CompileRequest trial_request() {
+CompileRequest probe_request() {
   auto sources = std::make_shared<SourceBundle>();
   sources->main = {"doctor.cu", "extern \"C\" __global__ void doctor(int* p) { *p = 1; }\n"};
   CompileRequest request;
@@ -89,7 +89,7 @@ std::vector<Check> check_gpus(const DoctorOptions&) {
 
 std::vector<Check> check_nvrtc(const DoctorOptions&) {
   const std::string version = gpu::nvrtc_version_text();
-  const CompileResult result = compile(trial_request());
+  const CompileResult result = compile(probe_request());
   if (const auto* failed = std::get_if<CompileFailed>(&result)) {
     return {{"NVRTC", Health::broken,
              fmt::format("version {} does not compile: {}", version, outcome_summary(*failed)),

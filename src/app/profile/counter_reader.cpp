@@ -11,10 +11,10 @@ Attempt run_under_tool(const MeasuringSetup& setup, const CountPlan& plan,
   CountingSession session(setup);
   Attempt attempt;
   for (const CountCase& one : cases) {
-    if (!before(one.candidate)) {
+    if (!before(one.kernel)) {
       break;
     }
-    attempt.cases.push_back({{}, session.count(one.candidate, {plan.runs, {}}).failure});
+    attempt.cases.push_back({{}, session.count(one.kernel, {plan.runs, {}}).failure});
   }
   attempt.whole = session.whole();
   return attempt;
@@ -27,12 +27,12 @@ std::vector<CountedCase> count_with_cupti(const MeasuringSetup& setup, const Cou
   CountingSession session(setup);
   std::vector<CountedCase> results;
   for (const CountCase& one : cases) {
-    if (!before(one.candidate)) {
+    if (!before(one.kernel)) {
       break;
     }
-    Counted counted = session.count(one.candidate, request);
+    Counted counted = session.count(one.kernel, request);
     for (RawCounters& run : counted.runs) {
-      run[kRegistersMetric] = one.candidate.artifact->facts.registers_per_thread;
+      run[kRegistersMetric] = one.kernel.artifact->facts.registers_per_thread;
     }
     results.push_back({std::move(counted.runs), std::move(counted.failure)});
   }

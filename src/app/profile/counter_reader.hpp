@@ -12,7 +12,7 @@ namespace fatune {
 
 /// A configuration that is ready to be counted.
 struct CountCase {
-  Candidate candidate;
+  CandidateKernel kernel;
   std::function<bool(const std::string&)> is_kernel;  ///< whether a profiler's name is its kernel's
 };
 
@@ -30,7 +30,7 @@ struct CountPlan {
 };
 
 /// Called before each configuration; false ends the counting: the others are left out.
-using BeforeCase = std::function<bool(const Candidate&)>;
+using BeforeCase = std::function<bool(const CandidateKernel&)>;
 
 /// The result of running the worker under a tool.
 struct Attempt {

@@ -91,7 +91,7 @@ void deal_out(const std::vector<ProfiledLaunch>& launches, const std::vector<Cou
       if (!cases[i].is_kernel(next->kernel_name)) {
         fail_other_launches(
             fmt::format("launch {} is of '{}', in place of '{}'", next - launches.begin(),
-                        next->kernel_name, cases[i].candidate.label),
+                        next->kernel_name, cases[i].kernel.label),
             report);
       }
       attempt.cases[i].runs.push_back(next->counters);

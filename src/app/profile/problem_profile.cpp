@@ -83,13 +83,12 @@ bool ProblemProfile::add_case(std::size_t row, const std::shared_ptr<const Compi
   const Problem& problem = problem_.problem;
   const ResourceFacts& facts = std::get<Artifact>(*result).facts;
   CountCase one;
-  one.candidate = {
+  one.kernel = {
       rows_[row].config, std::shared_ptr<const Artifact>(result, &std::get<Artifact>(*result)),
       launch_geometry(family, config, problem, limits_, &facts),
       launch_geometry(family, config, probe_problem(problem), limits_, &facts), family.name};
   Entry entry = make_entry(family, config);
-  if (auto obstacle =
-          add_artifact(*one.candidate.artifact, one.candidate.geometry, limits_, entry)) {
+  if (auto obstacle = add_artifact(*one.kernel.artifact, one.kernel.geometry, limits_, entry)) {
     set_failure(*obstacle, rows_[row]);
     return false;
   }

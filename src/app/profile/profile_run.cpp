@@ -72,7 +72,7 @@ class ProblemWalk {
       std::vector<CountedCase> counted;
       if (!profile.cases().empty() && !InterruptWatch::interrupted()) {
         counted = count(setup_, profile.cases(), profile_stem(problem.problem),
-                        [&](const Candidate& one) { return announce(problem.problem, one); });
+                        [&](const CandidateKernel& one) { return announce(problem.problem, one); });
       }
       for (ProfiledConfig& row : profile.finish(counted, fields)) {
         rows.push_back(std::move(row));
@@ -83,10 +83,10 @@ class ProblemWalk {
 
  private:
   /// False when the user has interrupted the work.
-  bool announce(const Problem& problem, const Candidate& candidate) {
+  bool announce(const Problem& problem, const CandidateKernel& kernel) {
     number_ = std::min(number_ + 1, total_);
     print_note(options_.output,
-               fmt::format("[{}/{}] {}, {}", number_, total_, describe(problem), candidate.label));
+               fmt::format("[{}/{}] {}, {}", number_, total_, describe(problem), kernel.label));
     return !InterruptWatch::interrupted();
   }
 

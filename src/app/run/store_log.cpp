@@ -112,13 +112,13 @@ void StoreLog::journal(const JournalEvent& event) {
   }
 }
 
-std::optional<Recalled> StoreLog::find(const StoredTrial& trial) {
+std::optional<Recalled> StoreLog::find(const StoredCandidate& candidate) {
   std::optional<Recalled> found;
   if (continues_) {
-    found = recall_unfinished(*database_, identity_, writer_->run_id(), trial);
+    found = recall_unfinished(*database_, identity_, writer_->run_id(), candidate);
   }
   if (!found && reuse_) {
-    found = recall_measurement(*database_, identity_.conditions, writer_->run_id(), trial);
+    found = recall_measurement(*database_, identity_.conditions, writer_->run_id(), candidate);
   }
   return found;
 }
@@ -135,8 +135,8 @@ std::optional<Outcome> StoreLog::recall(const Entry& entry, const LaunchGeometry
   return std::move(found->outcome);
 }
 
-void StoreLog::add(const Entry& entry, const TrialRecord& trial) {
-  const OutcomeOrigin origin{code_hash(trial.artifact), trial.launch, trial.evaluated,
+void StoreLog::add(const Entry& entry, const CandidateRecord& record) {
+  const OutcomeOrigin origin{code_hash(record.artifact), record.launch, record.evaluated,
                              std::exchange(source_, std::nullopt)};
   if (keeps()) {
     attempt([&] { writer_->add(entry, origin); });

@@ -29,7 +29,7 @@ class StoreLog : public RunLog {
   void journal(const JournalEvent& event) override;
   [[nodiscard]] std::optional<Outcome> recall(const Entry& entry,
                                               const LaunchGeometry& launch) override;
-  void add(const Entry& entry, const TrialRecord& trial) override;
+  void add(const Entry& entry, const CandidateRecord& record) override;
   void end_problem(const ProblemReport& report, bool finished) override;
   void end_run(const RunReport& report);
 
@@ -41,7 +41,7 @@ class StoreLog : public RunLog {
 
  private:
   void open(const StoreOptions& options, const NewRun& run);
-  [[nodiscard]] std::optional<Recalled> find(const StoredTrial& trial);
+  [[nodiscard]] std::optional<Recalled> find(const StoredCandidate& candidate);
   template <typename Action>
   void attempt(Action action);
 

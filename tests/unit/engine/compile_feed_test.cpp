@@ -29,16 +29,16 @@ CompileResult compile_at_once(const CompileRequest& request) {
   return artifact;
 }
 
-std::string key_of(const std::optional<ReadyTrial>& ready) {
+std::string key_of(const std::optional<CompiledCandidate>& ready) {
   return ready ? std::get<Artifact>(*ready->result).key : "nothing";
 }
 
 TEST(CompileFeed, SortsWhatIsReadyByProblem) {
-  CompileFeed feed({request("a"), request("b"), request("c")}, {{1, 0}, {0, 0}, {1, 1}}, 2,
+  CompileFeed feed({request("a"), request("b"), request("c")}, {{1, {0}}, {0, {0}}, {1, {1}}}, 2,
                    compile_at_once, 1);
   const auto only = feed.take(0, kLong);
   EXPECT_EQ(key_of(only), "b");
-  EXPECT_EQ(only->trial, 0U);
+  EXPECT_EQ(only->id, CandidateId{0});
   const auto first = feed.take(1, kLong);
   const auto second = feed.take(1, kLong);
   EXPECT_THAT((std::vector{key_of(first), key_of(second)}), UnorderedElementsAre("a", "c"));
@@ -51,7 +51,7 @@ TEST(CompileFeed, ProblemsWithTheSameRequestEachGetTheResultOfOneCompilation) {
     ++compilations;
     return compile_at_once(request);
   };
-  CompileFeed feed({request("a"), request("a")}, {{0, 0}, {1, 0}}, 2, compile_one, 2);
+  CompileFeed feed({request("a"), request("a")}, {{0, {0}}, {1, {0}}}, 2, compile_one, 2);
   const auto first = feed.take(0, kLong);
   const auto second = feed.take(1, kLong);
   ASSERT_TRUE(first && second);
@@ -61,13 +61,13 @@ TEST(CompileFeed, ProblemsWithTheSameRequestEachGetTheResultOfOneCompilation) {
 
 TEST(CompileFeed, AProblemThatIsNotAskedForHoldsUpNoOther) {
   std::vector<CompileRequest> requests;
-  std::vector<TrialKey> owners;
+  std::vector<CandidateKey> owners;
   for (std::size_t i = 0; i < 50; ++i) {
     requests.push_back(request("early " + std::to_string(i)));
-    owners.push_back({0, i});
+    owners.push_back({0, {i}});
   }
   requests.push_back(request("late"));
-  owners.push_back({1, 0});
+  owners.push_back({1, {0}});
   CompileFeed feed(requests, owners, 2, compile_at_once, 1);
   EXPECT_EQ(key_of(feed.take(1, kLong)), "late");
 }
@@ -76,7 +76,7 @@ TEST(CompileFeed, NothingWithinTheTimeIsNothing) {
   std::promise<void> go_on;
   std::shared_future<void> gate = go_on.get_future();
   CompileFeed feed(
-      {request("a")}, {{0, 0}}, 1,
+      {request("a")}, {{0, {0}}}, 1,
       [gate](const CompileRequest& request) {
         gate.wait();
         return compile_at_once(request);
@@ -94,7 +94,7 @@ TEST(CompileFeed, AfterCancellingNothingFurtherIsCompiled) {
   std::shared_future<void> gate = go_on.get_future();
   std::atomic<int> compilations = 0;
   CompileFeed feed(
-      {request("a"), request("b")}, {{0, 0}, {0, 1}}, 1,
+      {request("a"), request("b")}, {{0, {0}}, {0, {1}}}, 1,
       [&, gate](const CompileRequest& request) {
         if (++compilations == 1) {
           begun.set_value();

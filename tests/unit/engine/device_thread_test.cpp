@@ -23,7 +23,8 @@ class Resident : public Evaluator {
   }
   [[nodiscard]] const DeviceLimits& limits() const override { return limits_; }
   void begin_problem(const Problem&, std::optional<double>, RunLog&) override {}
-  [[nodiscard]] std::optional<Outcome> admit(TrialId, const Entry&, const Candidate&) override {
+  [[nodiscard]] std::optional<Outcome> admit(CandidateId, const Entry&,
+                                             const CandidateKernel&) override {
     return std::nullopt;
   }
   [[nodiscard]] Evaluation finish() override { return {}; }

@@ -61,7 +61,7 @@ struct OneRace {
   std::optional<Outcome> admit(const std::string& label) {
     const auto all = labels();
     const auto place = std::find(all.begin(), all.end(), label) - all.begin();
-    return race.admit(static_cast<TrialId>(place), scripted_candidate(label));
+    return race.admit({static_cast<std::size_t>(place)}, scripted_kernel(label));
   }
   void admit_all() {
     for (const std::string& label : labels()) {
@@ -80,14 +80,14 @@ struct OneRace {
   }
   /// Goes on after these events of a former run.
   bool resume(std::vector<JournalEvent> events) {
-    std::vector<ResumedTrial> trials;
+    std::vector<ResumedCandidate> candidates;
     const auto all = labels();
     for (std::size_t i = 0; i < all.size(); ++i) {
       const bool admitted = std::any_of(events.begin(), events.end(), [&](const auto& event) {
         return event.kind == Kind::admitted && event.config == all[i];
       });
       if (admitted) {
-        trials.push_back({i, scripted_candidate(all[i])});
+        candidates.push_back({{i}, scripted_kernel(all[i])});
       }
       measurer.next_sample +=
           static_cast<int>(std::count_if(events.begin(), events.end(), [&](const auto& event) {
@@ -95,7 +95,7 @@ struct OneRace {
           }));
     }
     log.events = events;
-    return race.resume(events, trials);
+    return race.resume(events, candidates);
   }
 
   RecordingLog log;
@@ -103,7 +103,7 @@ struct OneRace {
   ProblemRace race;
 };
 
-const TrialResult& result_at(const Evaluation& evaluation, int place) {
+const CandidateOutcome& result_at(const Evaluation& evaluation, int place) {
   const auto found = std::find_if(evaluation.results.begin(), evaluation.results.end(),
                                   [&](const auto& result) { return result.place == place; });
   if (found == evaluation.results.end()) {
@@ -112,16 +112,16 @@ const TrialResult& result_at(const Evaluation& evaluation, int place) {
   return *found;
 }
 
-const TrialResult& result_of(const Evaluation& evaluation, TrialId trial) {
+const CandidateOutcome& result_of(const Evaluation& evaluation, CandidateId candidate) {
   return *std::find_if(evaluation.results.begin(), evaluation.results.end(),
-                       [&](const auto& result) { return result.trial == trial; });
+                       [&](const auto& result) { return result.candidate == candidate; });
 }
 
 /// Everything of an evaluation but how long it took.
 void expect_same(const Evaluation& a, const Evaluation& b) {
   ASSERT_EQ(a.results.size(), b.results.size());
   for (std::size_t i = 0; i < a.results.size(); ++i) {
-    EXPECT_EQ(a.results[i].trial, b.results[i].trial);
+    EXPECT_EQ(a.results[i].candidate, b.results[i].candidate);
     EXPECT_EQ(a.results[i].place, b.results[i].place);
     EXPECT_EQ(a.results[i].tie_group, b.results[i].tie_group);
     ASSERT_EQ(outcome_name(a.results[i].outcome), outcome_name(b.results[i].outcome));
@@ -146,8 +146,8 @@ TEST(ProblemRace, RanksTheFastestFirst) {
   OneRace run;
   const Evaluation evaluation = run.whole();
   ASSERT_THAT(evaluation.results, SizeIs(12));
-  EXPECT_EQ(result_at(evaluation, 1).trial, 0U);
-  EXPECT_EQ(result_at(evaluation, 12).trial, 11U);
+  EXPECT_EQ(result_at(evaluation, 1).candidate, CandidateId{0});
+  EXPECT_EQ(result_at(evaluation, 12).candidate, CandidateId{11});
   const auto& best = std::get<Measured>(result_at(evaluation, 1).outcome);
   EXPECT_NEAR(best.timing.median_us, 100.0, 0.5);
   EXPECT_EQ(best.verification.method, "scripted a");
@@ -173,8 +173,8 @@ TEST(ProblemRace, SaysWhoseOutputsDiffer) {
   OneRace run;
   run.measurer.parts_["b"].differs_from_sample = 2;
   const Evaluation evaluation = run.whole();
-  EXPECT_TRUE(std::get<Measured>(result_of(evaluation, 0).outcome).verification.deterministic);
-  EXPECT_FALSE(std::get<Measured>(result_of(evaluation, 1).outcome).verification.deterministic);
+  EXPECT_TRUE(std::get<Measured>(result_of(evaluation, {0}).outcome).verification.deterministic);
+  EXPECT_FALSE(std::get<Measured>(result_of(evaluation, {1}).outcome).verification.deterministic);
   const auto told =
       std::count_if(run.log.events.begin(), run.log.events.end(), [](const JournalEvent& event) {
         return event.kind == Kind::sample && event.verification.has_value();
@@ -186,7 +186,7 @@ TEST(ProblemRace, TheOneFarBehindIsOutAtItsAdmission) {
   OneRace run;
   const Evaluation evaluation = run.whole();
   EXPECT_THAT(run.measurer.calls, Not(Contains("sample l")));
-  const auto& last = std::get<Measured>(result_of(evaluation, 11).outcome);
+  const auto& last = std::get<Measured>(result_of(evaluation, {11}).outcome);
   EXPECT_THAT(last.timing.samples_us, ElementsAre(300.0));
 }
 
@@ -221,7 +221,7 @@ TEST(ProblemRace, ExhaustiveTakesTheSameNumberOfEachAfterItsWarmUps) {
   policy.warmup = 2;
   OneRace run(policy, field());
   const Evaluation evaluation = run.whole();
-  for (const TrialResult& result : evaluation.results) {
+  for (const CandidateOutcome& result : evaluation.results) {
     EXPECT_THAT(std::get<Measured>(result.outcome).timing.samples_us, SizeIs(5));
   }
   EXPECT_EQ(evaluation.summary->stopped_because, "fixed count");
@@ -258,12 +258,12 @@ TEST(ProblemRace, OneThatFailsUnderWayIsWithdrawnAndTheOthersGoOn) {
   parts["b"].samples_until_crash = 2;
   OneRace run(Strategy::race, parts);
   const Evaluation evaluation = run.whole();
-  const TrialResult& failed = result_of(evaluation, 1);
+  const CandidateOutcome& failed = result_of(evaluation, {1});
   EXPECT_EQ(outcome_name(failed.outcome), "crashed");
   EXPECT_EQ(failed.place, 0);
   EXPECT_EQ(std::count(run.measurer.calls.begin(), run.measurer.calls.end(), "sample b"), 3);
-  EXPECT_EQ(result_at(evaluation, 1).trial, 0U);
-  EXPECT_EQ(result_at(evaluation, 11).trial, 11U);
+  EXPECT_EQ(result_at(evaluation, 1).candidate, CandidateId{0});
+  EXPECT_EQ(result_at(evaluation, 11).candidate, CandidateId{11});
   const auto event = std::find_if(run.log.events.begin(), run.log.events.end(),
                                   [](const auto& other) { return other.kind == Kind::failed; });
   ASSERT_NE(event, run.log.events.end());
@@ -277,9 +277,9 @@ TEST(ProblemRace, AWinnerThatWasWrongGivesWhoLostAgainstItAnotherChance) {
   parts["a"].wrong_at_recheck = true;
   OneRace run(Strategy::race, parts);
   const Evaluation evaluation = run.whole();
-  EXPECT_EQ(outcome_name(result_of(evaluation, 0).outcome), "wrong_result");
-  EXPECT_EQ(result_at(evaluation, 1).trial, 1U);
-  EXPECT_EQ(result_at(evaluation, 2).trial, 2U);
+  EXPECT_EQ(outcome_name(result_of(evaluation, {0}).outcome), "wrong_result");
+  EXPECT_EQ(result_at(evaluation, 1).candidate, CandidateId{1});
+  EXPECT_EQ(result_at(evaluation, 2).candidate, CandidateId{2});
   const auto& calls = run.measurer.calls;
   const auto recheck = std::find(calls.begin(), calls.end(), "recheck a");
   EXPECT_EQ(std::find(calls.begin(), recheck, "sample b"), recheck) << "out at its admission";
@@ -296,7 +296,7 @@ TEST(ProblemRace, ABudgetThatIsGoneLeavesEachWithATime) {
   const Evaluation evaluation = run.whole();
   EXPECT_EQ(evaluation.summary->stopped_because, "budget used up");
   ASSERT_THAT(evaluation.results, SizeIs(12));
-  for (const TrialResult& result : evaluation.results) {
+  for (const CandidateOutcome& result : evaluation.results) {
     EXPECT_GT(result.place, 0);
     EXPECT_THAT(std::get<Measured>(result.outcome).timing.samples_us, SizeIs(1));
   }
@@ -330,7 +330,7 @@ TEST(ProblemRace, ThrottledSamplesAreTakenAnew) {
   const Evaluation evaluation = run.whole();
   EXPECT_EQ(evaluation.summary->samples_retaken, 2);
   EXPECT_EQ(evaluation.summary->samples_taken, 12 * 5 + 2);
-  for (const TrialResult& result : evaluation.results) {
+  for (const CandidateOutcome& result : evaluation.results) {
     const Timing& timing = std::get<Measured>(result.outcome).timing;
     EXPECT_LT(timing.max_us, 1.1 * timing.min_us);
   }
@@ -344,7 +344,7 @@ TEST(ProblemRace, ThrottledSamplesAreTakenAnew) {
 TEST(ProblemRace, SamplesWithoutTheGateThatWasAskedForAreWarnedOf) {
   OneRace run(Strategy::exhaustive);
   run.measurer.gate = false;
-  for (const TrialResult& result : run.whole().results) {
+  for (const CandidateOutcome& result : run.whole().results) {
     EXPECT_THAT(std::get<Measured>(result.outcome).timing.warnings,
                 Contains(HasSubstr("without the device gate")));
   }
@@ -414,8 +414,8 @@ TEST(ProblemRaceResume, OneThatIsWrongWhenItIsLoadedAnewIsWithdrawn) {
   ASSERT_TRUE(rest.resume(events));
   rest.work_to_the_end();
   const Evaluation evaluation = rest.race.finish();
-  EXPECT_EQ(outcome_name(result_of(evaluation, 0).outcome), "wrong_result");
-  EXPECT_EQ(result_at(evaluation, 1).trial, 1U);
+  EXPECT_EQ(outcome_name(result_of(evaluation, {0}).outcome), "wrong_result");
+  EXPECT_EQ(result_at(evaluation, 1).candidate, CandidateId{1});
 }
 
 TEST(ProblemRaceResume, WhoJoinsAfterTheClosingRacesAgainstAllAnew) {
@@ -432,9 +432,9 @@ TEST(ProblemRaceResume, WhoJoinsAfterTheClosingRacesAgainstAllAnew) {
   rest.work_to_the_end();
   const Evaluation evaluation = rest.race.finish();
   EXPECT_EQ(rest.log.drops, 1);
-  EXPECT_EQ(result_at(evaluation, 1).trial, 0U);
-  EXPECT_EQ(result_at(evaluation, 11).trial, 11U);
-  EXPECT_EQ(outcome_name(result_of(evaluation, 2).outcome), "crashed");
+  EXPECT_EQ(result_at(evaluation, 1).candidate, CandidateId{0});
+  EXPECT_EQ(result_at(evaluation, 11).candidate, CandidateId{11});
+  EXPECT_EQ(outcome_name(result_of(evaluation, {2}).outcome), "crashed");
   OneRace again;
   ASSERT_TRUE(again.resume(rest.log.events)) << "its journal is one";
   EXPECT_FALSE(again.race.work()) << "and says all";

@@ -51,7 +51,7 @@ class ProblemRunTest : public testing::Test {
     event.kind = JournalEvent::Kind::admitted;
     event.config = config;
     event.artifact_key = "key of " + std::string(config);
-    event.launch = work.trials.at(0).geometry;
+    event.launch = work.candidates.at(0).geometry;
     event.us = 1.0;
     return event;
   }
@@ -252,7 +252,7 @@ TEST_F(ProblemRunTest, WhoseSamplesAllComeFromTheJournalIsReused) {
   for (const bool all : {true, false}) {
     JournalEvent sample;
     sample.config = kLarge;
-    sample.us = all ? 1.0 : 2.0;  // 1 is what the evaluator has of a trial that it resumes
+    sample.us = all ? 1.0 : 2.0;  // 1 is what the evaluator has of a candidate that it resumes
     log_.earlier_events = {admission(kLarge), sample};
     EXPECT_TRUE(run({kSmall, kLarge}));
     EXPECT_EQ(entry_of(kLarge).reused, all);

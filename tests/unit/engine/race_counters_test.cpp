@@ -29,9 +29,9 @@ class RaceCountersTest : public testing::Test {
   Evaluation race(RaceCounters& counters) {
     RecordingLog log;
     ProblemRace race(measurer_, std::nullopt, log, &counters);
-    TrialId trial = 0;
+    CandidateId id;
     for (const char* label : {"a", "b", "c"}) {
-      EXPECT_FALSE(race.admit(trial++, scripted_candidate(label)));
+      EXPECT_FALSE(race.admit({id.index++}, scripted_kernel(label)));
     }
     race.close();
     while (race.work()) {
@@ -40,7 +40,7 @@ class RaceCountersTest : public testing::Test {
   }
   /// At this place, from 1.
   static const Measured& measured(const Evaluation& evaluation, int place) {
-    for (const TrialResult& result : evaluation.results) {
+    for (const CandidateOutcome& result : evaluation.results) {
       if (result.place == place) {
         return std::get<Measured>(result.outcome);
       }

@@ -45,9 +45,9 @@ class RecordingLog : public RunLog {
     const auto found = earlier_outcomes.find(entry.short_form);
     return found == earlier_outcomes.end() ? std::nullopt : std::optional(found->second);
   }
-  void add(const Entry& entry, const TrialRecord& trial) override {
+  void add(const Entry& entry, const CandidateRecord& record) override {
     added.push_back({entry.short_form, std::string(outcome_name(entry.outcome)),
-                     trial.artifact != nullptr, trial.evaluated});
+                     record.artifact != nullptr, record.evaluated});
   }
   void end_problem(const ProblemReport& report, bool finished) override {
     ended.push_back({report, finished});

@@ -15,7 +15,7 @@
 
 namespace fatune {
 
-/// Gives toy configurations the time BLOCK_ROWS + UNROLL. Each trial needs one piece of work.
+/// Gives toy configurations the time BLOCK_ROWS + UNROLL. Each candidate needs one piece of work.
 class ScriptedEvaluator : public Evaluator {
  public:
   explicit ScriptedEvaluator(std::string uuid = "GPU-scripted") { limits_.uuid = std::move(uuid); }
@@ -29,25 +29,25 @@ class ScriptedEvaluator : public Evaluator {
     closed = false;
   }
   [[nodiscard]] bool resume(const std::vector<JournalEvent>& events,
-                            const std::vector<ResumedTrial>& trials) override {
+                            const std::vector<ResumedCandidate>& candidates) override {
     resumed_events = events;
-    for (const ResumedTrial& trial : trials) {
-      resumed.push_back(trial.candidate.label);
-      racing_.emplace_back(trial.trial, 1.0);
+    for (const ResumedCandidate& candidate : candidates) {
+      resumed.push_back(candidate.kernel.label);
+      racing_.emplace_back(candidate.id, 1.0);
     }
     return can_resume;
   }
-  [[nodiscard]] std::optional<Outcome> admit(TrialId trial, const Entry& entry,
-                                             const Candidate& candidate) override {
-    EXPECT_EQ(entry.short_form, candidate.label);
-    EXPECT_TRUE(entry.facts && candidate.artifact);
+  [[nodiscard]] std::optional<Outcome> admit(CandidateId id, const Entry& entry,
+                                             const CandidateKernel& kernel) override {
+    EXPECT_EQ(entry.short_form, kernel.label);
+    EXPECT_TRUE(entry.facts && kernel.artifact);
     EXPECT_FALSE(closed);
-    admitted.push_back(candidate.label);
-    if (const auto found = refusals.find(candidate.label); found != refusals.end()) {
+    admitted.push_back(kernel.label);
+    if (const auto found = refusals.find(kernel.label); found != refusals.end()) {
       return found->second;
     }
     racing_.emplace_back(
-        trial, static_cast<double>(entry.config.values.at(2) + entry.config.values.at(3)));
+        id, static_cast<double>(entry.config.values.at(2) + entry.config.values.at(3)));
     ++due_;
     return std::nullopt;
   }
@@ -70,12 +70,12 @@ class ScriptedEvaluator : public Evaluator {
     std::stable_sort(racing_.begin(), racing_.end(),
                      [](const auto& a, const auto& b) { return a.second < b.second; });
     Evaluation evaluation;
-    for (const auto& [trial, us] : racing_) {
+    for (const auto& [id, us] : racing_) {
       Measured measured;
       measured.timing.median_us = us;
       measured.timing.samples_us = {us};
       const auto place = static_cast<int>(evaluation.results.size()) + 1;
-      evaluation.results.push_back({trial, measured, place, place});
+      evaluation.results.push_back({id, measured, place, place});
     }
     evaluation.summary.emplace().stopped_because =
         closed && due_ == 0 ? "scripted" : "stopped early";
@@ -99,7 +99,7 @@ class ScriptedEvaluator : public Evaluator {
 
  private:
   DeviceLimits limits_;
-  std::vector<std::pair<TrialId, double>> racing_;
+  std::vector<std::pair<CandidateId, double>> racing_;
   int due_ = 0;
 };
 

@@ -18,8 +18,8 @@ double normal(int number) {
 
 }  // namespace
 
-Admission ScriptedMeasurer::admit(CandidateId id, const Candidate& candidate) {
-  const std::string& label = candidate.label;
+Admission ScriptedMeasurer::admit(CandidateId id, const CandidateKernel& kernel) {
+  const std::string& label = kernel.label;
   calls.push_back("admit " + label);
   if (parts_[label].refusal) {
     return {{}, 0.0, parts_[label].refusal};
@@ -83,14 +83,14 @@ int ScriptedMeasurer::call_count(const std::string& what) const {
   }));
 }
 
-Candidate scripted_candidate(const std::string& label) {
+CandidateKernel scripted_kernel(const std::string& label) {
   auto artifact = std::make_shared<Artifact>();
   artifact->key = "key of " + label;
-  Candidate candidate;
-  candidate.label = label;
-  candidate.artifact = std::move(artifact);
-  candidate.geometry.grid = {7, 1, 1};
-  return candidate;
+  CandidateKernel kernel;
+  kernel.label = label;
+  kernel.artifact = std::move(artifact);
+  kernel.geometry.grid = {7, 1, 1};
+  return kernel;
 }
 
 }  // namespace fatune

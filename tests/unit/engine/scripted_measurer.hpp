@@ -26,7 +26,7 @@ class ScriptedMeasurer : public Measurer {
       : Measurer(policy), parts_(std::move(parts)) {}
 
   void begin_problem(const Problem&, const Artifact&) override {}
-  [[nodiscard]] Admission admit(CandidateId id, const Candidate& candidate) override;
+  [[nodiscard]] Admission admit(CandidateId id, const CandidateKernel& kernel) override;
   [[nodiscard]] Samples sample_in_round(CandidateId id, int count, int round) override;
   [[nodiscard]] std::optional<Outcome> recheck(CandidateId id) override;
   [[nodiscard]] Counted count(CandidateId id, const CountRequest& request) override;
@@ -53,6 +53,6 @@ class ScriptedMeasurer : public Measurer {
 };
 
 /// A candidate with an artifact of its own.
-[[nodiscard]] Candidate scripted_candidate(const std::string& label);
+[[nodiscard]] CandidateKernel scripted_kernel(const std::string& label);
 
 }  // namespace fatune

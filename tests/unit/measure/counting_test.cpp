@@ -30,7 +30,7 @@ class CountingTest : public gpu::FakeDriverTest {
     context_.emplace(0);
     measurer_.emplace(*context_, HostGpu::limits(), MeasurePolicy{});
     measurer_->begin_problem(kProblem, HostGpu::measurement_kernels());
-    ASSERT_FALSE(measurer_->admit(1, HostGpu::make_candidate()).failure);
+    ASSERT_FALSE(measurer_->admit({1}, HostGpu::make_candidate()).failure);
   }
   void TearDown() override {
     measurer_.reset();
@@ -45,17 +45,17 @@ class CountingTest : public gpu::FakeDriverTest {
 
 TEST_F(CountingTest, ForAProfilerInFrontOnlyTheRunsThatCountAreInItsRegion) {
   const long warm_before = gpu_.count("candidate");
-  const Counted counted = measurer_->count(1, {2, {}});
+  const Counted counted = measurer_->count({1}, {2, {}});
   EXPECT_FALSE(counted.failure);
   EXPECT_THAT(counted.runs, ElementsAre(IsEmpty(), IsEmpty()));
   EXPECT_EQ(gpu::FakeDriver::profiled_launches(), 2);
   EXPECT_GT(gpu_.count("candidate"), warm_before + 4) << "others kept the chip busy before";
-  EXPECT_FALSE(measurer_->recheck(1));
+  EXPECT_FALSE(measurer_->recheck({1}));
 }
 
 TEST_F(CountingTest, ACrashIsAnOutcome) {
   gpu::ScopedVariable crash("FATUNE_FAKE_KERNEL_ERROR", "700@name:candidate");
-  const Counted counted = measurer_->count(1, {1, {}});
+  const Counted counted = measurer_->count({1}, {1, {}});
   ASSERT_TRUE(counted.failure);
   EXPECT_EQ(outcome_name(*counted.failure), "crashed");
   EXPECT_TRUE(measurer_->context_lost());
@@ -65,7 +65,7 @@ TEST_F(CountingTest, ACrashIsAnOutcome) {
 
 TEST_F(CountingTest, EachRunHasItsValues) {
   const gpu::ScopedVariable cupti("FATUNE_CUPTI", FATUNE_FAKE_CUPTI);
-  const Counted counted = measurer_->count(1, {3, {"a__b.sum", "c__d.avg"}});
+  const Counted counted = measurer_->count({1}, {3, {"a__b.sum", "c__d.avg"}});
   EXPECT_FALSE(counted.failure);
   ASSERT_THAT(counted.runs, SizeIs(3));
   EXPECT_THAT(counted.runs[0], ElementsAre(Pair("a__b.sum", 1001.0), Pair("c__d.avg", 2001.0)));
@@ -75,8 +75,8 @@ TEST_F(CountingTest, EachRunHasItsValues) {
 
 TEST_F(CountingTest, CountersThatCannotBeReadAreAnErrorAndTheCandidateStays) {
   const gpu::ScopedVariable cupti("FATUNE_CUPTI", FATUNE_FAKE_CUPTI);
-  EXPECT_THROW(static_cast<void>(measurer_->count(1, {1, {"no_such"}})), Error);
-  EXPECT_THAT(measurer_->sample(1, 1).samples_us, SizeIs(1));
+  EXPECT_THROW(static_cast<void>(measurer_->count({1}, {1, {"no_such"}})), Error);
+  EXPECT_THAT(measurer_->sample({1}, 1).samples_us, SizeIs(1));
 }
 
 #endif

@@ -84,9 +84,9 @@ class GpuMeasurerTest : public gpu::FakeDriverTest {
   }
 
   /// The candidate, with the arguments for another problem than its own.
-  [[nodiscard]] Candidate candidate_for(const Problem& problem) const {
-    Candidate candidate = candidate_;
-    const Candidate like = HostGpu::make_candidate(problem);
+  [[nodiscard]] CandidateKernel candidate_for(const Problem& problem) const {
+    CandidateKernel candidate = candidate_;
+    const CandidateKernel like = HostGpu::make_candidate(problem);
     candidate.geometry.arguments = like.geometry.arguments;
     candidate.probe_geometry.arguments = like.probe_geometry.arguments;
     return candidate;
@@ -94,7 +94,7 @@ class GpuMeasurerTest : public gpu::FakeDriverTest {
 
   MeasurePolicy policy_ = small_policy();
   HostGpu gpu_{host_kernels_fp16_d64(), kMeasuredProblem};
-  Candidate candidate_ = HostGpu::make_candidate();
+  CandidateKernel candidate_ = HostGpu::make_candidate();
   bool context_lost_ = false;
 };
 
@@ -127,11 +127,11 @@ TEST_F(GpuMeasurerTest, TheRunThatIsVerifiedIsASample) {
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_);
   measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
-  const Admission admission = measurer.admit(1, candidate_);
+  const Admission admission = measurer.admit({1}, candidate_);
   EXPECT_FALSE(admission.failure);
   EXPECT_EQ(admission.first_us, 250.0);
   EXPECT_EQ(gpu_.count("fatune_device_gate"), 1) << "on the problem itself alone";
-  const Samples samples = measurer.sample(1, 3);
+  const Samples samples = measurer.sample({1}, 3);
   EXPECT_THAT(samples.samples_us, AllOf(SizeIs(3), Each(250.0)));
   EXPECT_THAT(samples.readings, SizeIs(3));
 }
@@ -145,8 +145,8 @@ TEST_F(GpuMeasurerTest, ReadingsOfTheGpuGoWithTheSamples) {
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_, &monitor);
   measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
-  ASSERT_FALSE(measurer.admit(1, candidate_).failure);  // long enough for many
-  const Samples samples = measurer.sample(1, 2);
+  ASSERT_FALSE(measurer.admit({1}, candidate_).failure);  // long enough for many
+  const Samples samples = measurer.sample({1}, 2);
   ASSERT_THAT(samples.readings, SizeIs(2));
   ASSERT_TRUE(samples.readings[0] && samples.readings[1]);
   EXPECT_EQ(samples.readings[0]->sm_mhz, 1755.0);
@@ -163,7 +163,7 @@ TEST_F(GpuMeasurerTest, RowsAreCountedWhenAskedFor) {
     });
     GpuMeasurer measurer(context, HostGpu::limits(), policy_, nullptr, asked);
     measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
-    const Admission admission = measurer.admit(1, candidate_);
+    const Admission admission = measurer.admit({1}, candidate_);
     const auto& wrong = std::get<WrongResult>(admission.failure.value());
     if (!asked) {
       EXPECT_THAT(wrong.verification.rows, SizeIs(0));
@@ -194,7 +194,7 @@ TEST_F(GpuMeasurerTest, AdversarialInputsAreOfTheProbeProblem) {
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_);
   measurer.begin_problem(large, HostGpu::measurement_kernels());
-  const Admission admission = measurer.admit(1, candidate_for(large));
+  const Admission admission = measurer.admit({1}, candidate_for(large));
   ASSERT_FALSE(admission.failure) << outcome_summary(*admission.failure);
   EXPECT_THAT(batches_and_heads, ElementsAre(std::pair(1, 3), std::pair(1, 3), std::pair(1, 3),
                                              std::pair(1, 3), std::pair(2, 3)));
@@ -272,17 +272,17 @@ TEST_F(GpuMeasurerTest, ASampleFasterThanTheDeviceIsImplausible) {
   measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
   {
     const gpu::ScopedVariable fast("FATUNE_FAKE_KERNEL_US", "49");
-    const Admission admission = measurer.admit(1, candidate_);
+    const Admission admission = measurer.admit({1}, candidate_);
     ASSERT_TRUE(admission.failure);
     EXPECT_THAT(outcome_summary(*admission.failure), HasSubstr("the problem takes 50 us at least"));
   }
   {
     const gpu::ScopedVariable plausible("FATUNE_FAKE_KERNEL_US", "51");
-    ASSERT_FALSE(measurer.admit(1, candidate_).failure);
-    EXPECT_FALSE(measurer.sample(1, 1).failure);
+    ASSERT_FALSE(measurer.admit({1}, candidate_).failure);
+    EXPECT_FALSE(measurer.sample({1}, 1).failure);
   }
   const gpu::ScopedVariable fast_again("FATUNE_FAKE_KERNEL_US", "10");
-  const Samples samples = measurer.sample(1, 2);
+  const Samples samples = measurer.sample({1}, 2);
   ASSERT_TRUE(samples.failure);
   EXPECT_TRUE(std::holds_alternative<Implausible>(*samples.failure));
   EXPECT_THAT(samples.samples_us, SizeIs(0));
@@ -466,11 +466,11 @@ TEST_F(GpuMeasurerTest, SamplesTakeTurnsOnSetsOfInputs) {
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_);
   measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
-  ASSERT_FALSE(measurer.admit(1, candidate_).failure);
+  ASSERT_FALSE(measurer.admit({1}, candidate_).failure);
   const void* const first = queries.back();
   queries.clear();
-  EXPECT_FALSE(measurer.sample(1, 4).failure);
-  EXPECT_FALSE(measurer.sample_in_round(1, 1, 7).failure);
+  EXPECT_FALSE(measurer.sample({1}, 4).failure);
+  EXPECT_FALSE(measurer.sample_in_round({1}, 1, 7).failure);
   ASSERT_THAT(queries, SizeIs(5));
   EXPECT_EQ(queries[0], first);
   EXPECT_EQ(queries[3], first);
@@ -527,8 +527,8 @@ class Remembering : public GpuMeasurerTest {
     const gpu::Context context(0);
     GpuMeasurer measurer(context, HostGpu::limits(), policy_);
     measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
-    EXPECT_FALSE(measurer.admit(1, candidate_).failure);
-    return measurer.sample(1, count);
+    EXPECT_FALSE(measurer.admit({1}, candidate_).failure);
+    return measurer.sample({1}, count);
   }
 };
 
@@ -579,11 +579,11 @@ TEST_F(GpuMeasurerTest, DamageByASampleIsNotHeldAgainstTheNextCandidate) {
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_);
   measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
-  ASSERT_FALSE(measurer.admit(1, candidate_).failure);
-  EXPECT_FALSE(measurer.sample(1, 1).failure);
-  const Admission next = measurer.admit(2, candidate_);
+  ASSERT_FALSE(measurer.admit({1}, candidate_).failure);
+  EXPECT_FALSE(measurer.sample({1}, 1).failure);
+  const Admission next = measurer.admit({2}, candidate_);
   EXPECT_FALSE(next.failure) << outcome_summary(*next.failure);
-  EXPECT_FALSE(measurer.recheck(1)) << "it is right again on inputs that are made anew";
+  EXPECT_FALSE(measurer.recheck({1})) << "it is right again on inputs that are made anew";
 }
 
 TEST_F(GpuMeasurerTest, NorAgainstTheNextSampleOfAnother) {
@@ -597,16 +597,16 @@ TEST_F(GpuMeasurerTest, NorAgainstTheNextSampleOfAnother) {
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_);
   measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
-  ASSERT_FALSE(measurer.admit(1, candidate_).failure);
-  ASSERT_FALSE(measurer.admit(2, candidate_).failure);
+  ASSERT_FALSE(measurer.admit({1}, candidate_).failure);
+  ASSERT_FALSE(measurer.admit({2}, candidate_).failure);
   stray = true;
-  EXPECT_FALSE(measurer.sample(1, 1).failure);
-  EXPECT_FALSE(measurer.sample(2, 1).failure)
+  EXPECT_FALSE(measurer.sample({1}, 1).failure);
+  EXPECT_FALSE(measurer.sample({2}, 1).failure)
       << "wrong on inputs that the other spoilt, right on new ones";
-  EXPECT_FALSE(measurer.recheck(2));
+  EXPECT_FALSE(measurer.recheck({2}));
   stray = true;
-  EXPECT_FALSE(measurer.sample(1, 1).failure);
-  EXPECT_TRUE(measurer.recheck(1)) << "nobody else ran";
+  EXPECT_FALSE(measurer.sample({1}, 1).failure);
+  EXPECT_TRUE(measurer.recheck({1})) << "nobody else ran";
 }
 
 TEST_F(GpuMeasurerTest, DamageThatAnothersCheckHasMendedIsFoundWhenItIsDoneAgain) {
@@ -618,24 +618,24 @@ TEST_F(GpuMeasurerTest, DamageThatAnothersCheckHasMendedIsFoundWhenItIsDoneAgain
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_);
   measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
-  ASSERT_FALSE(measurer.admit(1, candidate_).failure);
+  ASSERT_FALSE(measurer.admit({1}, candidate_).failure);
   strays = true;
-  EXPECT_FALSE(measurer.sample(1, 1).failure);
+  EXPECT_FALSE(measurer.sample({1}, 1).failure);
   strays = false;
-  ASSERT_FALSE(measurer.admit(2, candidate_).failure);
-  EXPECT_FALSE(measurer.recheck(2)) << "it did nothing";
+  ASSERT_FALSE(measurer.admit({2}, candidate_).failure);
+  EXPECT_FALSE(measurer.recheck({2})) << "it did nothing";
   strays = true;
-  EXPECT_TRUE(measurer.recheck(1));
+  EXPECT_TRUE(measurer.recheck({1}));
 }
 
 TEST_F(GpuMeasurerTest, ARightCandidateDoesNotRunAgainAtTheEnd) {
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_);
   measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
-  ASSERT_FALSE(measurer.admit(1, candidate_).failure);
-  ASSERT_FALSE(measurer.admit(2, candidate_).failure);
+  ASSERT_FALSE(measurer.admit({1}, candidate_).failure);
+  ASSERT_FALSE(measurer.admit({2}, candidate_).failure);
   gpu_.candidate = [](const AttentionForwardArgs&) { FAIL() << "each of its samples was right"; };
-  EXPECT_FALSE(measurer.recheck(1));
+  EXPECT_FALSE(measurer.recheck({1}));
 }
 
 // From the probe's tensors into the problem's, while samples of others have not been checked.
@@ -654,10 +654,10 @@ TEST_F(GpuMeasurerTest, DamageByTheProbesRunIsTheCandidatesOwn) {
   GpuMeasurer measurer(context, HostGpu::limits(), policy_);
   const Problem two_batches{2, 20, 3, 64, DType::fp16, false};
   measurer.begin_problem(two_batches, HostGpu::measurement_kernels());
-  ASSERT_FALSE(measurer.admit(1, candidate_for(two_batches)).failure);
-  EXPECT_FALSE(measurer.sample(1, 1).failure);
+  ASSERT_FALSE(measurer.admit({1}, candidate_for(two_batches)).failure);
+  EXPECT_FALSE(measurer.sample({1}, 1).failure);
   stray = true;
-  const Admission next = measurer.admit(2, candidate_for(two_batches));
+  const Admission next = measurer.admit({2}, candidate_for(two_batches));
   ASSERT_TRUE(next.failure);
   EXPECT_THAT(outcome_summary(*next.failure), HasSubstr("wrote into its inputs"));
 }

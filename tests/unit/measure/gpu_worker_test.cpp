@@ -46,28 +46,28 @@ class GpuWorkerTest : public testing::Test {
 
 TEST_F(GpuWorkerTest, MeasuresWithReadings) {
   RemoteMeasurer& measurer = open();
-  const Admission admission = measurer.admit(1, HostGpu::make_candidate());
+  const Admission admission = measurer.admit({1}, HostGpu::make_candidate());
   ASSERT_FALSE(admission.failure) << outcome_summary(*admission.failure);
   EXPECT_EQ(admission.first_us, 250.0);
   EXPECT_THAT(admission.verification.inputs, SizeIs(5));
-  EXPECT_THAT(measurer.sample(1, 3).samples_us, AllOf(SizeIs(3), Each(250.0)));
+  EXPECT_THAT(measurer.sample({1}, 3).samples_us, AllOf(SizeIs(3), Each(250.0)));
   std::optional<GpuReading> reading;
   for (int i = 0; i < 10'000 && !reading; ++i) {  // of a thread, some time soon
-    reading = measurer.sample(1, 1).readings.at(0);
+    reading = measurer.sample({1}, 1).readings.at(0);
   }
   ASSERT_TRUE(reading);
   EXPECT_EQ(reading->sm_mhz, 1980.0);
   EXPECT_EQ(reading->power_w, 350.0);
   EXPECT_EQ(reading->temperature_c, 45.0);
   EXPECT_FALSE(is_throttled(*reading));
-  EXPECT_FALSE(measurer.recheck(1));
+  EXPECT_FALSE(measurer.recheck({1}));
 }
 
 TEST_F(GpuWorkerTest, GoesOnWithoutTheManagementLibrary) {
   const gpu::ScopedVariable nowhere("FATUNE_LIBNVML", "/nonexistent/libnvidia-ml.so.1");
   RemoteMeasurer& measurer = open();
-  ASSERT_FALSE(measurer.admit(1, HostGpu::make_candidate()).failure);
-  const Samples samples = measurer.sample(1, 2);
+  ASSERT_FALSE(measurer.admit({1}, HostGpu::make_candidate()).failure);
+  const Samples samples = measurer.sample({1}, 2);
   EXPECT_THAT(samples.samples_us, SizeIs(2));
   ASSERT_THAT(samples.readings, SizeIs(2));
   EXPECT_FALSE(samples.readings[0] || samples.readings[1]);
@@ -76,11 +76,12 @@ TEST_F(GpuWorkerTest, GoesOnWithoutTheManagementLibrary) {
 TEST_F(GpuWorkerTest, ACandidateThatCrashesCostsOneWorker) {
   const gpu::ScopedVariable crash("FATUNE_FAKE_KERNEL_ERROR", "700@name:candidate");
   RemoteMeasurer& measurer = open();
-  for (const CandidateId id : {1, 2}) {
-    const Admission admission = measurer.admit(id, HostGpu::make_candidate());
+  for (const int worker : {1, 2}) {
+    const Admission admission =
+        measurer.admit({static_cast<std::size_t>(worker)}, HostGpu::make_candidate());
     ASSERT_TRUE(admission.failure && std::holds_alternative<Crashed>(*admission.failure));
     EXPECT_THAT(outcome_summary(*admission.failure), HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS"));
-    EXPECT_EQ(measurer.workers_started(), id);
+    EXPECT_EQ(measurer.workers_started(), worker);
   }
 }
 
@@ -99,7 +100,7 @@ TEST_F(GpuWorkerTest, DenseProductsThatCrashCostOneWorker) {
   const gpu::ScopedVariable crash("FATUNE_FAKE_KERNEL_ERROR", "700@name:matmul");
   RemoteMeasurer& measurer = open();
   EXPECT_THROW(static_cast<void>(measurer.matmul_rate(HostGpu::matmul_kernel())), Error);
-  EXPECT_FALSE(measurer.admit(1, HostGpu::make_candidate()).failure);
+  EXPECT_FALSE(measurer.admit({1}, HostGpu::make_candidate()).failure);
   EXPECT_EQ(measurer.workers_started(), 2);
 }
 
@@ -110,11 +111,11 @@ TEST_F(GpuWorkerTest, ProfilersSeeTheDocumentedRanges) {
   std::filesystem::remove(file);
   const gpu::ScopedVariable injection("NVTX_INJECTION64_PATH", FATUNE_NVTX_RECORDER);
   const gpu::ScopedVariable log("FATUNE_NVTX_LOG", file);
-  Candidate candidate = HostGpu::make_candidate();
+  CandidateKernel candidate = HostGpu::make_candidate();
   candidate.family = "toy";
   RemoteMeasurer& measurer = open();
-  ASSERT_FALSE(measurer.admit(1, candidate).failure);
-  EXPECT_THAT(measurer.sample(1, 1).samples_us, SizeIs(1));
+  ASSERT_FALSE(measurer.admit({1}, candidate).failure);
+  EXPECT_THAT(measurer.sample({1}, 1).samples_us, SizeIs(1));
   measurer.begin_problem({1, 64, 4, 64, DType::fp16, false}, HostGpu::measurement_kernels());
   const auto probe =
       std::vector<std::string>{"push attention_toy_B1_H4_N64_D64 " + candidate.label, "pop"};

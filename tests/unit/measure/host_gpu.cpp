@@ -113,9 +113,9 @@ const Artifact& HostGpu::matmul_kernel() {
   return artifact;
 }
 
-Candidate HostGpu::make_candidate(const Problem& problem) {
+CandidateKernel HostGpu::make_candidate(const Problem& problem) {
   static const auto artifact = std::make_shared<const Artifact>(empty_kernels({"candidate"}));
-  Candidate candidate{"candidate", artifact, {}, {}};
+  CandidateKernel candidate{"candidate", artifact, {}, {}};
   candidate.geometry.arguments = attention_forward_arguments(problem);
   candidate.probe_geometry.arguments = attention_forward_arguments(probe_problem(problem));
   return candidate;

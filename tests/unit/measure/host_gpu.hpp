@@ -54,7 +54,7 @@ class HostGpu {
   /// The artifact of matmul_request().
   static const Artifact& matmul_kernel();
   /// With the arguments for that problem.
-  [[nodiscard]] static Candidate make_candidate(const Problem& problem = kHostProblem);
+  [[nodiscard]] static CandidateKernel make_candidate(const Problem& problem = kHostProblem);
 
  private:
   [[nodiscard]] Problem problem_of(const AttentionForwardArgs& args) const;

@@ -84,7 +84,7 @@ class OutputSetTest : public gpu::FakeDriverTest {
   Problem problem_ = problem_with_lse();
   MeasurePolicy policy_;
   HostGpu gpu_{host_kernels_fp16_d64(), problem_};
-  Candidate candidate_ = HostGpu::make_candidate(problem_);
+  CandidateKernel candidate_ = HostGpu::make_candidate(problem_);
 };
 
 TEST_F(OutputSetTest, RightLogSumExpsAreComparedOnEachInput) {

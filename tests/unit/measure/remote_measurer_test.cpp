@@ -20,7 +20,7 @@ using testing::SizeIs;
 
 const Problem kRemoteProblem{1, 128, 1, 64, DType::fp16, false};
 
-Candidate candidate(const std::string& label) {
+CandidateKernel candidate(const std::string& label) {
   auto artifact = std::make_shared<Artifact>();
   artifact->lowered_name = "kernel";
   artifact->cubin = {'c', 'u'};
@@ -95,19 +95,19 @@ TEST_F(RemoteMeasurerTest, AnAdmissionBringsItsFirstTimeAndWaitingIsCounted) {
   EXPECT_GT(measurer.start_s(), 0.0);
   const double before_s = measurer.busy_s();
   EXPECT_GT(before_s, 0.0) << "the problem has begun";
-  const Admission admission = measurer.admit(1, candidate("fast"));
+  const Admission admission = measurer.admit({1}, candidate("fast"));
   EXPECT_EQ(admission.first_us, 50.0);
   const double admitted_s = measurer.busy_s();
   EXPECT_GT(admitted_s, before_s);
-  EXPECT_THAT(measurer.sample(1, 2).readings, SizeIs(2));
+  EXPECT_THAT(measurer.sample({1}, 2).readings, SizeIs(2));
   EXPECT_GT(measurer.busy_s(), admitted_s);
 }
 
 TEST_F(RemoteMeasurerTest, ReadingsTravelWithTheirSamples) {
   script(R"({"reading": true, "throttle": [{"from_sample": 2, "count": 1}]})");
   RemoteMeasurer& measurer = open();
-  ASSERT_FALSE(measurer.admit(1, candidate("any")).failure);
-  const Samples samples = measurer.sample(1, 3);
+  ASSERT_FALSE(measurer.admit({1}, candidate("any")).failure);
+  const Samples samples = measurer.sample({1}, 3);
   EXPECT_THAT(samples.samples_us, testing::ElementsAre(100.0, 120.0, 100.0));
   ASSERT_THAT(samples.readings, SizeIs(3));
   for (const auto& reading : samples.readings) {
@@ -124,8 +124,8 @@ TEST_F(RemoteMeasurerTest, ReadingsTravelWithTheirSamples) {
 TEST_F(RemoteMeasurerTest, CountsByTheScript) {
   script(R"({"counts": {"any": {"gpu__time_duration.sum": 5500, "other": 1}}})");
   RemoteMeasurer& measurer = open();
-  ASSERT_FALSE(measurer.admit(1, candidate("any")).failure);
-  const Counted counted = measurer.count(1, {2, {"gpu__time_duration.sum", "unscripted"}});
+  ASSERT_FALSE(measurer.admit({1}, candidate("any")).failure);
+  const Counted counted = measurer.count({1}, {2, {"gpu__time_duration.sum", "unscripted"}});
   EXPECT_FALSE(counted.failure);
   const std::map<std::string, double> run{{"gpu__time_duration.sum", 5500.0}};
   EXPECT_THAT(counted.runs, testing::ElementsAre(run, run));
@@ -134,36 +134,36 @@ TEST_F(RemoteMeasurerTest, CountsByTheScript) {
 TEST_F(RemoteMeasurerTest, CountersThatCannotBeReadAreTheWorkersErrorAndCostNothing) {
   script(R"({"faults": [{"at": "count", "do": "refuse no permission"}]})");
   RemoteMeasurer& measurer = open();
-  ASSERT_FALSE(measurer.admit(1, candidate("any")).failure);
+  ASSERT_FALSE(measurer.admit({1}, candidate("any")).failure);
   try {
-    static_cast<void>(measurer.count(1, {1, {"m"}}));
+    static_cast<void>(measurer.count({1}, {1, {"m"}}));
     FAIL() << "counted";
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ExitCode::gpu_failure);
     EXPECT_EQ(error.what_was_wrong(), "no permission");
     EXPECT_EQ(error.remedy(), "do what the script says");
   }
-  EXPECT_THAT(measurer.sample(1, 2).samples_us, SizeIs(2));
+  EXPECT_THAT(measurer.sample({1}, 2).samples_us, SizeIs(2));
   EXPECT_EQ(measurer.workers_started(), 1);
 }
 
 TEST_F(RemoteMeasurerTest, ACandidateThatCrashesWhenCountedIsTriedAloneFirst) {
   script(R"({"faults": [{"label": "bad", "at": "count", "do": "signal 11"}]})");
   RemoteMeasurer& measurer = open();
-  ASSERT_FALSE(measurer.admit(1, candidate("first")).failure);
-  ASSERT_FALSE(measurer.admit(2, candidate("bad")).failure);
-  const Counted bad = measurer.count(2, {1, {"m"}});
+  ASSERT_FALSE(measurer.admit({1}, candidate("first")).failure);
+  ASSERT_FALSE(measurer.admit({2}, candidate("bad")).failure);
+  const Counted bad = measurer.count({2}, {1, {"m"}});
   ASSERT_TRUE(bad.failure);
   EXPECT_THAT(outcome_summary(*bad.failure),
               AllOf(HasSubstr("signal 11"), HasSubstr("run alone in a fresh process")));
-  EXPECT_FALSE(measurer.count(1, {1, {"m"}}).failure) << "admitted again in another worker";
+  EXPECT_FALSE(measurer.count({1}, {1, {"m"}}).failure) << "admitted again in another worker";
 }
 
 TEST_F(RemoteMeasurerTest, WithoutReadingsTheyAreAbsent) {
   script("{}");
   RemoteMeasurer& measurer = open();
-  ASSERT_FALSE(measurer.admit(1, candidate("any")).failure);
-  const Samples samples = measurer.sample(1, 2);
+  ASSERT_FALSE(measurer.admit({1}, candidate("any")).failure);
+  const Samples samples = measurer.sample({1}, 2);
   ASSERT_THAT(samples.readings, SizeIs(2));
   EXPECT_FALSE(samples.readings[0] || samples.readings[1]);
 }
@@ -171,10 +171,10 @@ TEST_F(RemoteMeasurerTest, WithoutReadingsTheyAreAbsent) {
 TEST_F(RemoteMeasurerTest, WhatTheWorkerRefusesComesBackAsItIs) {
   script(R"({"wrong": {"bad": "half of it is missing"}, "unlaunchable": {"big": "too big"}})");
   RemoteMeasurer& measurer = open();
-  const Admission wrong = measurer.admit(1, candidate("bad"));
+  const Admission wrong = measurer.admit({1}, candidate("bad"));
   ASSERT_TRUE(wrong.failure && std::holds_alternative<WrongResult>(*wrong.failure));
   EXPECT_EQ(std::get<WrongResult>(*wrong.failure).finding, "half of it is missing");
-  const Admission big = measurer.admit(2, candidate("big"));
+  const Admission big = measurer.admit({2}, candidate("big"));
   ASSERT_TRUE(big.failure && std::holds_alternative<Unlaunchable>(*big.failure));
   EXPECT_EQ(measurer.workers_started(), 1);
 }
@@ -182,8 +182,8 @@ TEST_F(RemoteMeasurerTest, WhatTheWorkerRefusesComesBackAsItIs) {
 TEST_F(RemoteMeasurerTest, ScriptedTimesDriftAndTheFirstIsTheirOwn) {
   script(R"({"first_us": {"any": 130}, "drift_percent_per_sample": 1})");
   RemoteMeasurer& measurer = open();
-  EXPECT_EQ(measurer.admit(1, candidate("any")).first_us, 130.0);
-  const Samples samples = measurer.sample(1, 3);
+  EXPECT_EQ(measurer.admit({1}, candidate("any")).first_us, 130.0);
+  const Samples samples = measurer.sample({1}, 3);
   ASSERT_THAT(samples.samples_us, SizeIs(3));
   EXPECT_DOUBLE_EQ(samples.samples_us[0], 101.0);
   EXPECT_DOUBLE_EQ(samples.samples_us[2], 103.0);
@@ -240,8 +240,8 @@ TEST_F(RemoteMeasurerTest, AWorkerThatSomebodyKillsIsNobodysFault) {
     script(std::string(R"({"faults": [{"label": "victim", "at": "sample", "after": 3, "do": ")") +
            signal + R"("}]})");
     RemoteMeasurer& measurer = open();
-    EXPECT_FALSE(measurer.admit(1, candidate("victim")).failure);
-    const Samples samples = measurer.sample(1, 5);
+    EXPECT_FALSE(measurer.admit({1}, candidate("victim")).failure);
+    const Samples samples = measurer.sample({1}, 5);
     EXPECT_FALSE(samples.failure) << outcome_summary(*samples.failure);
     EXPECT_THAT(samples.samples_us, AllOf(SizeIs(5), Each(100.0)));
     EXPECT_THAT(samples.readings, SizeIs(5));
@@ -274,32 +274,32 @@ TEST_F(RemoteMeasurerTest, WhoHasCrashedThreeTimesIsToBlame) {
   script(R"({"faults": [{"label": "bad", "at": "sample", "after": 1, "after_others": true,
                          "do": "exit 3"}]})");
   RemoteMeasurer& measurer = open();
-  EXPECT_FALSE(measurer.admit(1, candidate("good")).failure);
-  EXPECT_FALSE(measurer.admit(2, candidate("bad")).failure);
+  EXPECT_FALSE(measurer.admit({1}, candidate("good")).failure);
+  EXPECT_FALSE(measurer.admit({2}, candidate("bad")).failure);
   std::optional<Outcome> failure;
   int taken = 0;
   for (; !failure && taken < 50; ++taken) {
-    EXPECT_FALSE(measurer.sample(1, 1).failure);
-    failure = measurer.sample(2, 1).failure;
+    EXPECT_FALSE(measurer.sample({1}, 1).failure);
+    failure = measurer.sample({2}, 1).failure;
   }
   ASSERT_TRUE(failure);
   EXPECT_THAT(outcome_summary(*failure), AllOf(HasSubstr("exit status 3"), HasSubstr("number 3")));
   EXPECT_GT(taken, 3);
-  EXPECT_FALSE(measurer.sample(1, 1).failure);
+  EXPECT_FALSE(measurer.sample({1}, 1).failure);
 }
 
 TEST_F(RemoteMeasurerTest, InterleavedCandidatesSurviveTheCrashOfOne) {
   script(R"({"faults": [{"label": "bad", "at": "sample", "after": 1, "do": "exit 1"}]})");
   RemoteMeasurer& measurer = open();
-  EXPECT_FALSE(measurer.admit(1, candidate("good")).failure);
-  EXPECT_FALSE(measurer.admit(2, candidate("bad")).failure);
-  EXPECT_THAT(measurer.sample(1, 3).samples_us, SizeIs(3));
-  EXPECT_TRUE(measurer.sample(2, 3).failure);
-  const Samples again = measurer.sample(1, 3);
+  EXPECT_FALSE(measurer.admit({1}, candidate("good")).failure);
+  EXPECT_FALSE(measurer.admit({2}, candidate("bad")).failure);
+  EXPECT_THAT(measurer.sample({1}, 3).samples_us, SizeIs(3));
+  EXPECT_TRUE(measurer.sample({2}, 3).failure);
+  const Samples again = measurer.sample({1}, 3);
   EXPECT_FALSE(again.failure);
   EXPECT_THAT(again.samples_us, SizeIs(3));
-  EXPECT_FALSE(measurer.recheck(1));
-  measurer.retire(1);
+  EXPECT_FALSE(measurer.recheck({1}));
+  measurer.retire({1});
 }
 
 TEST_F(RemoteMeasurerTest, AWorkerInWhichAKernelWroteAstrayIsReplaced) {

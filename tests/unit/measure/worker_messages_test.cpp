@@ -15,17 +15,18 @@ TEST(WorkerMessages, ACandidateTravelsWithItsGeometries) {
   auto artifact = std::make_shared<Artifact>();
   artifact->lowered_name = "kernel";
   artifact->cubin = {'c', 'u'};
-  Candidate sent{
+  CandidateKernel sent{
       "label", artifact, {{1, 2, 3}, {128, 1, 1}, 4096}, {{4, 5, 6}, {256, 2, 1}, 8192}, "flash"};
   sent.geometry.arguments = attention_forward_arguments({1, 2, 3, 64, DType::fp16, false});
   sent.geometry.cluster = {1, 2, 1};
-  EXPECT_FALSE(read_candidate(admit_message(41, sent)).is_repeated);
-  EXPECT_FALSE(read_candidate(admit_message(41, sent)).small_geometry);
+  EXPECT_FALSE(read_candidate(admit_message({41}, sent)).is_repeated);
+  EXPECT_FALSE(read_candidate(admit_message({41}, sent)).small_geometry);
   sent.is_repeated = true;
   sent.small_geometry = LaunchGeometry{{7, 8, 9}, {32, 1, 1}, 16};
-  const Message message = admit_message(42, sent);
-  EXPECT_EQ(read_id(message), 42);
-  const Candidate read = read_candidate(message);
+  const Message message = admit_message({42}, sent);
+  EXPECT_EQ(read_id(message), CandidateId{42});
+  EXPECT_EQ(message.body.at("id"), 42);
+  const CandidateKernel read = read_candidate(message);
   EXPECT_EQ(read.label, "label");
   EXPECT_EQ(read.artifact->lowered_name, "kernel");
   EXPECT_EQ(read.artifact->cubin, artifact->cubin);
@@ -38,7 +39,7 @@ TEST(WorkerMessages, ACandidateTravelsWithItsGeometries) {
 
 TEST(WorkerMessages, CountsTravelByRunAndMetric) {
   const CountRequest request =
-      read_count_request(count_message(7, {2, {"gpu__time_duration.sum", "a__b.avg"}}));
+      read_count_request(count_message({7}, {2, {"gpu__time_duration.sum", "a__b.avg"}}));
   EXPECT_EQ(request.runs, 2);
   EXPECT_THAT(request.metrics, testing::ElementsAre("gpu__time_duration.sum", "a__b.avg"));
   const Counted sent{{{{"gpu__time_duration.sum", 5.5e6}, {"a__b.avg", 0.25}}, {}}, std::nullopt};
@@ -129,7 +130,7 @@ TEST(WorkerMessages, ASampleTravelsWithItsReading) {
 }
 
 TEST(WorkerMessages, ARequestForSamplesSaysTheRound) {
-  const SampleRequest read = read_sample(sample_message(3, {5, 17}));
+  const SampleRequest read = read_sample(sample_message({3}, {5, 17}));
   EXPECT_EQ(read.count, 5);
   EXPECT_EQ(read.round, 17);
 }

@@ -8,6 +8,7 @@ namespace fatune {
 namespace {
 
 using simulation::Chip;
+using simulation::join;
 using simulation::normal_noise;
 using simulation::racing_policy;
 using simulation::run;
@@ -17,7 +18,7 @@ TEST(Finals, AreOfTheBestFewAndOfFreshSamples) {
   chip.noise = normal_noise(0.01);
   const RaceResult result = run(racing_policy(), std::vector<double>(30, 100.0), chip, 3);
   int finalists = 0;
-  for (const CandidateResult& candidate : result.candidates) {
+  for (const Standing& candidate : result.standings) {
     finalists += static_cast<int>(candidate.finalist);
     EXPECT_EQ(candidate.finalist, candidate.place <= 8);
     if (candidate.finalist && !candidate.eliminated_in_round) {
@@ -35,14 +36,14 @@ TEST(Finals, AreLeftEarlyByWhoCannotWin) {
   RacePolicy policy = racing_policy();
   policy.target_ci = 0.001;
   const RaceResult result = run(policy, {100, 102, 100}, chip, 5);
-  const CandidateResult& slow = result.candidates[1];
+  const Standing& slow = result.standings[1];
   EXPECT_TRUE(slow.finalist);
   ASSERT_TRUE(slow.eliminated_in_round);
   EXPECT_EQ(slow.place, 3);
   EXPECT_EQ(slow.timing.samples_us.size(),
             static_cast<std::size_t>(*slow.eliminated_in_round - result.rounds));
   EXPECT_LT(slow.timing.samples_us.size(), static_cast<std::size_t>(result.final_rounds));
-  EXPECT_FALSE(result.candidates[0].eliminated_in_round);
+  EXPECT_FALSE(result.standings[0].eliminated_in_round);
 }
 
 // Three equals, and seven that are 1.2 % behind and not yet eliminated when the race is precise
@@ -54,21 +55,21 @@ TEST(Finals, AreOfThoseWhoCanStillWin) {
   std::fill_n(true_us.begin(), 3, 100.0);
   Race race(racing_policy());
   for (std::size_t i = 0; i < true_us.size(); ++i) {
-    race.admit();
+    join(race);
   }
   race.close();
   const RaceResult result = run(race, true_us, chip, 5);
-  for (const CandidateResult& candidate : result.candidates) {
-    EXPECT_EQ(candidate.finalist, candidate.candidate < 3);
+  for (const Standing& candidate : result.standings) {
+    EXPECT_EQ(candidate.finalist, candidate.candidate.index < 3);
     EXPECT_FALSE(candidate.eliminated_in_round);
     EXPECT_EQ(candidate.place <= 3, candidate.finalist);
   }
-  for (const RunnerId broken : {0u, 1u, 2u}) {  // then the others have finals of their own
-    race.withdraw(broken);
+  for (const std::size_t broken : {0u, 1u, 2u}) {  // then the others have finals of their own
+    race.withdraw({broken});
   }
   const RaceResult second = run(race, true_us, chip, 6);
-  EXPECT_EQ(second.candidates[0].place, 0);
-  EXPECT_TRUE(second.candidates[3].finalist);
+  EXPECT_EQ(second.standings[0].place, 0);
+  EXPECT_TRUE(second.standings[3].finalist);
 }
 
 // Forty alike: the least of forty medians is too good to be true, with as many samples as the race
@@ -85,8 +86,8 @@ TEST(Finals, BoundTheWinnersCurse) {
     RacePolicy exhaustive;
     exhaustive.repeats = raced.rounds;
     const RaceResult naive = run(exhaustive, true_us, chip, seed);
-    naive_bias += naive.candidates[simulation::winner_of(naive)].timing.median_us / 100.0 - 1;
-    finals_bias += raced.candidates[simulation::winner_of(raced)].timing.median_us / 100.0 - 1;
+    naive_bias += naive.standings[simulation::winner_of(naive)].timing.median_us / 100.0 - 1;
+    finals_bias += raced.standings[simulation::winner_of(raced)].timing.median_us / 100.0 - 1;
   }
   naive_bias /= kRaces;
   finals_bias /= kRaces;
@@ -105,13 +106,13 @@ TEST(Finals, HaveOneThatIsKeptInHoweverFarBehindItIs) {
   std::vector<double> true_us;
   for (std::size_t i = 0; i < 40; ++i) {
     true_us.push_back(100.0 + 0.05 * static_cast<double>(i));
-    race.admit(true_us.back(), false);
+    join(race, true_us.back(), false);
   }
   true_us.push_back(170.0);
-  const RunnerId kept = race.admit(true_us.back(), true);
+  const std::size_t kept = join(race, true_us.back(), true).index;
   race.close();
   const RaceResult result = run(race, true_us, chip, 5);
-  const CandidateResult& candidate = result.candidates[kept];
+  const Standing& candidate = result.standings[kept];
   EXPECT_TRUE(candidate.finalist);
   EXPECT_FALSE(candidate.eliminated_in_round);
   EXPECT_EQ(candidate.timing.samples_us.size(), static_cast<std::size_t>(result.final_rounds));

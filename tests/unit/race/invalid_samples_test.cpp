@@ -7,6 +7,7 @@ namespace fatune {
 namespace {
 
 using simulation::Chip;
+using simulation::join;
 using simulation::run;
 using ::testing::HasSubstr;
 
@@ -19,20 +20,20 @@ RacePolicy few_repeats() {
 TEST(InvalidSamples, AThrottledSampleIsRetakenAtTheEndOfTheRound) {
   Race race(few_repeats());
   for (int i = 0; i < 3; ++i) {
-    race.admit();
+    join(race);
   }
-  const RunnerId first = race.next(0).candidate;
+  const std::size_t first = race.next(0).candidate.index;
   race.record(500, true);
-  EXPECT_NE(race.next(0).candidate, first);
+  EXPECT_NE(race.next(0).candidate.index, first);
   race.record(100, false);
   race.record(100, false);
-  EXPECT_EQ(race.next(0).candidate, first);
+  EXPECT_EQ(race.next(0).candidate.index, first);
   race.record(100, false);
   static_cast<void>(race.next(0));
   const RaceResult result = race.result();
   EXPECT_EQ(result.samples_retaken, 1);
-  EXPECT_EQ(result.candidates[first].timing.samples_us, std::vector<double>{100});
-  EXPECT_TRUE(result.candidates[first].warnings.empty());
+  EXPECT_EQ(result.standings[first].timing.samples_us, std::vector<double>{100});
+  EXPECT_TRUE(result.standings[first].warnings.empty());
 }
 
 TEST(InvalidSamples, EndlessThrottlingEndsInWarningsNotInEmptyRows) {
@@ -40,7 +41,7 @@ TEST(InvalidSamples, EndlessThrottlingEndsInWarningsNotInEmptyRows) {
   chip.throttled = [](std::int64_t) { return true; };
   const RaceResult result = run(few_repeats(), {100, 110}, chip, 1);
   EXPECT_EQ(result.samples_taken, 2 * 20 * 4);  // three retakes of each
-  for (const CandidateResult& candidate : result.candidates) {
+  for (const Standing& candidate : result.standings) {
     EXPECT_EQ(candidate.timing.samples_us.size(), 20u);
     ASSERT_EQ(candidate.warnings.size(), 1u);
     EXPECT_THAT(candidate.warnings[0], HasSubstr("20 samples were taken while"));
@@ -54,7 +55,7 @@ TEST(InvalidSamples, ARoundWhoseSentinelIsOffIsRetaken) {
   const RaceResult result = run(few_repeats(), {100, 110}, chip, 1);
   EXPECT_EQ(result.rounds, 20);
   EXPECT_EQ(result.samples_retaken, 4);
-  for (const CandidateResult& candidate : result.candidates) {
+  for (const Standing& candidate : result.standings) {
     EXPECT_EQ(candidate.timing.min_us, candidate.timing.max_us);
     EXPECT_TRUE(candidate.warnings.empty());
   }
@@ -65,22 +66,22 @@ TEST(InvalidSamples, ARoundWhoseSentinelIsOffIsRetaken) {
 TEST(InvalidSamples, GrossLossesDoNotCountInARoundThatIsOff) {
   Race race(simulation::racing_policy());
   for (int i = 0; i < 9; ++i) {
-    race.admit();
+    join(race);
   }
   while (race.next(0).kind == Step::Kind::sample) {
-    race.record(race.next(0).candidate == 3 && race.result().rounds == 0 ? 99 : 100, false);
+    race.record(race.next(0).candidate.index == 3 && race.result().rounds == 0 ? 99 : 100, false);
   }
-  ASSERT_EQ(race.result().sentinel, std::optional<RunnerId>(3));
+  ASSERT_EQ(race.result().sentinel, std::optional(CandidateId{3}));
   ASSERT_GE(race.result().rounds, 5);
-  const RunnerId late = race.admit(100);
+  const std::size_t late = join(race, 100).index;
   race.close();
   for (int i = 0; i < 20; ++i) {
-    const RunnerId candidate = race.next(0).candidate;
+    const std::size_t candidate = race.next(0).candidate.index;
     race.record(candidate == 3 ? 110 : candidate == late ? 106 : 100, false);
   }
   const RaceResult result = run(race, std::vector<double>(10, 100.0), {}, 1);
   EXPECT_EQ(result.samples_retaken, 20);
-  EXPECT_FALSE(result.candidates[late].eliminated_in_round);
+  EXPECT_FALSE(result.standings[late].eliminated_in_round);
 }
 
 TEST(InvalidSamples, ALastingChangeIsAcceptedWithAWarning) {
@@ -89,9 +90,9 @@ TEST(InvalidSamples, ALastingChangeIsAcceptedWithAWarning) {
   const RaceResult result = run(few_repeats(), {100, 110}, chip, 1);
   EXPECT_EQ(result.rounds, 20);
   EXPECT_LE(result.samples_retaken, 2 * 16);
-  ASSERT_FALSE(result.candidates[0].warnings.empty());
-  EXPECT_THAT(result.candidates[0].warnings[0], HasSubstr("unusually fast or slow"));
-  EXPECT_EQ(result.candidates[0].timing.samples_us.size(), 20u);
+  ASSERT_FALSE(result.standings[0].warnings.empty());
+  EXPECT_THAT(result.standings[0].warnings[0], HasSubstr("unusually fast or slow"));
+  EXPECT_EQ(result.standings[0].timing.samples_us.size(), 20u);
 }
 
 TEST(InvalidSamples, RetakenRoundsAreBoundedOverTheWholeRace) {
@@ -100,7 +101,7 @@ TEST(InvalidSamples, RetakenRoundsAreBoundedOverTheWholeRace) {
   RacePolicy policy;
   const RaceResult result = run(policy, {100}, chip, 1);
   EXPECT_LE(result.samples_retaken, policy.most_retaken_rounds);
-  EXPECT_EQ(result.candidates[0].timing.samples_us.size(), 64u);
+  EXPECT_EQ(result.standings[0].timing.samples_us.size(), 64u);
 }
 
 }  // namespace

@@ -39,8 +39,8 @@ TEST(Precision, DriftStopsTheNarrowingAndIndependentNoiseDoesNot) {
 }
 
 TEST(Precision, RatiosPairTheSamplesOfTheSameRound) {
-  Runner a;
-  Runner b;
+  RacedCandidate a;
+  RacedCandidate b;
   a.race = series_of({10, 20, 30}, 1);
   b.race = series_of({10, 10, 10}, 2);
   EXPECT_EQ(paired_ratios(a, b), (std::vector<double>{2, 3}));
@@ -54,8 +54,8 @@ TEST(Precision, RatiosPairTheSamplesOfTheSameRound) {
 TEST(Precision, PairsSeeThroughDrift) {
   std::mt19937_64 random(5);
   const auto noise = simulation::normal_noise(0.002);
-  Runner fast;
-  Runner slow;
+  RacedCandidate fast;
+  RacedCandidate slow;
   for (int round = 1; round <= 40; ++round) {
     const double state = 1 + 0.005 * round;
     fast.race.add(round, 100 * state * noise(random));

@@ -14,6 +14,7 @@ namespace fatune {
 namespace {
 
 using simulation::Chip;
+using simulation::join;
 using simulation::normal_noise;
 using simulation::racing_policy;
 using simulation::run;
@@ -36,10 +37,10 @@ TEST(Race, ExhaustiveGivesEveryCandidateItsFixedNumber) {
   EXPECT_EQ(result.final_rounds, 0);
   EXPECT_EQ(result.samples_taken, 640);
   EXPECT_EQ(result.stopped_because, StopReason::fixed_count);
-  for (const CandidateResult& candidate : result.candidates) {
+  for (const Standing& candidate : result.standings) {
     EXPECT_EQ(candidate.timing.samples_us.size(), 64u);
     EXPECT_EQ(candidate.timing.stopped_because, "fixed count");
-    EXPECT_EQ(candidate.place, static_cast<int>(candidate.candidate) + 1);
+    EXPECT_EQ(candidate.place, static_cast<int>(candidate.candidate.index) + 1);
     EXPECT_FALSE(candidate.eliminated_in_round);
   }
 }
@@ -48,17 +49,18 @@ TEST(Race, EveryRoundHasEachCandidateOnceInAnOrderOfItsOwn) {
   Race race(exhaustive_policy());
   constexpr std::size_t kCandidates = 8;
   for (std::size_t i = 0; i < kCandidates; ++i) {
-    race.admit();
+    join(race);
   }
   race.close();
-  std::set<std::vector<RunnerId>> orders;
+  std::set<std::vector<std::size_t>> orders;
   for (int round = 0; round < 5; ++round) {
-    std::vector<RunnerId> order;
+    std::vector<std::size_t> order;
     for (std::size_t i = 0; i < kCandidates; ++i) {
       const Step step = race.next(0);
       ASSERT_EQ(step.kind, Step::Kind::sample);
-      EXPECT_EQ(race.next(0).candidate, step.candidate);  // asking twice changes nothing
-      order.push_back(step.candidate);
+      EXPECT_EQ(race.next(0).candidate.index,
+                step.candidate.index);  // asking twice changes nothing
+      order.push_back(step.candidate.index);
       race.record(100, false);
     }
     orders.insert(order);
@@ -73,7 +75,7 @@ TEST(Race, DropsLosersEarlyAndRanksThemBehind) {
   const RaceResult result = run(racing_policy(), spread(40, 0.05), chip, 1);
   EXPECT_EQ(winner_of(result), 0u);
   for (std::size_t i = 1; i < 40; ++i) {
-    const CandidateResult& loser = result.candidates[i];
+    const Standing& loser = result.standings[i];
     ASSERT_TRUE(loser.eliminated_in_round) << i;
     EXPECT_LE(*loser.eliminated_in_round, i == 1 ? 15 : 3);  // 1: on the gross margin
     EXPECT_LE(loser.timing.samples_us.size(), static_cast<std::size_t>(*loser.eliminated_in_round));
@@ -81,8 +83,8 @@ TEST(Race, DropsLosersEarlyAndRanksThemBehind) {
     EXPECT_EQ(loser.place, static_cast<int>(i) + 1);
     EXPECT_GT(loser.tie_group, 1);
   }
-  EXPECT_TRUE(result.candidates[0].finalist);
-  EXPECT_EQ(result.candidates[0].tie_group, 1);
+  EXPECT_TRUE(result.standings[0].finalist);
+  EXPECT_EQ(result.standings[0].tie_group, 1);
 }
 
 TEST(Race, SavesMostOfTheSamplesOfAnExhaustiveRun) {
@@ -107,16 +109,29 @@ TEST(Race, TheSameSeedsGiveTheSameRace) {
   EXPECT_EQ(a.samples_taken, b.samples_taken);
   EXPECT_EQ(a.rounds, b.rounds);
   for (std::size_t i = 0; i < true_us.size(); ++i) {
-    EXPECT_EQ(a.candidates[i].timing.samples_us, b.candidates[i].timing.samples_us);
-    EXPECT_EQ(a.candidates[i].place, b.candidates[i].place);
+    EXPECT_EQ(a.standings[i].timing.samples_us, b.standings[i].timing.samples_us);
+    EXPECT_EQ(a.standings[i].place, b.standings[i].place);
   }
-  EXPECT_NE(a.candidates[0].timing.samples_us, other.candidates[0].timing.samples_us);
+  EXPECT_NE(a.standings[0].timing.samples_us, other.standings[0].timing.samples_us);
+}
+
+TEST(Race, AnswersWithTheIdsThatItIsTold) {
+  Race race(racing_policy());
+  race.admit({7}, 100);
+  race.admit({2}, 101);
+  EXPECT_THROW(race.admit({7}, 100), std::invalid_argument);
+  race.close();
+  EXPECT_EQ(winner_of(run(race, {9, 9, 101, 9, 9, 9, 9, 100}, {}, 1)), 7u);
+  const std::vector<Standing> standings = race.result().standings;
+  ASSERT_EQ(standings.size(), 2u);
+  EXPECT_EQ(standings[0].candidate, CandidateId{7});
+  EXPECT_EQ(standings[1].candidate, CandidateId{2});
 }
 
 TEST(Race, CandidatesJoinWhileItRuns) {
   Race race(racing_policy());
   EXPECT_EQ(race.next(0).kind, Step::Kind::wait);
-  race.admit();
+  join(race);
   for (int i = 0; i < 20; ++i) {  // alone until it is precise, then it waits for others
     const Step step = race.next(0);
     if (step.kind == Step::Kind::wait) {
@@ -125,13 +140,13 @@ TEST(Race, CandidatesJoinWhileItRuns) {
     race.record(100, false);
   }
   EXPECT_EQ(race.next(0).kind, Step::Kind::wait);
-  EXPECT_EQ(race.admit(), 1u);
+  EXPECT_EQ(join(race), CandidateId{1});
   EXPECT_EQ(race.next(0).kind, Step::Kind::sample);
   race.close();
   const RaceResult result = run(race, {100, 80}, {}, 1);
   EXPECT_EQ(winner_of(result), 1u);
-  EXPECT_TRUE(result.candidates[0].eliminated_in_round);
-  EXPECT_THROW(race.admit(), std::logic_error);
+  EXPECT_TRUE(result.standings[0].eliminated_in_round);
+  EXPECT_THROW(join(race), std::logic_error);
 }
 
 TEST(Race, ClonesShareATieGroupAndDifferentOnesDoNot) {
@@ -139,10 +154,10 @@ TEST(Race, ClonesShareATieGroupAndDifferentOnesDoNot) {
   chip.noise = normal_noise(0.003);
   const RaceResult result = run(racing_policy(), {100, 100, 100, 120, 120}, chip, 4);
   for (const std::size_t clone : {0u, 1u, 2u}) {
-    EXPECT_EQ(result.candidates[clone].tie_group, 1) << clone;
+    EXPECT_EQ(result.standings[clone].tie_group, 1) << clone;
   }
-  EXPECT_EQ(result.candidates[3].tie_group, 2);
-  EXPECT_EQ(result.candidates[4].tie_group, 2);
+  EXPECT_EQ(result.standings[3].tie_group, 2);
+  EXPECT_EQ(result.standings[4].tie_group, 2);
 }
 
 TEST(Race, TiesSeeThroughDriftInExhaustiveRunsToo) {
@@ -150,9 +165,9 @@ TEST(Race, TiesSeeThroughDriftInExhaustiveRunsToo) {
   chip.noise = normal_noise(0.001);
   chip.state = [](std::int64_t n, auto&) { return 1.0 + 1e-4 * static_cast<double>(n); };
   const RaceResult result = run(exhaustive_policy(), {100, 101.5, 100}, chip, 4);
-  EXPECT_EQ(result.candidates[0].tie_group, 1);
-  EXPECT_EQ(result.candidates[2].tie_group, 1);
-  EXPECT_EQ(result.candidates[1].tie_group, 2);
+  EXPECT_EQ(result.standings[0].tie_group, 1);
+  EXPECT_EQ(result.standings[2].tie_group, 1);
+  EXPECT_EQ(result.standings[1].tie_group, 2);
   EXPECT_NEAR(result.drift_percent, 1.5, 0.5);
 }
 
@@ -183,7 +198,7 @@ TEST(Race, RefusesWhatMakesNoSense) {
   EXPECT_THROW(Race{policy}, std::invalid_argument);
   Race race({});
   EXPECT_THROW(race.record(100, false), std::logic_error);
-  race.admit();
+  join(race);
   ASSERT_EQ(race.next(0).kind, Step::Kind::sample);
   EXPECT_THROW(race.record(0, false), std::invalid_argument);
   EXPECT_THROW(race.record(std::numeric_limits<double>::quiet_NaN(), false), std::invalid_argument);
@@ -191,16 +206,16 @@ TEST(Race, RefusesWhatMakesNoSense) {
 
 TEST(Race, ResultBeforeTheEndHasWhatWasTaken) {
   Race race({});
-  race.admit();
-  race.admit();
-  const RunnerId first = race.next(0).candidate;
+  join(race);
+  join(race);
+  const std::size_t first = race.next(0).candidate.index;
   race.record(100, false);
   const RaceResult result = race.result();
   EXPECT_EQ(result.stopped_because, StopReason::not_yet);
-  EXPECT_EQ(result.candidates[first].timing.samples_us, std::vector<double>{100});
-  EXPECT_EQ(result.candidates[first].place, 1);
-  EXPECT_EQ(result.candidates[1 - first].place, 0);
-  EXPECT_TRUE(result.candidates[1 - first].timing.samples_us.empty());
+  EXPECT_EQ(result.standings[first].timing.samples_us, std::vector<double>{100});
+  EXPECT_EQ(result.standings[first].place, 1);
+  EXPECT_EQ(result.standings[1 - first].place, 0);
+  EXPECT_TRUE(result.standings[1 - first].timing.samples_us.empty());
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ Tally race_often(const BadChip& bad, const std::vector<double>& true_us) {
     policy.false_elimination = kAllowed;
     policy.most_rounds = 192;
     const RaceResult result = run(policy, true_us, bad.make(), 7919 * seed);
-    tally.best_dropped += static_cast<int>(result.candidates[0].eliminated_in_round.has_value());
+    tally.best_dropped += static_cast<int>(result.standings[0].eliminated_in_round.has_value());
     tally.bad_winner +=
         static_cast<int>(true_us[simulation::winner_of(result)] > 1.005 * true_us[0]);
     tally.samples += result.samples_taken;
@@ -123,7 +123,7 @@ TEST_P(BadChips, RarelyDropTheBestAtItsAdmissionOrByAGrossLoss) {
   for (std::uint64_t seed = 1; seed <= 2 * kRaces; ++seed) {
     const RaceResult result = simulation::run_admitted(
         racing_policy(seed), std::vector<double>(6, 100.0), GetParam().make(), 7919 * seed);
-    dropped += static_cast<int>(result.candidates[0].eliminated_in_round.has_value());
+    dropped += static_cast<int>(result.standings[0].eliminated_in_round.has_value());
   }
   RecordProperty("best_dropped_of_200", dropped);
   EXPECT_LE(dropped, 10);  // a true rate of 2 % shows more in less than 0.5 % of cases
@@ -162,7 +162,7 @@ TEST(RacingGuarantees, ARealisticProblemCostsLessThanTwoRounds) {
     cost_of_rounds +=
         2 * std::accumulate(true_us.begin(), true_us.end(), 0.0) / true_us[0] / kProblems;
     bad_winner += static_cast<int>(true_us[simulation::winner_of(result)] > 1.005 * true_us[0]);
-    EXPECT_FALSE(result.candidates[0].eliminated_in_round);
+    EXPECT_FALSE(result.standings[0].eliminated_in_round);
   }
   RecordProperty("cost", std::to_string(cost));
   EXPECT_LT(cost, cost_of_rounds);
@@ -177,7 +177,7 @@ TEST(RacingGuarantees, IntervalsOfTheWinnerHoldItsTrueMedian) {
     chip.noise = simulation::normal_noise(0.01);
     const std::vector<double> true_us{100, 103, 106, 110};
     const RaceResult result = run(racing_policy(seed), true_us, chip, seed);
-    const Timing& timing = result.candidates[simulation::winner_of(result)].timing;
+    const Timing& timing = result.standings[simulation::winner_of(result)].timing;
     const double truth = true_us[simulation::winner_of(result)];
     held += static_cast<int>(timing.median_low_us <= truth && truth <= timing.median_high_us);
   }

@@ -15,7 +15,7 @@ struct Event {
   enum class Kind { admit, record, withdraw, close };
   Kind kind = Kind::close;
   double elapsed_s = 0.0;
-  RunnerId candidate = 0;  // record: whose sample it is
+  CandidateId candidate{};  // whose admission, sample or withdrawal it is
   double time_us = 0.0;
   bool throttled = false;
 };
@@ -23,7 +23,7 @@ struct Event {
 void tell(Race& race, const Event& event) {
   switch (event.kind) {
     case Event::Kind::admit:
-      race.admit(event.time_us);
+      race.admit(event.candidate, event.time_us);
       break;
     case Event::Kind::record:
       race.record(event.time_us, event.throttled);
@@ -59,23 +59,25 @@ struct Journal {
   }
 };
 
-double true_us(RunnerId id) { return 100.0 + 1.0 * static_cast<double>(id); }
+double true_us(std::size_t id) { return 100.0 + 1.0 * static_cast<double>(id); }
 
 // Everything that can happen to a race: late candidates, throttling, a slow spell, a withdrawal;
 // and next() is asked more often than it needs to be, or not.
 Journal eventful_race(std::uint64_t seed) {
-  constexpr RunnerId kCandidates = 20;
+  constexpr std::size_t kCandidates = 20;
   using Kind = Event::Kind;
   Random random(seed);
   std::bernoulli_distribution coin(0.5);
   const auto noise = simulation::normal_noise(0.01);
   Journal journal;
-  RunnerId admitted = 0;
+  std::size_t admitted = 0;
   const int withdrawn_at = std::uniform_int_distribution(50, 350)(random);
   double now_s = 0.0;
   for (int n = 0; n < 2000; ++n) {
     if (admitted < kCandidates && coin(random)) {
-      journal.happened({.kind = Kind::admit, .time_us = true_us(admitted) * noise(random)});
+      journal.happened({.kind = Kind::admit,
+                        .candidate = {admitted},
+                        .time_us = true_us(admitted) * noise(random)});
       if (++admitted == kCandidates) {
         journal.happened({.kind = Kind::close});
       }
@@ -89,7 +91,7 @@ Journal eventful_race(std::uint64_t seed) {
     }
     if (step.kind == Step::Kind::sample && coin(random)) {
       const double state = n > 150 && n < 200 ? 1.2 : 1.0;
-      const double time_us = true_us(step.candidate) * state * noise(random);
+      const double time_us = true_us(step.candidate.index) * state * noise(random);
       journal.happened({.kind = Kind::record,
                         .candidate = step.candidate,
                         .time_us = time_us,
@@ -97,7 +99,7 @@ Journal eventful_race(std::uint64_t seed) {
       now_s += 1e-6 * time_us;
     }
     if (n == withdrawn_at) {
-      journal.happened({.kind = Kind::withdraw, .candidate = 0});
+      journal.happened({.kind = Kind::withdraw, .candidate = {0}});
     }
   }
   return journal;
@@ -112,13 +114,13 @@ void expect_same(const RaceResult& a, const RaceResult& b) {
   EXPECT_EQ(a.drift_percent, b.drift_percent);
   EXPECT_EQ(a.elapsed_s, b.elapsed_s);
   EXPECT_EQ(a.stopped_because, b.stopped_because);
-  ASSERT_EQ(a.candidates.size(), b.candidates.size());
-  for (std::size_t i = 0; i < a.candidates.size(); ++i) {
-    EXPECT_EQ(a.candidates[i].timing.samples_us, b.candidates[i].timing.samples_us);
-    EXPECT_EQ(a.candidates[i].place, b.candidates[i].place);
-    EXPECT_EQ(a.candidates[i].tie_group, b.candidates[i].tie_group);
-    EXPECT_EQ(a.candidates[i].eliminated_in_round, b.candidates[i].eliminated_in_round);
-    EXPECT_EQ(a.candidates[i].warnings, b.candidates[i].warnings);
+  ASSERT_EQ(a.standings.size(), b.standings.size());
+  for (std::size_t i = 0; i < a.standings.size(); ++i) {
+    EXPECT_EQ(a.standings[i].timing.samples_us, b.standings[i].timing.samples_us);
+    EXPECT_EQ(a.standings[i].place, b.standings[i].place);
+    EXPECT_EQ(a.standings[i].tie_group, b.standings[i].tie_group);
+    EXPECT_EQ(a.standings[i].eliminated_in_round, b.standings[i].eliminated_in_round);
+    EXPECT_EQ(a.standings[i].warnings, b.standings[i].warnings);
   }
 }
 
@@ -127,7 +129,7 @@ TEST(Replay, TheJournalHoldsWhatItIsMeantTo) {
   EXPECT_EQ(result.stopped_because, StopReason::budget);
   EXPECT_GT(result.final_rounds, 0);
   EXPECT_GT(result.samples_retaken, 10);
-  EXPECT_EQ(result.candidates[0].place, 0);
+  EXPECT_EQ(result.standings[0].place, 0);
 }
 
 // The new race is after every event what the old one was, so that it goes on as that would have.
@@ -158,16 +160,16 @@ TEST(Replay, AWithdrawalIsTheSameWhetherNextWasAskedBeforeItOrNot) {
   for (const bool asked : {false, true}) {
     Race race(policy);
     for (const double time_us : {100.0, 100.01, 100.02}) {
-      race.admit(time_us);
+      simulation::join(race, time_us);
     }
     race.close();
     while (race.result().rounds < 6) {
-      race.record(100.0 + 0.01 * static_cast<double>(race.next(0).candidate), false);
+      race.record(100.0 + 0.01 * static_cast<double>(race.next(0).candidate.index), false);
     }
     if (asked) {
       static_cast<void>(race.next(0));
     }
-    race.withdraw(0);
+    race.withdraw({0});
     results.push_back(simulation::run(race, {100, 100.01, 100.02}, {}, 1));
   }
   expect_same(results[0], results[1]);

@@ -32,7 +32,7 @@ RaceResult run(Race& race, const std::vector<double>& true_us, const Chip& chip,
       throw std::logic_error("the race waits for candidates that will not come");
     }
     const double state = chip.state(count, random);
-    const double sample_us = true_us.at(step.candidate) * state * chip.noise(random);
+    const double sample_us = true_us.at(step.candidate.index) * state * chip.noise(random);
     race.record(sample_us, chip.throttled(count));
     elapsed_us += sample_us + overhead_us;
     ++count;
@@ -44,7 +44,7 @@ RaceResult run(const RacePolicy& policy, const std::vector<double>& true_us, con
                std::uint64_t seed) {
   Race race(policy);
   for (std::size_t i = 0; i < true_us.size(); ++i) {
-    race.admit();
+    race.admit({i});
   }
   race.close();
   return run(race, true_us, chip, seed);
@@ -54,8 +54,8 @@ RaceResult run_admitted(const RacePolicy& policy, const std::vector<double>& tru
                         const Chip& chip, std::uint64_t seed) {
   Random random(seed + 1);
   Race race(policy);
-  for (const double time_us : true_us) {
-    race.admit(time_us * chip.admission_state(random) * chip.noise(random));
+  for (std::size_t i = 0; i < true_us.size(); ++i) {
+    race.admit({i}, true_us[i] * chip.admission_state(random) * chip.noise(random));
   }
   race.close();
   return run(race, true_us, chip, seed);
@@ -68,14 +68,19 @@ RacePolicy racing_policy(std::uint64_t seed) {
   return policy;
 }
 
-RunnerId winner_of(const RaceResult& result) {
-  const auto first =
-      std::find_if(result.candidates.begin(), result.candidates.end(),
-                   [](const CandidateResult& candidate) { return candidate.place == 1; });
-  if (first == result.candidates.end()) {
+CandidateId join(Race& race, std::optional<double> admission_us, bool kept_in) {
+  const CandidateId id{race.result().standings.size()};
+  race.admit(id, admission_us, kept_in);
+  return id;
+}
+
+std::size_t winner_of(const RaceResult& result) {
+  const auto first = std::find_if(result.standings.begin(), result.standings.end(),
+                                  [](const Standing& candidate) { return candidate.place == 1; });
+  if (first == result.standings.end()) {
     throw std::logic_error("a race without a winner");
   }
-  return first->candidate;
+  return first->candidate.index;
 }
 
 }  // namespace fatune::simulation

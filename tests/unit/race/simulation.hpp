@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -41,6 +42,9 @@ RaceResult run_admitted(const RacePolicy& policy, const std::vector<double>& tru
                         const Chip& chip, std::uint64_t seed);
 
 RacePolicy racing_policy(std::uint64_t seed = 1);
-RunnerId winner_of(const RaceResult& result);
+/// Admits one more candidate; they count from 0.
+CandidateId join(Race& race, std::optional<double> admission_us = {}, bool kept_in = false);
+/// The index of the candidate with place 1.
+std::size_t winner_of(const RaceResult& result);
 
 }  // namespace fatune::simulation

@@ -9,6 +9,7 @@ namespace fatune {
 namespace {
 
 using simulation::Chip;
+using simulation::join;
 using simulation::normal_noise;
 using simulation::racing_policy;
 using simulation::run;
@@ -27,15 +28,15 @@ double half_width(const Timing& timing) {
 TEST(Stop, TargetIsReachedByTheWinnerAndThoseTiedWithIt) {
   const RaceResult result = run(racing_policy(), {100, 100.2, 130}, noisy(0.01), 3);
   EXPECT_EQ(result.stopped_because, StopReason::target);
-  EXPECT_LE(half_width(result.candidates[0].timing), 0.005);
-  EXPECT_LE(half_width(result.candidates[1].timing), 0.005);
-  EXPECT_EQ(result.candidates[0].timing.stopped_because, "target reached");
+  EXPECT_LE(half_width(result.standings[0].timing), 0.005);
+  EXPECT_LE(half_width(result.standings[1].timing), 0.005);
+  EXPECT_EQ(result.standings[0].timing.stopped_because, "target reached");
 }
 
 TEST(Stop, FinalsThatHaveOnlyBegunHaveReachedNothing) {
   Race race(racing_policy());
-  race.admit();
-  race.admit();
+  join(race);
+  join(race);
   race.close();
   for (int i = 0; race.result().final_rounds == 0; ++i) {
     ASSERT_EQ(race.next(0).kind, Step::Kind::sample);
@@ -43,7 +44,7 @@ TEST(Stop, FinalsThatHaveOnlyBegunHaveReachedNothing) {
   }
   const RaceResult result = race.result();
   EXPECT_EQ(result.stopped_because, StopReason::not_yet);
-  EXPECT_EQ(result.candidates[0].timing.stopped_because, "interrupted");
+  EXPECT_EQ(result.standings[0].timing.stopped_because, "interrupted");
 }
 
 // Slower in seven rounds of eight, by 1 % or by 4.9 %: too noisy to be known to 0.5 %, and with
@@ -51,19 +52,19 @@ TEST(Stop, FinalsThatHaveOnlyBegunHaveReachedNothing) {
 TEST(Stop, WhoIsToldApartNeedNotBePrecise) {
   constexpr std::array<double, 8> kSlow{101, 104.9, 101, 104.9, 99.9, 104.9, 101, 104.9};
   Race race(racing_policy());
-  race.admit();
-  race.admit();
+  join(race);
+  join(race);
   race.close();
   std::size_t taken = 0;
   for (Step step = race.next(0); step.kind == Step::Kind::sample; step = race.next(0)) {
-    race.record(step.candidate == 0 ? 100 : kSlow[taken++ % kSlow.size()], false);
+    race.record(step.candidate.index == 0 ? 100 : kSlow[taken++ % kSlow.size()], false);
   }
   const RaceResult result = race.result();
   EXPECT_EQ(result.stopped_because, StopReason::target);
   EXPECT_LT(result.final_rounds, 16);
-  EXPECT_FALSE(result.candidates[1].eliminated_in_round);
-  EXPECT_EQ(result.candidates[1].tie_group, 2);
-  EXPECT_GT(half_width(result.candidates[1].timing), 0.005);
+  EXPECT_FALSE(result.standings[1].eliminated_in_round);
+  EXPECT_EQ(result.standings[1].tie_group, 2);
+  EXPECT_GT(half_width(result.standings[1].timing), 0.005);
 }
 
 TEST(Stop, ATighterTargetTakesMoreSamples) {
@@ -103,7 +104,7 @@ TEST(Stop, BudgetEndsItAndLeavesTimeForTheFinals) {
   EXPECT_NEAR(result.rounds, 28, 2);
   EXPECT_NEAR(result.final_rounds, 15, 2);
   EXPECT_LT(result.elapsed_s, 0.0403);
-  EXPECT_EQ(result.candidates[simulation::winner_of(result)].timing.samples_us.size(),
+  EXPECT_EQ(result.standings[simulation::winner_of(result)].timing.samples_us.size(),
             static_cast<std::size_t>(result.final_rounds));
 }
 
@@ -114,7 +115,7 @@ TEST(Stop, BudgetTooShortForFinalsKeepsTheSamplesOfTheRace) {
   const RaceResult result = run(policy, {100, 100, 100, 100}, noisy(0.01), 3);
   EXPECT_EQ(result.stopped_because, StopReason::budget);
   EXPECT_EQ(result.final_rounds, 0);
-  EXPECT_EQ(result.candidates[2].timing.samples_us.size(), static_cast<std::size_t>(result.rounds));
+  EXPECT_EQ(result.standings[2].timing.samples_us.size(), static_cast<std::size_t>(result.rounds));
   ASSERT_EQ(result.warnings.size(), 1u);
   EXPECT_THAT(result.warnings[0], HasSubstr("those of the race"));
 }
@@ -127,7 +128,7 @@ TEST(Stop, EveryCandidateGetsASampleWhateverTheBudget) {
     const RaceResult result = run(policy, std::vector<double>(30, 100.0), noisy(0.01), 3);
     EXPECT_EQ(result.stopped_because, StopReason::budget);
     EXPECT_EQ(result.samples_taken, 30);
-    for (const CandidateResult& candidate : result.candidates) {
+    for (const Standing& candidate : result.standings) {
       EXPECT_EQ(candidate.timing.samples_us.size(), 1u);
       EXPECT_GT(candidate.place, 0);
     }
@@ -138,11 +139,11 @@ TEST(Stop, ALateCandidateGetsASampleAfterTheBudget) {
   RacePolicy policy = racing_policy();
   policy.budget_s = 1.0;
   Race race(policy);
-  race.admit();
+  join(race);
   ASSERT_EQ(race.next(0).kind, Step::Kind::sample);
   race.record(100, false);
   EXPECT_EQ(race.next(2.0).kind, Step::Kind::wait);
-  const RunnerId late = race.admit();
+  const std::size_t late = join(race).index;
   race.close();
   int samples = 0;
   for (Step step = race.next(2.0); step.kind == Step::Kind::sample; step = race.next(2.0)) {
@@ -150,7 +151,7 @@ TEST(Stop, ALateCandidateGetsASampleAfterTheBudget) {
     ++samples;
   }
   EXPECT_EQ(samples, 2);  // with the sentinel
-  EXPECT_EQ(race.result().candidates[late].timing.samples_us.size(), 1u);
+  EXPECT_EQ(race.result().standings[late].timing.samples_us.size(), 1u);
 }
 
 }  // namespace

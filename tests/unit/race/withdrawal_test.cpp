@@ -5,6 +5,7 @@
 namespace fatune {
 namespace {
 
+using simulation::join;
 using simulation::racing_policy;
 using simulation::run;
 using simulation::winner_of;
@@ -12,7 +13,7 @@ using simulation::winner_of;
 Race race_of(int candidates) {
   Race race(racing_policy());
   for (int i = 0; i < candidates; ++i) {
-    race.admit();
+    join(race);
   }
   race.close();
   return race;
@@ -20,11 +21,11 @@ Race race_of(int candidates) {
 
 TEST(Withdrawal, ACandidateThatBreaksGetsNoPlaceAndStopsNobody) {
   Race race = race_of(3);
-  const RunnerId broken = race.next(0).candidate;
-  race.withdraw(broken);
+  const std::size_t broken = race.next(0).candidate.index;
+  race.withdraw({broken});
   const RaceResult result = run(race, {100, 100, 100}, {}, 1);
-  EXPECT_EQ(result.candidates[broken].place, 0);
-  EXPECT_TRUE(result.candidates[broken].timing.samples_us.empty());
+  EXPECT_EQ(result.standings[broken].place, 0);
+  EXPECT_TRUE(result.standings[broken].timing.samples_us.empty());
   EXPECT_EQ(result.stopped_because, StopReason::target);
 }
 
@@ -33,30 +34,30 @@ TEST(Withdrawal, ThoseWhoLostAgainstABrokenWinnerRaceAgain) {
   Race race = race_of(3);
   const std::vector<double> true_us{50, 100, 120};
   EXPECT_EQ(winner_of(run(race, true_us, {}, 1)), 0u);
-  ASSERT_TRUE(race.result().candidates[1].eliminated_in_round);
-  race.withdraw(0);
+  ASSERT_TRUE(race.result().standings[1].eliminated_in_round);
+  race.withdraw({0});
   const RaceResult result = run(race, true_us, {}, 2);
   EXPECT_EQ(winner_of(result), 1u);
-  EXPECT_FALSE(result.candidates[1].eliminated_in_round);
-  EXPECT_TRUE(result.candidates[1].finalist);
-  EXPECT_TRUE(result.candidates[2].eliminated_in_round);
-  EXPECT_EQ(result.candidates[0].place, 0);
+  EXPECT_FALSE(result.standings[1].eliminated_in_round);
+  EXPECT_TRUE(result.standings[1].finalist);
+  EXPECT_TRUE(result.standings[2].eliminated_in_round);
+  EXPECT_EQ(result.standings[0].place, 0);
 }
 
 TEST(Withdrawal, ALoserThatBreaksChangesNothing) {
   Race race = race_of(3);
   const RaceResult before = run(race, {50, 100, 120}, {}, 1);
-  race.withdraw(2);
+  race.withdraw({2});
   EXPECT_EQ(race.next(1).kind, Step::Kind::finished);
   EXPECT_EQ(race.result().samples_taken, before.samples_taken);
-  EXPECT_EQ(race.result().candidates[2].place, 0);
+  EXPECT_EQ(race.result().standings[2].place, 0);
 }
 
 TEST(Withdrawal, WithoutAnybodyLeftItEnds) {
   Race race = race_of(2);
   ASSERT_EQ(race.next(0).kind, Step::Kind::sample);
-  race.withdraw(0);
-  race.withdraw(1);
+  race.withdraw({0});
+  race.withdraw({1});
   EXPECT_EQ(race.next(0).kind, Step::Kind::finished);
   EXPECT_EQ(race.result().stopped_because, StopReason::nobody_left);
 }
@@ -64,14 +65,14 @@ TEST(Withdrawal, WithoutAnybodyLeftItEnds) {
 TEST(Withdrawal, TheSentinelIsReplaced) {
   Race race = race_of(3);
   for (int i = 0; i < 3; ++i) {
-    race.record(race.next(0).candidate == 1 ? 90 : 100, false);
+    race.record(race.next(0).candidate.index == 1 ? 90 : 100, false);
   }
   static_cast<void>(race.next(0));
-  ASSERT_EQ(race.result().sentinel, std::optional<RunnerId>(1));
-  race.withdraw(1);
+  ASSERT_EQ(race.result().sentinel, std::optional(CandidateId{1}));
+  race.withdraw({1});
   const RaceResult result = run(race, {100, 90, 100}, {}, 1);
   ASSERT_TRUE(result.sentinel);
-  EXPECT_NE(*result.sentinel, 1u);
+  EXPECT_NE(*result.sentinel, CandidateId{1});
 }
 
 }  // namespace

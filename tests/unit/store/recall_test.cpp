@@ -21,10 +21,10 @@ class Recall : public StoreFolder {
   }
 
   [[nodiscard]] std::optional<Recalled> unfinished() {
-    return recall_unfinished(database_, sample_run().identity, kNewRun, trial_);
+    return recall_unfinished(database_, sample_run().identity, kNewRun, candidate_);
   }
   [[nodiscard]] std::optional<Recalled> measurement() {
-    return recall_measurement(database_, sample_run().identity.conditions, kNewRun, trial_);
+    return recall_measurement(database_, sample_run().identity.conditions, kNewRun, candidate_);
   }
   static double median_us(const std::optional<Recalled>& found) {
     return std::get<Measured>(found.value().outcome).timing.median_us;
@@ -32,7 +32,7 @@ class Recall : public StoreFolder {
 
   static constexpr std::int64_t kNewRun = 1000;
   Database database_ = open();
-  StoredTrial trial_{sample_problem().problem, 2, "key-1", sample_launch()};
+  StoredCandidate candidate_{sample_problem().problem, 2, "key-1", sample_launch()};
 };
 
 TEST(LaunchColumn, SaysOnlyWhatIsUnusual) {
@@ -110,19 +110,19 @@ TEST_F(Recall, OtherConditionsAreNotReused) {
 
 TEST_F(Recall, OtherCodeLaunchProblemOrRepetitionIsNotReused) {
   store_run(sample_run(), sample_measurement(100.0), true);
-  const StoredTrial same = trial_;
-  trial_.artifact_key = "key-2";
+  const StoredCandidate same = candidate_;
+  candidate_.artifact_key = "key-2";
   EXPECT_FALSE(measurement());
-  trial_ = same;
-  trial_.launch.grid[0] += 1;
+  candidate_ = same;
+  candidate_.launch.grid[0] += 1;
   EXPECT_FALSE(measurement());
-  trial_ = same;
-  trial_.problem.causal = false;
+  candidate_ = same;
+  candidate_.problem.causal = false;
   EXPECT_FALSE(measurement());
-  trial_ = same;
-  trial_.run = 1;
+  candidate_ = same;
+  candidate_.run = 1;
   EXPECT_FALSE(measurement());
-  trial_ = same;
+  candidate_ = same;
   EXPECT_TRUE(measurement());
 }
 
@@ -147,9 +147,9 @@ TEST_F(Recall, TheRunUnderWayIsNotAsked) {
   RunWriter writer(database_, sample_run());
   writer.begin_problem(sample_problem());
   writer.add(sample_entry(1, sample_measurement(100.0)), tried());
-  EXPECT_FALSE(recall_unfinished(database_, sample_run().identity, writer.run_id(), trial_));
+  EXPECT_FALSE(recall_unfinished(database_, sample_run().identity, writer.run_id(), candidate_));
   EXPECT_FALSE(
-      recall_measurement(database_, sample_run().identity.conditions, writer.run_id(), trial_));
+      recall_measurement(database_, sample_run().identity.conditions, writer.run_id(), candidate_));
 }
 
 TEST_F(Recall, ADamagedMeasurementIsTakenAgain) {

@@ -1,4 +1,4 @@
-#include "race/runner.hpp"
+#include "race/raced_candidate.hpp"
 
 #include <algorithm>
 
@@ -31,7 +31,7 @@ void Series::add(int round, double time_us) {
 
 double Series::median_us() const { return median_of_sorted(sorted_us_); }
 
-std::vector<double> paired_ratios(const Runner& a, const Runner& b) {
+std::vector<double> paired_ratios(const RacedCandidate& a, const RacedCandidate& b) {
   const bool both_in_finals = !a.finals.empty() && !b.finals.empty();
   return both_in_finals ? ratios_of_shared_rounds(a.finals, b.finals)
                         : ratios_of_shared_rounds(a.race, b.race);

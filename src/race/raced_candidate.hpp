@@ -6,12 +6,10 @@
 #include <span>
 #include <vector>
 
+#include "core/candidate_id.hpp"
 #include "race/evidence.hpp"
 
 namespace fatune {
-
-/// A candidate of one race, counted from 0 in the order of admission there.
-using RunnerId = std::size_t;
 
 /// Samples, at most one per round, in the order of the rounds and ascending.
 class Series {
@@ -32,13 +30,14 @@ class Series {
 };
 
 /// The state of one candidate in a race. Rounds count from 1, those of the finals anew.
-struct Runner {
-  std::optional<double> admission_us;
-  Series race;
-  Series finals;  ///< empty unless it is a finalist
+struct RacedCandidate {
+  CandidateId id{};
+  std::optional<double> admission_us{};
+  Series race{};
+  Series finals{};  ///< empty unless it is a finalist
   LosingEvidence evidence{};
-  std::set<RunnerId> opponents;            ///< the leaders that the evidence is about
-  std::optional<int> eliminated_in_round;  ///< 0: at its admission
+  std::set<CandidateId> opponents{};         ///< the leaders that the evidence is about
+  std::optional<int> eliminated_in_round{};  ///< 0: at its admission
   bool withdrawn = false;
   bool kept_in = false;     ///< its time is wanted: it is not eliminated, and is a finalist
   int kept_throttled = 0;   ///< samples kept although they were taken under throttling
@@ -49,6 +48,6 @@ struct Runner {
 
 /// a / b of each round in which both were sampled: of the finals when both are finalists, else of
 /// the race.
-[[nodiscard]] std::vector<double> paired_ratios(const Runner& a, const Runner& b);
+[[nodiscard]] std::vector<double> paired_ratios(const RacedCandidate& a, const RacedCandidate& b);
 
 }  // namespace fatune
