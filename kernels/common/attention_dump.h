@@ -5,7 +5,7 @@
 
 #include "common/attention_args.h"
 
-// Of batch 1 with one head. Row: position of the query; key: position of the key; both counted to
+// Batch 1 with one head. Row: position of the query; key: position of the key; both counted to
 // the end of the last tile, so that `rows` and `keys` are multiples of the tiles' extents. A tile
 // of keys is one step; what no step writes stays as it was.
 //

@@ -29,7 +29,7 @@ __device__ __forceinline__ void tma_load(unsigned to, const TensorMap* map, Coor
       : "memory");
 }
 
-// The same into every block of the cluster whose rank's bit is set in `blocks`, at the same place,
+// tma_load into every block of the cluster whose rank's bit is set in `blocks`, at the same place,
 // with the same place's barrier.
 __device__ __forceinline__ void tma_load_multicast(unsigned to, const TensorMap* map,
                                                    Coordinates5 at, unsigned barrier,

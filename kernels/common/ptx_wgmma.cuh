@@ -129,7 +129,7 @@ __device__ __forceinline__ void wgmma_shared(float (&d)[kColumns / 2], unsigned 
 #undef FATUNE_CASE
 }
 
-// The same with a in registers, and b stored with its columns side by side.
+// As above, with a in registers, and b stored with its columns side by side.
 // shape:   a[j]: elements of row 16 * warp + lane / 4 + 8 * (j % 2), columns
 //          8 * (j / 2) + 2 * (lane % 4) + {0, 1}; b: descriptor of [16, kColumns]
 template <bool kIsBf16, int kColumns>

@@ -47,11 +47,11 @@ struct Forward {
     return (static_cast<long long>(blockIdx.z) * rows * row_stride) +
            static_cast<long long>(head) * S::kHeadDim;
   }
-  // Of Q and O.
+  // Offset of the block's head in Q and O.
   __device__ __forceinline__ long long query_offset() const {
     return head_offset(args.seq_len, kRowStride, blockIdx.y, gridDim.y);
   }
-  // Of K and V.
+  // Offset of the head that the block shares in K and V.
   __device__ __forceinline__ long long kv_offset() const {
     return head_offset(kv_length(args), kKvRowStride, blockIdx.y / kGroup, gridDim.y / kGroup);
   }

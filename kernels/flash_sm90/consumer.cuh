@@ -154,8 +154,8 @@ class Consumer {
     int first;
   };
 
-  // Those of the tile's steps that have a key that one of this consumer's rows sees; one step where
-  // none has.
+  // The tile's steps that have a key which one of this consumer's rows sees; one step where none
+  // has.
   __device__ __forceinline__ Steps own_steps(const Tile& tile) const {
     Steps steps{tile.last_step, tile.first_step};
     if constexpr (kCausal || kWindow > 0) {

@@ -68,7 +68,7 @@ __global__ void __launch_bounds__(Shape<kConfig>::kThreads, 1)
   const unsigned smem = shared_address(memory);
   const int thread = static_cast<int>(threadIdx.x);
   const unsigned rank = S::kCluster > 1 ? cluster_block_rank() : 0;
-  // The same in all of a warp: the compiler has to be told.
+  // It is the same in all of a warp, which the compiler has to be told.
   const int warpgroup = __shfl_sync(0xffffffffu, thread / S::kGroupThreads, 0);
   if (thread == 0) {
     initialise_barriers<S>(smem);

@@ -81,7 +81,7 @@ class TileQueue {
   __device__ __forceinline__ int take() {
     const unsigned full = smem_ + Plan::full_tile(slot_.index());
     mbarrier_wait(full, slot_.parity());
-    // The same in all of a warp: the compiler has to be told.
+    // It is the same in all of a warp, which the compiler has to be told.
     const int index = __shfl_sync(
         0xffffffffu, static_cast<int>(ld_shared_4(smem_ + Plan::tile(slot_.index()))), 0);
     if (threadIdx.x % 32 == 0) {
@@ -97,7 +97,7 @@ class TileQueue {
 };
 
 // The next tile of the counter, behind those that blocks begin with. There are as many counts as
-// tiles: who has the last leaves the counter as it was before the kernel.
+// tiles, and the block with the last one leaves the counter as it was before the kernel.
 // threads: one
 __device__ __forceinline__ int count_tile(const Work& work) {
   const int count = atomicAdd(work.next_tile, 1);

@@ -69,7 +69,7 @@ __device__ __forceinline__ void add_block(InputSum* total, const InputSum& block
   }
 }
 
-// The same of counts, but for `inputs`. threads: all of the block
+// Adds counts in the same way, except `inputs`. threads: all of the block
 __device__ __forceinline__ void add_block(CheckCounts* total, const CheckCounts& block_counts) {
   __syncthreads();
   if (threadIdx.x == 0) {

@@ -98,7 +98,7 @@ __device__ __forceinline__ float4 dominating_values(const FillInputsArgs& args, 
              : normal;
 }
 
-// The same of an input with extreme scores, in Q or K.
+// The four values of an input with extreme scores, in Q or K.
 __device__ __forceinline__ float4 extreme_values(const FillInputsArgs& args, RandomStream tensor,
                                                  const Place& at, float4 normal) {
   const unsigned long long head = key_head(args, tensor, at);

@@ -144,7 +144,7 @@ struct Reference {
     return batch_head * args.selection.rows_per_head + blockIdx.x * kRows + row;
   }
 
-  // Of this block's head, or of the head of K and V that it shares.
+  // The row of this block's head, or of the head of K and V that it shares.
   __device__ __forceinline__ const Element* row_address(const TensorView& tensor,
                                                         int position) const {
     const int head = static_cast<int>(blockIdx.y) / (args.q.heads / tensor.heads);
@@ -173,7 +173,7 @@ struct Reference {
   // threads: the block; sync: out: a CTA barrier
   __device__ __forceinline__ void load_queries() {
     if (threadIdx.x < kRows) {
-      // Missing rows repeat the last one; nobody stores their results.
+      // Missing rows repeat the last one; their results are not stored.
       const int row = min(static_cast<int>(threadIdx.x), selected - 1);
       shared.positions[threadIdx.x] = args.selection.rows[selection_index(row)];
     }

@@ -45,19 +45,19 @@ inline constexpr std::array kInputKindTexts{
     InputKindText{InputKind::identity, "identity", "row i is 1 in column i mod d_head, else 0"},
     InputKindText{InputKind::constant, "constant", "every element is 1"}};
 
-/// Those that every candidate and every emulated configuration is verified on. With large logits
-/// the greatest score of a row rises from tile to tile, which normal ones hardly make it do; with a
-/// dominating key it does once, and what came before has to vanish. Extreme scores overflow
-/// wherever no maximum is subtracted, and large values where sums are kept in 16 bits.
+/// The kinds that every candidate and every emulated configuration is verified on. With large
+/// logits the greatest score of a row rises from tile to tile, which normal inputs hardly make it
+/// do; with a dominating key it rises once, and earlier sums have to vanish. Extreme scores
+/// overflow wherever no maximum is subtracted, and large values where sums are kept in 16 bits.
 inline constexpr std::array kInputKinds{InputKind::normal, InputKind::large_logits,
                                         InputKind::dominating_key, InputKind::extreme_scores,
                                         InputKind::large_values};
 
-/// Those that are verified on the probe problem alone (probe_problem.hpp).
+/// The kinds that are verified on the probe problem alone (probe_problem.hpp).
 inline constexpr std::array kProbeKinds{InputKind::large_logits, InputKind::dominating_key,
                                         InputKind::extreme_scores, InputKind::large_values};
 
-/// Those of them that are about values: what they catch shows in a few tiles, whatever the lengths.
+/// The probe kinds that are about values: their errors show in a few tiles, whatever the lengths.
 inline constexpr std::array kValueKinds{InputKind::extreme_scores, InputKind::large_values};
 [[nodiscard]] constexpr bool is_about_values(InputKind kind) {
   return std::find(kValueKinds.begin(), kValueKinds.end(), kind) != kValueKinds.end();

@@ -26,8 +26,8 @@ struct KeyRange {
 
 [[nodiscard]] Mask mask_of(const Problem& problem);
 
-/// Those at most at the query's position when causal, and less than `window` away from it when
-/// there is a window.
+/// The keys that a query sees: none after its own position when causal, and only keys less than
+/// `window` away from it when there is a window.
 [[nodiscard]] KeyRange visible_keys(const Mask& mask, std::int64_t row);
 
 /// The number of rows of all heads that see no key.

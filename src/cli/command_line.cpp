@@ -67,7 +67,7 @@ void configure(CLI::App& app) {
 
 using Words = std::vector<std::string>;
 
-/// Those that the help shows.
+/// The commands that the help shows.
 Words command_names(const CLI::App& app) {
   Words names;
   for (const CLI::App* sub :

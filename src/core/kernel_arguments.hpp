@@ -86,7 +86,7 @@ struct KernelBuffer {
 
 /// The arguments of a kernel on one problem: every expression evaluated, tensors by name.
 struct KernelArguments {
-  /// Those of every attention_forward kernel: they follow from the problem alone.
+  /// Whether they are those of every attention_forward kernel, which follow from the problem alone.
   bool standard = true;
   std::vector<KernelArgument> list;
   std::vector<KernelBuffer> buffers;

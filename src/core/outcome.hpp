@@ -42,8 +42,8 @@ struct RowMismatches {
   std::vector<std::int32_t> beyond_limit;  ///< its elements beyond ErrorStats::limit, either way
 };
 
-/// Those of the same input, of statistics of O; nothing of other outputs, and when they were not
-/// asked for.
+/// The mismatched rows of the input that `stats` is about. Nothing for statistics of outputs other
+/// than O, and when the rows were not asked for.
 [[nodiscard]] std::optional<RowMismatches> rows_of(const std::vector<RowMismatches>& rows,
                                                    const ErrorStats& stats);
 

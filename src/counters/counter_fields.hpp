@@ -28,8 +28,8 @@ enum class CounterSet {
 /// capability (90: 9.0).
 [[nodiscard]] std::vector<std::string> raw_metrics(std::span<const CounterField> fields, int arch);
 
-/// Those of them that are read from hardware; the others ("launch__...") say how it was launched,
-/// which a profiler reports and CUPTI does not.
+/// The metrics of `fields` that are read from hardware. The others ("launch__...") say how the
+/// kernel was launched, which a profiler reports and CUPTI does not.
 [[nodiscard]] std::vector<std::string> hardware_metrics(std::span<const CounterField> fields,
                                                         int arch);
 

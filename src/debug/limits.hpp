@@ -11,9 +11,9 @@ namespace fatune {
 
 /// How far a kernel's intermediates may be from float64's. docs/debug.md has the derivation.
 ///
-/// Of every tensor, block and step: twice the greatest error of the emulated 16-bit algorithm, as
-/// the documented rule has it, and what that emulation cannot have, because its sums are formed in
-/// another order than the kernel's: see the functions. Both are relative to the same M.
+/// Each tensor, block and step has a limit. It is twice the greatest error of the emulated 16-bit
+/// algorithm, as the documented rule has it, and an allowance for sums that the kernel forms in
+/// another order than that emulation: see the functions. Both are relative to the same M.
 class StepLimits {
  public:
   /// `float64` and `sixteen_bit` must outlive it.

@@ -70,7 +70,7 @@ class RaceCauses {
     }
   }
 
-  /// That of the race that a finding most likely follows from; else its own.
+  /// The cause of the race that a finding most likely follows from; else the finding's own.
   [[nodiscard]] Cause of(const EmulatedFinding& finding) const {
     if (finding.kind == "uninitialised") {
       return in(by_instruction_, finding.ptx_line).value_or(cause_of(finding));

@@ -35,7 +35,7 @@ class SmallLaunches {
         limits_(limits),
         key_(artifact_key(request_of(problem))),
         small_(small_problem(problem)) {}
-  /// Those of `small` itself, whatever its length.
+  /// The launches on `small` itself, whatever its length.
   SmallLaunches(const Family& family, const Config& config, const SmallLaunch& like,
                 const Problem& small, const DeviceLimits& limits)
       : family_(family),

@@ -13,7 +13,7 @@ struct ToolPlaces {
   std::vector<std::filesystem::path> folders;  ///< in the order in which they are tried
 };
 
-/// Those of this machine: the variable (a path to the tool); then the folders of PATH; bin/ of
+/// The places of this machine: the variable (a path to the tool); then the folders of PATH; bin/ of
 /// CUDA_HOME, CUDA_PATH and /usr/local/cuda*, the newest first; what scripts/setup has unpacked
 /// beside the program; NVIDIA's PyPI packages in the virtual environment, the user's and the
 /// system's Python folders.

@@ -23,7 +23,7 @@ class Writers {
     }
   }
 
-  /// Those found for another statement before may be left out.
+  /// Statements that were found for another statement before may be left out.
   std::vector<std::size_t> of(std::size_t statement, std::size_t index) {
     std::vector<std::size_t> found;
     std::vector<std::size_t> open;

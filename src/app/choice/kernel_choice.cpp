@@ -44,8 +44,8 @@ Names families_replaced(const FileTree& tree) {
   return names;
 }
 
-/// Those that the user's folders are about: added, else replaced; without any, all. The default
-/// comes first.
+/// The families that the user's folders add or, if they add none, replace; all without such
+/// folders. The default comes first.
 Names families_meant(const FileTree& tree) {
   Names names = families_added(tree);
   names = names.empty() ? families_replaced(tree) : names;

@@ -126,7 +126,7 @@ class SeedCheck {
     settings_.stopped = InterruptWatch::interrupted;
   }
 
-  /// Those that an interrupt has kept from being checked have no rows.
+  /// Configurations that an interrupt has kept from being checked have no rows.
   [[nodiscard]] std::vector<std::vector<CheckedInput>> run(const std::vector<Planned>& all,
                                                            Progress& progress) {
     std::vector<std::vector<CheckedInput>> rows(all.size());

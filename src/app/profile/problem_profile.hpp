@@ -22,7 +22,7 @@ class ProblemProfile {
   /// Compiles what the device can run; the other rows then have their outcome. `cache` may be null.
   void compile(CubinCache* cache);
 
-  /// Those that can be counted.
+  /// The configurations that can be counted.
   [[nodiscard]] const std::vector<CountCase>& cases() const { return cases_; }
 
   /// The rows, with what came of the first cases; those that were left out have none.

@@ -334,7 +334,7 @@ void report_pending_loads(Execution& x) {
     x.report(FindingKind::pending_at_exit, x.warps[copy.warp], instruction_of(x, copy), copy.lane,
              [&] {
                return fmt::format(
-                   "the blocks end, and nobody has waited for these {} bytes to shared memory",
+                   "the blocks end, and no thread has waited for these {} bytes to shared memory",
                    copy.bytes);
              });
   }

@@ -72,7 +72,7 @@ std::string Mbarrier::describe() const {
   const std::string bytes =
       pending_bytes_ > 0 ? fmt::format(" and {} bytes", pending_bytes_)
       : pending_bytes_ < 0
-          ? fmt::format(", and {} bytes have come that nobody expects", -pending_bytes_)
+          ? fmt::format(", and {} bytes have come that were not expected", -pending_bytes_)
           : "";
   return fmt::format("phase {} waits for {} of {} arrivals{}", phase_, pending_, expected_, bytes);
 }

@@ -19,7 +19,7 @@ const std::string& name_of(const Execution& x, std::uint16_t number) {
 void too_early(Execution& x, const Warp& warp, const Instruction& instruction, const char* doing,
                std::uint16_t number, const char* how) {
   x.report(FindingKind::pending_registers, warp, instruction, 0, [&] {
-    return fmt::format("{} {}, which a wgmma that nobody has waited for may still {}", doing,
+    return fmt::format("{} {}, which a wgmma that no thread has waited for may still {}", doing,
                        name_of(x, number), how);
   });
 }

@@ -32,7 +32,7 @@ std::string describe(const Execution& x, const SharedFault& fault, const char* d
                      const std::string& where) {
   switch (fault.kind) {
     case SharedFault::Kind::uninitialised:
-      return fmt::format("{} {}, which nobody has written", doing, where);
+      return fmt::format("{} {}, which no thread has written", doing, where);
     case SharedFault::Kind::in_flight:
       return fmt::format("{} {} while an asynchronous copy of {} is on its way there", doing, where,
                          thread_name(x, fault.other));
@@ -287,7 +287,7 @@ std::uint8_t* check_global(Execution& x, const Warp& warp, const Instruction& in
     } else if (x.setup.checks.init && std::find(from, to, 0) != to) {
       x.report(FindingKind::uninitialised, warp, instruction, lane, [&] {
         const std::string where = x.global.describe(access.address);
-        return FindingWords{fmt::format("reads {}, which nobody has written", where), where,
+        return FindingWords{fmt::format("reads {}, which no thread has written", where), where,
                             AccessKind::read};
       });
     }

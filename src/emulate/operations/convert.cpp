@@ -151,7 +151,7 @@ Handler integer_to_integer(const Decoder& d, ScalarType to, ScalarType from) {
   }
 }
 
-/// Of a register that is wider than the type: its low part.
+/// Takes the low part of a register that is wider than the type.
 template <typename To, typename From>
 struct LowPartCast {
   To operator()(std::uint64_t a) const { return static_cast<To>(static_cast<From>(a)); }

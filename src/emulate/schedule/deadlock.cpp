@@ -94,8 +94,8 @@ bool waits_for_bytes(const WaitingGroup& waiting) {
 }
 
 /// How likely it is that this wait is the cause, and that others follow from it: 0 is the
-/// likeliest. A barrier that part of its threads have reached comes before an mbarrier to which
-/// nobody came.
+/// likeliest. A barrier that part of its threads have reached comes before an mbarrier at which
+/// nothing has arrived.
 int distance_from_cause(const WaitingGroup& waiting) {
   return waits_for_bytes(waiting) ? 0 : waiting.group->state == Group::State::at_barrier ? 1 : 2;
 }
@@ -112,7 +112,7 @@ void report_deadlock(std::vector<WaitingGroup> waiting, std::string_view also) {
   });
   for (const WaitingGroup& one : waiting) {
     one.x->report(kind, *one.warp, instruction_of(one), std::countr_zero(one.group->mask),
-                  [&] { return fmt::format("nobody can go on: {}{}", who, also); });
+                  [&] { return fmt::format("no warp can go on: {}{}", who, also); });
   }
 }
 
