@@ -8,6 +8,7 @@
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
 #include "core/matmul_rate.hpp"
+#include "core/named_value.hpp"
 #include "core/outcome.hpp"
 #include "report/report.hpp"
 
@@ -395,6 +396,71 @@ void visit_members(Self& self, Visit&& visit) {
   visit("constant_bytes", constant_bytes);
   visit("code_bytes", code_bytes);
   visit("notes", notes, kLater);
+}
+
+template <Is<NamedValue> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [name, text] = self;
+  visit("name", name);
+  visit("text", text);
+}
+
+/// All but the interval to the fastest one, which is of the race that has just ended.
+template <Is<Entry> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [config, short_form, kernel_name, parameters, facts, dynamic_smem_bytes, threads_per_block,
+         blocks_per_sm, compile_ms, from_cache, artifact_key, total_flop, outcome, reused,
+         same_code_as, pruned_by, rank, tie_group, relative_percent, to_fastest] = self;
+  visit("config", config);
+  visit("short_form", short_form);
+  visit("kernel_name", kernel_name);
+  visit("parameters", parameters);
+  visit("facts", facts);
+  visit("dynamic_smem_bytes", dynamic_smem_bytes);
+  visit("threads_per_block", threads_per_block);
+  visit("blocks_per_sm", blocks_per_sm);
+  visit("compile_ms", compile_ms);
+  visit("from_cache", from_cache);
+  visit("artifact_key", artifact_key);
+  visit("total_flop", total_flop);
+  visit("outcome", outcome);
+  visit("reused", reused);
+  visit("same_code_as", same_code_as);
+  visit("pruned_by", pruned_by);
+  visit("rank", rank);
+  visit("tie_group", tie_group);
+  visit("relative_percent", relative_percent);
+}
+
+/// What a report says besides which problem it is of and its entries, which are records themselves.
+template <Is<ProblemReport> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [problem, run, ranking, failures, pruned, invalid, device_uuid, measuring, conditions,
+         matmul, audited, audit] = self;
+  visit("pruned", pruned);
+  visit("invalid", invalid);
+  visit("device_uuid", device_uuid);
+  visit("measuring", measuring);
+  visit("conditions", conditions);
+  visit("matmul", matmul, kLater);
+  visit("audit", audit);
+}
+
+/// What a run says besides how far it came and its problems.
+template <Is<RunReport> Self, typename Visit>
+void visit_members(Self& self, Visit&& visit) {
+  auto& [command_line, started_at, wall_s, busy_s, gpus, measured, complete, space, family, device,
+         toolchain, policy, problems, summary] = self;
+  visit("command_line", command_line);
+  visit("started_at", started_at);
+  visit("wall_s", wall_s);
+  visit("busy_s", busy_s);
+  visit("gpus", gpus);
+  visit("space", space);
+  visit("family", family);
+  visit("device", device);
+  visit("toolchain", toolchain);
+  visit("policy", policy);
 }
 
 }  // namespace fatune::record

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -61,6 +62,12 @@ Json to_record(const record::ProblemDetails<const Problem>& details) {
 
 template <HasMembers Struct>
 Json to_record(const Struct& value);
+Json to_record(const Outcome& outcome);
+
+template <typename Value>
+Json to_record(const std::optional<Value>& value) {
+  return value ? to_record(*value) : Json();
+}
 
 template <typename Item>
 Json list_record(const Item& items) {
@@ -184,6 +191,15 @@ void read(const Json& json, record::ProblemDetails<Problem>& details) {
 
 template <HasMembers Struct>
 void read(const Json& json, Struct& value);
+void read(const Json& json, Outcome& outcome);
+
+template <typename Value>
+void read(const Json& json, std::optional<Value>& value) {
+  value.reset();
+  if (!json.is_null()) {
+    read(json, value.emplace());
+  }
+}
 
 void check_list(const Json& json) {
   if (!json.is_array()) {
@@ -291,9 +307,12 @@ FATUNE_RECORD(MeasuringSummary)
 FATUNE_RECORD(GpuConditions)
 FATUNE_RECORD(MatmulRate)
 FATUNE_RECORD(RuleAudit)
+FATUNE_RECORD(Toolchain)
 FATUNE_RECORD(LaunchGeometry)
 FATUNE_RECORD(ResourceFacts)
-FATUNE_RECORD(Toolchain)
+FATUNE_RECORD(Entry)
+FATUNE_RECORD(ProblemReport)
+FATUNE_RECORD(RunReport)
 #undef FATUNE_RECORD
 
 std::string record_text(const nlohmann::json& json) {

@@ -80,6 +80,14 @@ void Statement::run() {
   sqlite3_reset(statement_.get());
 }
 
+std::vector<std::int64_t> Statement::integers() {
+  std::vector<std::int64_t> values;
+  while (step()) {
+    values.push_back(integer(0));
+  }
+  return values;
+}
+
 std::int64_t Statement::integer(int column) const {
   return sqlite3_column_int64(statement_.get(), column);
 }
@@ -93,6 +101,11 @@ std::string Statement::text(int column) const {
 }
 
 int Statement::columns() const { return sqlite3_column_count(statement_.get()); }
+
+std::string Statement::name(int column) const {
+  const char* name = sqlite3_column_name(statement_.get(), column);
+  return name == nullptr ? std::string() : std::string(name);
+}
 
 Statement::Type Statement::type(int column) const {
   switch (sqlite3_column_type(statement_.get(), column)) {

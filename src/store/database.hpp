@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -30,10 +31,13 @@ class Statement {
   [[nodiscard]] bool step();
   /// For a statement without rows; it can then be bound again.
   void run();
+  /// The first column of all rows that are left.
+  [[nodiscard]] std::vector<std::int64_t> integers();
 
   // The current row's columns, from 0. NULL reads as 0 and as an empty text.
   enum class Type { null, integer, real, text };
   [[nodiscard]] int columns() const;  ///< how many
+  [[nodiscard]] std::string name(int column) const;
   [[nodiscard]] Type type(int column) const;
   [[nodiscard]] std::int64_t integer(int column) const;
   [[nodiscard]] int small_integer(int column) const { return static_cast<int>(integer(column)); }

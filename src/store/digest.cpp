@@ -35,22 +35,22 @@ void Digest::add(const std::string& value) {
 
 void Digest::add_null() { update("n"); }
 
+void Digest::add_column(const Statement& row, int column) {
+  switch (row.type(column)) {
+    case Statement::Type::null:
+      return add_null();
+    case Statement::Type::integer:
+      return add_integer(row.integer(column));
+    case Statement::Type::real:
+      return add(row.real(column));
+    case Statement::Type::text:
+      return add(row.text(column));
+  }
+}
+
 void Digest::add_row(const Statement& row, int first) {
   for (int column = first; column < row.columns(); ++column) {
-    switch (row.type(column)) {
-      case Statement::Type::null:
-        add_null();
-        break;
-      case Statement::Type::integer:
-        add_integer(row.integer(column));
-        break;
-      case Statement::Type::real:
-        add(row.real(column));
-        break;
-      case Statement::Type::text:
-        add(row.text(column));
-        break;
-    }
+    add_column(row, column);
   }
 }
 

@@ -25,6 +25,7 @@ class Digest {
   void add(const std::optional<Value>& value) {
     value ? add(*value) : add_null();
   }
+  void add_column(const Statement& row, int column);
   /// All columns of the current row from `first` on.
   void add_row(const Statement& row, int first = 0);
 

@@ -6,11 +6,12 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "core/error.hpp"
-#include "record/record_json.hpp"
 #include "store/digest.hpp"
 #include "store/earlier_runs.hpp"
-#include "store/stored_outcome.hpp"
+#include "store/stored_entry.hpp"
 
 namespace fatune {
 namespace {
@@ -49,25 +50,33 @@ void with_columns(std::int64_t seq, const JournalEvent& event, Use use) {
       only_if(sample, event.throttled), event.elapsed_s, only_if(reading.has_value(), read.sm_mhz),
       only_if(reading.has_value(), read.power_w), only_if(reading.has_value(), read.temperature_c),
       only_if(reading.has_value(), read.clock_limits),
-      event.verification ? std::optional(record_text(record_json(*event.verification)))
-                         : std::nullopt,
-      event.outcome ? std::optional(record_text(record_json(*event.outcome))) : std::nullopt);
+      event.verification ? std::optional(column_text(*event.verification)) : std::nullopt,
+      event.outcome ? std::optional(column_text(*event.outcome)) : std::nullopt);
 }
 
-constexpr const char* kInsert =
-    "INSERT INTO journal (run_problem, digest, seq, kind, config, artifact_key, launch, us, "
-    "throttled, elapsed_s, sm_mhz, power_w, temperature_c, clock_limits, verification, outcome) "
-    "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+/// In the order of with_columns().
+constexpr const char* kColumns =
+    "digest, seq, kind, config, artifact_key, launch, us, throttled, elapsed_s, sm_mhz, power_w, "
+    "temperature_c, clock_limits, verification, outcome";
 
-constexpr const char* kSelect =
-    "SELECT digest, seq, kind, config, artifact_key, launch, us, throttled, elapsed_s, sm_mhz, "
-    "power_w, temperature_c, clock_limits, verification, outcome "
-    "FROM journal WHERE run_problem = ? ORDER BY seq";
+Statement prepare_insert(Database& database) {
+  return database.prepare(fmt::format(
+      "INSERT INTO journal (run_problem, {}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, "
+      "?)",
+      kColumns));
+}
 
-template <typename Value>
-void read_column(const Statement& row, int column, Value& value) {
+Statement select_events(Database& database, std::int64_t run_problem) {
+  Statement rows = database.prepare(
+      fmt::format("SELECT {} FROM journal WHERE run_problem = ? ORDER BY seq", kColumns));
+  rows.bind(run_problem);
+  return rows;
+}
+
+template <typename Value, typename Member>
+void read_if_there(const Statement& row, int column, Member& member) {
   if (!row.is_null(column)) {
-    value = read_record<Value>(parse_record(row.text(column)));
+    member = read_column<Value>(row, column);
   }
 }
 
@@ -76,7 +85,7 @@ JournalEvent read_event(const Statement& row) {
   event.kind = parse_kind(row.text(2));
   event.config = row.text(3);
   event.artifact_key = row.text(4);
-  read_column(row, 5, event.launch);
+  read_if_there<LaunchGeometry>(row, 5, event.launch);
   event.us = row.real(6);
   event.throttled = row.flag(7);
   event.elapsed_s = row.real(8);
@@ -84,12 +93,8 @@ JournalEvent read_event(const Statement& row) {
     event.reading = GpuReading{row.real(9), row.real(10), row.real(11),
                                static_cast<std::uint32_t>(row.integer(12))};
   }
-  if (!row.is_null(13)) {
-    read_column(row, 13, event.verification.emplace());
-  }
-  if (!row.is_null(14)) {
-    read_column(row, 14, event.outcome.emplace());
-  }
+  read_if_there<Verification>(row, 13, event.verification);
+  read_if_there<Outcome>(row, 14, event.outcome);
   return event;
 }
 
@@ -110,10 +115,9 @@ std::optional<JournalEvent> readable(const Statement& row, std::int64_t seq, Dig
 /// Digest of the problem that the events belong to, so that no damage assigns them to another
 /// problem.
 Digest problem_digest(Database& database, std::int64_t run_problem) {
-  Statement row = database.prepare(std::string("SELECT ") + kDigestedProblem +
-                                   ", rp.repetition, r.conditions, r.plan FROM run_problems rp "
-                                   "JOIN problems p ON p.id = rp.problem "
-                                   "JOIN runs r ON r.id = rp.run WHERE rp.id = ?");
+  Statement row = database.prepare(
+      "SELECT rp.problem, rp.repetition, r.conditions, r.plan FROM run_problems rp "
+      "JOIN runs r ON r.id = rp.run WHERE rp.id = ?");
   row.bind(run_problem);
   Digest digest;
   while (row.step()) {
@@ -132,7 +136,7 @@ std::int64_t next_seq(Database& database, std::int64_t run_problem) {
 
 Journal::Journal(Database& database, std::int64_t run_problem)
     : database_(&database),
-      insert_(database.prepare(kInsert)),
+      insert_(prepare_insert(database)),
       run_problem_(run_problem),
       problem_(problem_digest(database, run_problem)),
       next_(next_seq(database, run_problem)) {}
@@ -166,8 +170,7 @@ void Journal::clear() {
 }
 
 std::vector<JournalEvent> load_journal(Database& database, std::int64_t run_problem) {
-  Statement rows = database.prepare(kSelect);
-  rows.bind(run_problem);
+  Statement rows = select_events(database, run_problem);
   const Digest problem = problem_digest(database, run_problem);
   std::vector<JournalEvent> events;
   while (rows.step()) {
@@ -183,16 +186,30 @@ std::vector<JournalEvent> load_journal(Database& database, std::int64_t run_prob
 std::vector<JournalEvent> recall_journal(Database& database, const RunIdentity& identity,
                                          std::int64_t except_run, const Problem& problem,
                                          int repetition) {
-  Statement found = database.prepare(
-      std::string("SELECT rp.id FROM run_problems rp JOIN problems p ON p.id = rp.problem WHERE ") +
-      kOfProblem + " AND rp.run IN (" + kUnfinishedRuns +
-      ") AND EXISTS (SELECT 1 FROM journal j WHERE j.run_problem = rp.id) "
-      "ORDER BY rp.id DESC LIMIT 1");
-  bind_problem(found, problem, repetition, except_run, identity.plan, identity.plan, identity.plan);
-  if (!found.step() || !is_of_problem(database, found.integer(0), identity, problem, repetition)) {
-    return {};
+  const auto found =
+      find_unfinished_problem(database, identity, except_run, problem, repetition,
+                              "EXISTS (SELECT 1 FROM journal j WHERE j.run_problem = rp.id)");
+  return found ? load_journal(database, *found) : std::vector<JournalEvent>();
+}
+
+void renew_digests(Database& database, std::int64_t run_problem, const Digest& former_problem) {
+  const Digest problem = problem_digest(database, run_problem);
+  std::vector<std::pair<std::int64_t, std::string>> intact;
+  Statement rows = select_events(database, run_problem);
+  while (rows.step()) {
+    Digest former = former_problem;
+    Digest present = problem;
+    former.add_row(rows, 1);
+    present.add_row(rows, 1);
+    if (rows.text(0) == former.hex()) {
+      intact.emplace_back(rows.integer(1), present.hex());
+    }
   }
-  return load_journal(database, found.integer(0));
+  Statement update =
+      database.prepare("UPDATE journal SET digest = ? WHERE run_problem = ? AND seq = ?");
+  for (const auto& [seq, digest] : intact) {
+    update.bind(digest, run_problem, seq).run();
+  }
 }
 
 }  // namespace fatune

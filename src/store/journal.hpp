@@ -47,4 +47,9 @@ class Journal {
                                                        std::int64_t except_run,
                                                        const Problem& problem, int repetition);
 
+/// For migrations that change what identifies a problem: gives the events whose digests begin with
+/// `former_problem` those that begin with the problem as it stands now. Other events are damaged,
+/// and stay so.
+void renew_digests(Database& database, std::int64_t run_problem, const Digest& former_problem);
+
 }  // namespace fatune

@@ -1,24 +1,22 @@
 #include "store/recall.hpp"
 
+#include <fmt/format.h>
+
 #include "core/error.hpp"
 #include "store/earlier_runs.hpp"
 #include "store/seal.hpp"
-#include "store/stored_outcome.hpp"
+#include "store/stored_entry.hpp"
 
 namespace fatune {
 namespace {
 
-/// An outcome with its samples, of the candidate, not itself repeated, of another run.
+/// An outcome with its samples, of the candidate, not itself repeated, of another run. Parameters:
+/// ?1 is the run under way, ?2 the plan.
 const std::string kOfCandidate =
-    "SELECT o.id, o.outcome, o.digest, o.run_problem FROM artifacts a "
-    "JOIN outcomes o ON o.artifact = a.id "
-    "JOIN run_problems rp ON rp.id = o.run_problem "
-    "JOIN problems p ON p.id = rp.problem "
-    "JOIN runs r ON r.id = rp.run "
-    "WHERE " +
-    std::string(kOfProblem) +
-    " AND a.key = ? AND o.launch = ? AND o.tried = 1 AND o.source IS NULL "
-    "AND r.conditions = ? AND r.id <> ? ";
+    "SELECT o.id, o.entry, o.run_problem FROM outcomes o "
+    "JOIN run_problems rp ON rp.id = o.run_problem JOIN runs r ON r.id = rp.run "
+    "WHERE r.id <> ?1 AND r.conditions = ?3 AND rp.problem = ?4 AND rp.repetition = ?5 "
+    "AND o.artifact_key = ?6 AND o.launch = ?7 AND o.tried = 1 AND o.source IS NULL AND ";
 
 const std::string kLatest = " ORDER BY o.id DESC LIMIT 1";
 
@@ -38,33 +36,29 @@ auto readable(const Database& database, Read read) -> std::optional<decltype(rea
 
 /// Whether the row that was found is what was looked for; see is_of_problem().
 bool is_of_candidate(Database& database, std::int64_t id, const StoredCandidate& candidate) {
-  Statement row = database.prepare(
-      "SELECT a.key, o.launch FROM outcomes o NOT INDEXED "
-      "JOIN artifacts a NOT INDEXED ON a.id = o.artifact WHERE o.id = ?");
+  Statement row =
+      database.prepare("SELECT artifact_key, launch FROM outcomes NOT INDEXED WHERE id = ?");
   row.bind(id);
   return row.step() && row.text(0) == candidate.artifact_key &&
          row.text(1) == launch_column(candidate.launch);
 }
 
-std::optional<Recalled> first(Database& database, Statement& found, const RunIdentity& identity,
-                              const StoredCandidate& candidate) {
+/// The latest of the candidate's outcomes that is as `condition` wants it.
+std::optional<Recalled> latest(Database& database, const RunIdentity& identity,
+                               std::int64_t except_run, const StoredCandidate& candidate,
+                               const std::string& condition) {
+  Statement found = database.prepare(kOfCandidate + condition + kLatest);
+  found.bind(except_run, identity.plan, identity.conditions, column_text(candidate.problem),
+             candidate.run, candidate.artifact_key, launch_column(candidate.launch));
   if (!found.step() || !is_of_candidate(database, found.integer(0), candidate) ||
-      !is_of_problem(database, found.integer(3), identity, candidate.problem, candidate.run)) {
+      !is_of_problem(database, found.integer(2), identity, candidate.problem, candidate.run)) {
     return std::nullopt;
   }
-
   const std::int64_t id = found.integer(0);
   return readable(database, [&] {
     check_outcome_seal(database, id);
-    return Recalled{read_outcome({found.text(1), load_samples(database, id), found.text(2)}), id};
+    return Recalled{load_entry(database, found.text(1), id).outcome, id};
   });
-}
-
-template <typename... More>
-void bind_candidate(Statement& statement, const StoredCandidate& candidate,
-                    const std::string& conditions, std::int64_t except_run, const More&... more) {
-  bind_problem(statement, candidate.problem, candidate.run, candidate.artifact_key,
-               launch_column(candidate.launch), conditions, except_run, more...);
 }
 
 }  // namespace
@@ -72,50 +66,34 @@ void bind_candidate(Statement& statement, const StoredCandidate& candidate,
 std::optional<Recalled> recall_unfinished(Database& database, const RunIdentity& identity,
                                           std::int64_t except_run,
                                           const StoredCandidate& candidate) {
-  Statement found =
-      database.prepare(kOfCandidate + "AND r.id IN (" + kUnfinishedRuns + ")" + kLatest);
-  bind_candidate(found, candidate, identity.conditions, except_run, except_run, identity.plan,
-
-                 identity.plan, identity.plan);
-  return first(database, found, identity, candidate);
+  return latest(database, identity, except_run, candidate,
+                fmt::format("r.id IN ({})", kUnfinishedRuns));
 }
 
 std::optional<Recalled> recall_measurement(Database& database, const std::string& conditions,
                                            std::int64_t except_run,
                                            const StoredCandidate& candidate) {
-  Statement found =
-      database.prepare(kOfCandidate + "AND o.kind IN ('measured', 'wrong_result')" + kLatest);
-  bind_candidate(found, candidate, conditions, except_run);
-  return first(database, found, {conditions, {}}, candidate);
+  return latest(database, {conditions, {}}, except_run, candidate,
+                "o.kind IN ('measured', 'wrong_result')");
 }
 
 std::optional<StoredProblem> recall_problem(Database& database, const RunIdentity& identity,
                                             std::int64_t except_run, const Problem& problem,
                                             int repetition) {
-  Statement found = database.prepare(
-      std::string("SELECT rp.id FROM run_problems rp JOIN problems p ON p.id = rp.problem WHERE ") +
-      kOfProblem + " AND rp.finished = 1 AND rp.run IN (" + kUnfinishedRuns +
-      ") ORDER BY rp.id DESC LIMIT 1");
-  bind_problem(found, problem, repetition, except_run, identity.plan, identity.plan, identity.plan);
-
-  if (!found.step() || !is_of_problem(database, found.integer(0), identity, problem, repetition)) {
-    return std::nullopt;
-  }
-  return readable(database, [&] { return load_problem(database, found.integer(0)); });
+  const auto found = find_unfinished_problem(database, identity, except_run, problem, repetition,
+                                             "rp.finished = 1");
+  return found ? readable(database, [&] { return load_problem(database, *found); }) : std::nullopt;
 }
 
 bool has_begun(Database& database, const RunIdentity& identity, std::int64_t except_run,
                const Problem& problem, int repetition) {
-  Statement found = database.prepare(
-      std::string("SELECT rp.id FROM run_problems rp JOIN problems p ON p.id = rp.problem WHERE ") +
-      kOfProblem + " AND rp.run IN (" + kUnfinishedRuns + ") LIMIT 1");
-  bind_problem(found, problem, repetition, except_run, identity.plan, identity.plan, identity.plan);
-  return found.step();
+  return find_unfinished_problem(database, identity, except_run, problem, repetition, "TRUE")
+      .has_value();
 }
 
 bool has_unfinished(Database& database, const RunIdentity& identity, std::int64_t except_run) {
   Statement found = database.prepare(kUnfinishedRuns);
-  found.bind(except_run, identity.plan, identity.plan, identity.plan);
+  found.bind(except_run, identity.plan);
   return found.step();
 }
 

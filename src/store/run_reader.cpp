@@ -1,94 +1,30 @@
 #include "store/run_reader.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "attention/flop.hpp"
 #include "core/error.hpp"
-#include "record/record_json.hpp"
-#include "store/problem_columns.hpp"
-#include "store/problem_details.hpp"
 #include "store/seal.hpp"
-#include "store/stored_outcome.hpp"
+#include "store/stored_entry.hpp"
 
 namespace fatune {
 namespace {
 
-template <typename Value>
-Value read_column(const Statement& row, int column) {
-  return read_record<Value>(parse_record(row.text(column)));
-}
-
-/// Columns from `first` on: batch, seq_len, heads, d_head, dtype, causal.
 std::optional<StoredRun> load_header(Database& database, std::int64_t run_id) {
-  Statement row = database.prepare(
-      "SELECT r.command_line, r.started_at, r.wall_s, r.complete, r.space, r.family, r.baseline, "
-      "d.limits, r.free_memory_bytes, r.policy, r.toolchain, r.busy_s, r.gpus "
-      "FROM runs r JOIN devices d ON d.id = r.device WHERE r.id = ?");
+  Statement row = database.prepare("SELECT header, complete, baseline FROM runs WHERE id = ?");
   row.bind(run_id);
   if (!row.step()) {
     return std::nullopt;
   }
   check_run_seal(database, run_id);
-  StoredRun run;
-  RunReport& header = run.header;
-  header.measured = true;
-  header.command_line = row.text(0);
-  header.started_at = row.text(1);
-  header.wall_s = row.real(2);
-  header.complete = row.flag(3);
-  header.space = row.text(4);
-  header.family = row.text(5);
-  if (!row.is_null(6)) {
-    run.baseline = read_column<Config>(row, 6);
+  StoredRun run{read_column<RunReport>(row, 0), {}, {}};
+  run.header.measured = true;
+  run.header.complete = row.flag(1);
+  if (!row.is_null(2)) {
+    run.baseline = read_column<Config>(row, 2);
   }
-  header.device = read_column<DeviceLimits>(row, 7);
-  header.device.free_memory_bytes = row.integer(8);
-  header.policy = read_column<MeasurePolicy>(row, 9);
-  header.toolchain = read_column<Toolchain>(row, 10);
-  header.busy_s = row.real(11);
-  header.gpus = row.small_integer(12);
   return run;
-}
-
-const char* const kEntryColumns =
-    "SELECT c.config, c.short_form, c.kernel_name, c.parameters, a.facts, a.key, "
-    "o.dynamic_smem_bytes, o.threads_per_block, o.blocks_per_sm, o.compile_ms, o.from_cache, "
-    "o.total_flop, o.rank, o.tie_group, o.relative_percent, o.source, o.id, o.outcome, o.digest, "
-    "o.same_code_as, o.pruned_by "
-    "FROM outcomes o LEFT JOIN configurations c ON c.id = o.configuration "
-    "LEFT JOIN artifacts a ON a.id = o.artifact WHERE o.run_problem = ? ORDER BY o.place, o.id";
-
-Outcome read_entry_outcome(Database& database, const Statement& row) {
-  const std::int64_t samples_of = row.is_null(15) ? row.integer(16) : row.integer(15);
-  return read_outcome({row.text(17), load_samples(database, samples_of), row.text(18)});
-}
-
-Entry read_entry(Database& database, const Statement& row) {
-  Entry entry;
-  entry.config = read_column<Config>(row, 0);
-  entry.short_form = row.text(1);
-  entry.kernel_name = row.text(2);
-  entry.parameters = read_parameters(row.text(3));
-  if (!row.is_null(4)) {
-    entry.facts = read_column<ResourceFacts>(row, 4);
-  }
-  entry.artifact_key = row.text(5);
-  entry.dynamic_smem_bytes = row.integer(6);
-  entry.threads_per_block = row.small_integer(7);
-  entry.blocks_per_sm = row.small_integer(8);
-  entry.compile_ms = row.real(9);
-  entry.from_cache = row.flag(10);
-  if (!row.is_null(11)) {
-    entry.total_flop = row.real(11);
-  }
-  entry.rank = row.small_integer(12);
-  entry.tie_group = row.small_integer(13);
-  entry.relative_percent = row.real(14);
-  entry.reused = !row.is_null(15);
-  entry.same_code_as = row.text(19);
-  entry.pruned_by = row.text(20);
-  entry.outcome = read_entry_outcome(database, row);
-  return entry;
 }
 
 std::vector<Entry>& list_for(const Entry& entry, StoredProblem& problem) {
@@ -100,67 +36,83 @@ std::vector<Entry>& list_for(const Entry& entry, StoredProblem& problem) {
 }
 
 void load_entries(Database& database, StoredProblem& problem) {
-  Statement rows = database.prepare(kEntryColumns);
+  Statement rows = database.prepare(
+      "SELECT id, entry, source FROM outcomes WHERE run_problem = ? ORDER BY place, id");
   rows.bind(problem.id);
   while (rows.step()) {
-    check_outcome_seal(database, rows.integer(16));
-    Entry entry = read_entry(database, rows);
+    const bool repeated = !rows.is_null(2);
+    check_outcome_seal(database, rows.integer(0));
+    Entry entry = load_entry(database, rows.text(1), rows.integer(repeated ? 2 : 0));
+    entry.reused = entry.reused || repeated;
     list_for(entry, problem).push_back(std::move(entry));
   }
 }
 
-void load_problems(Database& database, std::int64_t run_id, StoredRun& run) {
+std::vector<std::int64_t> problems_of(Database& database, std::int64_t run_id) {
   Statement rows = database.prepare("SELECT id FROM run_problems WHERE run = ? ORDER BY id");
-  rows.bind(run_id);
-  while (rows.step()) {
-    run.problems.push_back(load_problem(database, rows.integer(0)));
+  return rows.bind(run_id).integers();
+}
+
+void load_problems(Database& database, std::int64_t run_id, StoredRun& run) {
+  for (const std::int64_t id : problems_of(database, run_id)) {
+    run.problems.push_back(load_problem(database, id));
   }
 }
 
 double flop_per_us(const RunBest& best) { return literature_flop(best.problem) / best.time_us; }
 
-/// min() takes the other columns from the row that it finds: a documented property of SQLite.
+RunBest read_best(Database& database, std::int64_t outcome) {
+  check_outcome_seal(database, outcome);
+  Statement row = database.prepare(
+      "SELECT rp.problem, o.entry, o.time_us FROM outcomes o "
+      "JOIN run_problems rp ON rp.id = o.run_problem WHERE o.id = ?");
+  row.bind(outcome);
+  if (!row.step()) {
+    database.fail_damaged("an outcome is gone");
+  }
+  return {read_column<Problem>(row, 0), read_column<Entry>(row, 1).short_form, row.real(2)};
+}
+
+/// The fastest of a problem that no audit tried.
+std::optional<RunBest> best_of_problem(Database& database, std::int64_t run_problem) {
+  Statement row = database.prepare(
+      "SELECT id FROM outcomes WHERE run_problem = ? AND time_us > 0 AND audited = 0 "
+      "ORDER BY time_us LIMIT 1");
+  row.bind(run_problem);
+  return row.step() ? std::optional(read_best(database, row.integer(0))) : std::nullopt;
+}
+
 std::optional<RunBest> best_of(Database& database, std::int64_t run_id) {
-  Statement rows = database.prepare(
-      fmt::format("SELECT {}, c.short_form, min(o.time_us), o.id FROM run_problems rp "
-                  "JOIN problems p ON p.id = rp.problem JOIN outcomes o ON o.run_problem = rp.id "
-                  "LEFT JOIN configurations c ON c.id = o.configuration "
-                  "WHERE rp.run = ? AND o.time_us > 0 AND o.pruned_by = '' GROUP BY rp.id",
-                  kProblemColumns));
-  rows.bind(run_id);
   std::optional<RunBest> best;
-  while (rows.step()) {
-    check_outcome_seal(database, rows.integer(kProblemColumnCount + 2));
-    RunBest candidate{read_problem(rows, 0), rows.text(kProblemColumnCount),
-                      rows.real(kProblemColumnCount + 1)};
-    if (!best || flop_per_us(candidate) > flop_per_us(*best)) {
+  for (const std::int64_t id : problems_of(database, run_id)) {
+    check_problem_seal(database, id);
+    auto candidate = best_of_problem(database, id);
+    if (candidate && (!best || flop_per_us(*candidate) > flop_per_us(*best))) {
       best = std::move(candidate);
     }
   }
   return best;
 }
 
-void check_problem_seals(Database& database, std::int64_t run_id) {
-  Statement rows = database.prepare("SELECT id FROM run_problems WHERE run = ?");
-  rows.bind(run_id);
-  while (rows.step()) {
-    check_problem_seal(database, rows.integer(0));
-  }
+/// A text of a header, of which other parts may be missing.
+std::string header_text(const nlohmann::json& header, const char* pointer) {
+  const nlohmann::json::json_pointer at(pointer);
+  return header.contains(at) && header[at].is_string() ? header[at].get<std::string>()
+                                                       : std::string();
 }
 
 RunSummary read_summary(Database& database, const Statement& row) {
   const std::int64_t id = row.integer(0);
-
   check_run_seal(database, id);
-  check_problem_seals(database, id);
+  const nlohmann::json header = parse_record(row.text(1));
   return {id,
-          row.text(1),
-          row.text(2),
-          row.text(3),
-          row.flag(4),
+          header_text(header, "/started_at"),
+          header_text(header, "/device/name"),
+          header_text(header, "/command_line"),
+          row.flag(2),
+          row.integer(3),
+          row.integer(4),
           row.integer(5),
-          row.integer(6),
-          row.integer(7),
           best_of(database, id)};
 }
 
@@ -173,13 +125,12 @@ bool is_of_whole(const Database& database, const Error& error) {
 
 RunList list_runs(Database& database) {
   Statement rows = database.prepare(
-      "SELECT r.id, r.started_at, d.name, r.command_line, r.complete, "
+      "SELECT r.id, r.header, r.complete, "
       "(SELECT count(*) FROM run_problems rp WHERE rp.run = r.id), "
       "(SELECT count(*) FROM outcomes o JOIN run_problems rp ON rp.id = o.run_problem "
       " WHERE rp.run = r.id), "
       "(SELECT count(o.source) FROM outcomes o JOIN run_problems rp ON rp.id = o.run_problem "
-      " WHERE rp.run = r.id) "
-      "FROM runs r JOIN devices d ON d.id = r.device ORDER BY r.id DESC");
+      " WHERE rp.run = r.id) FROM runs r ORDER BY r.id DESC");
   RunList list;
   while (rows.step()) {
     try {
@@ -214,24 +165,15 @@ std::optional<StoredRun> load_run(Database& database, std::int64_t run_id) {
 
 StoredProblem load_problem(Database& database, std::int64_t run_problem) {
   check_problem_seal(database, run_problem);
-  Statement row = database.prepare(
-      fmt::format("SELECT {}, rp.repetition, rp.pruned, rp.invalid, rp.ranked, rp.details "
-                  "FROM run_problems rp JOIN problems p ON p.id = rp.problem WHERE rp.id = ?",
-                  kProblemColumns));
+  Statement row =
+      database.prepare("SELECT problem, repetition, ranked, report FROM run_problems WHERE id = ?");
   row.bind(run_problem);
-  StoredProblem problem;
   if (!row.step()) {
     database.fail_damaged("a problem is gone");
   }
-  problem.id = run_problem;
-  problem.report.problem = read_problem(row, 0);
-  problem.report.run = row.small_integer(kProblemColumnCount);
-  problem.report.pruned = row.integer(kProblemColumnCount + 1);
-  problem.report.invalid = row.integer(kProblemColumnCount + 2);
-  problem.ranked = row.flag(kProblemColumnCount + 3);
-  if (!row.is_null(kProblemColumnCount + 4)) {
-    read_details(row.text(kProblemColumnCount + 4), problem.report);
-  }
+  StoredProblem problem{run_problem, read_column<ProblemReport>(row, 3), row.flag(2)};
+  problem.report.problem = read_column<Problem>(row, 0);
+  problem.report.run = row.small_integer(1);
   load_entries(database, problem);
   return problem;
 }

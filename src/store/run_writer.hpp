@@ -58,13 +58,13 @@ class RunWriter {
   [[nodiscard]] std::int64_t run_problem() const { return problem_id_; }  ///< under way
 
  private:
-  std::int64_t configuration_id(const Entry& entry);
-  std::optional<std::int64_t> artifact_id(const Entry& entry, const std::string& code_hash);
   void place(const std::vector<Entry>& entries);
   void repeat_outcomes(std::int64_t source);
 
   Database& database_;
+  RunReport header_;
   std::map<std::string, std::string> source_hashes_;
+  std::map<std::string, std::int64_t> outcomes_;  ///< of the problem, by configuration
   std::int64_t run_id_ = 0;
   std::int64_t problem_id_ = 0;  ///< in run_problems
 };

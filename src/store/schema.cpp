@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "store/version4.hpp"
 
 namespace fatune {
 namespace {
@@ -152,7 +153,48 @@ constexpr std::string_view kVersion3 = R"sql(
 ALTER TABLE run_problems ADD COLUMN problem_details TEXT NOT NULL DEFAULT '';
 )sql";
 
-constexpr std::array kSteps{kVersion1, kVersion2, kVersion3};
+/// Entries, reports and headers become records, so that a new member of theirs needs no column.
+constexpr std::string_view kVersion4 = R"sql(
+CREATE TABLE runs_4 (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  complete INTEGER NOT NULL DEFAULT 0,
+  anew INTEGER NOT NULL,
+  conditions TEXT NOT NULL,
+  plan TEXT NOT NULL,
+  baseline TEXT,
+  seal TEXT,
+  header TEXT NOT NULL
+);
+CREATE TABLE run_problems_4 (
+  id INTEGER PRIMARY KEY,
+  run INTEGER NOT NULL REFERENCES runs,
+  problem TEXT NOT NULL,
+  repetition INTEGER NOT NULL,
+  ranked INTEGER NOT NULL DEFAULT 0,
+  finished INTEGER NOT NULL DEFAULT 0,
+  seal TEXT,
+  report TEXT NOT NULL
+);
+CREATE TABLE outcomes_4 (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  run_problem INTEGER NOT NULL REFERENCES run_problems,
+  place INTEGER,
+  source INTEGER REFERENCES outcomes,
+  artifact_key TEXT,
+  launch TEXT NOT NULL,
+  tried INTEGER NOT NULL,
+  kind TEXT NOT NULL,
+  time_us REAL,
+  audited INTEGER NOT NULL,
+  code_hash TEXT NOT NULL,
+  source_hash TEXT NOT NULL,
+  seal TEXT,
+  entry TEXT NOT NULL
+);
+)sql";
+
+constexpr std::array<SchemaStep, 4> kSteps{
+    {{kVersion1}, {kVersion2}, {kVersion3}, {kVersion4, convert_to_version_4}}};
 
 constexpr std::int64_t kApplicationId = 0x46415455;  // "FATU"; PRAGMA application_id
 
@@ -178,9 +220,9 @@ void check_not_newer(Database& database, std::size_t known) {
 
 }  // namespace
 
-std::span<const std::string_view> schema_steps() { return kSteps; }
+std::span<const SchemaStep> schema_steps() { return kSteps; }
 
-void migrate(Database& database, std::span<const std::string_view> steps) {
+void migrate(Database& database, std::span<const SchemaStep> steps) {
   check_ours(database);
   check_not_newer(database, steps.size());
   if (schema_version(database) == static_cast<std::int64_t>(steps.size())) {
@@ -189,8 +231,11 @@ void migrate(Database& database, std::span<const std::string_view> steps) {
   Transaction transaction(database);
   // Another process may have been faster.
   const auto done = static_cast<std::size_t>(schema_version(database));
-  for (const std::string_view step : steps.subspan(std::min(done, steps.size()))) {
-    database.execute(std::string(step));
+  for (const SchemaStep& step : steps.subspan(std::min(done, steps.size()))) {
+    database.execute(std::string(step.sql));
+    if (step.convert != nullptr) {
+      step.convert(database);
+    }
   }
   database.execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
   database.execute(fmt::format("PRAGMA user_version = {}", std::max(done, steps.size())));

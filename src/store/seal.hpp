@@ -5,14 +5,17 @@
 #include "store/database.hpp"
 
 // A seal is a digest over a row and all that other tables say of it, so that a damaged value is
-// never shown, or taken for another problem's. Rows that schema version 1 left have none, and pass.
+// never shown, or taken for another problem's. It covers every column that has a value, by its
+// name: a column that is added later, and has no value in earlier rows, leaves their seals valid.
 namespace fatune {
 
 // After each change of the row, in the same transaction. Ids are those of `runs`, `run_problems`
 // and `outcomes`.
-void seal_run(Database& database, std::int64_t id);  ///< its header, and how many problems it has
-void seal_problem(Database& database, std::int64_t id);  ///< the problem, and the order in it
-void seal_outcome(Database& database, std::int64_t id);  ///< all but its place and its samples
+void seal_run(Database& database, std::int64_t id);      ///< and how many problems it has
+void seal_problem(Database& database, std::int64_t id);  ///< and the order in it
+void seal_outcome(Database& database, std::int64_t id);  ///< and its samples and problem
+/// Every row whose seal is NULL, for migrations. Any other text is the seal of a damaged row.
+void seal_unsealed(Database& database);
 
 // These throw Error(bad_file) when the row is not as it was sealed.
 void check_run_seal(Database& database, std::int64_t id);

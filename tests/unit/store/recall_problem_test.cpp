@@ -160,13 +160,27 @@ TEST_F(RecallProblem, WhatIsDamagedIsNotTakenOver) {
   database_.execute("PRAGMA foreign_keys = OFF");
 
   for (const char* damage :
-       {"outcomes SET rank = 3 - rank WHERE rank > 0", "outcomes SET tie_group = 9 WHERE rank = 1",
-        "outcomes SET pruned_by = ''", "outcomes SET same_code_as = ''", "outcomes SET kind = 'x'",
-        "outcomes SET blocks_per_sm = 1", "outcomes SET run_problem = 99 WHERE rank = 1",
-        "samples SET us = us + 1 WHERE number = 2", "run_problems SET pruned = 0",
-        "run_problems SET details = replace(details, '30', '31')", "problems SET batch = 1",
-        "configurations SET short_form = 'x'",
-        "artifacts SET facts = replace(facts, '154', '1')"}) {
+       {"outcomes SET place = 3 - place WHERE place < 3",
+        "outcomes SET entry = json_set(entry, '$.rank', 3) WHERE place = 1",
+        "outcomes SET entry = json_set(entry, '$.tie_group', 9) WHERE place = 1",
+        "outcomes SET entry = json_set(entry, '$.pruned_by', '')",
+        "outcomes SET audited = 0",
+        "outcomes SET entry = json_set(entry, '$.same_code_as', '')",
+        "outcomes SET kind = 'x'",
+        "outcomes SET entry = json_set(entry, '$.blocks_per_sm', 1)",
+        "outcomes SET time_us = NULL",
+        "outcomes SET run_problem = 99 WHERE place = 1",
+        "outcomes SET artifact_key = 'x'",
+        "outcomes SET code_hash = 'x'",
+        "outcomes SET seal = NULL",
+        "outcomes SET entry = json_set(entry, '$.short_form', 'x')",
+        "outcomes SET entry = json_set(entry, '$.facts.registers_per_thread', 1)",
+        "samples SET us = us + 1 WHERE number = 2",
+        "samples SET number = 7 - number",
+        "run_problems SET report = json_set(report, '$.pruned', 0)",
+        "run_problems SET seal = NULL",
+        "run_problems SET report = replace(report, '30', '31')",
+        "run_problems SET problem = json_set(problem, '$.batch', 1)"}) {
     SCOPED_TRACE(damage);
 
     const Transaction rolled_back(database_);

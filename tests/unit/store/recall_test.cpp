@@ -1,7 +1,7 @@
 // Which stored outcomes stand for a new measurement.
 #include "store/recall.hpp"
 
-#include "store/stored_outcome.hpp"
+#include "store/stored_entry.hpp"
 
 #include "unit/store/run_samples.hpp"
 #include "unit/store/store_folder.hpp"

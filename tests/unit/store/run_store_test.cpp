@@ -148,12 +148,15 @@ TEST_F(RunStore, ADamagedSampleIsFoundAndNamed) {
   writer_.add(sample_entry(1, sample_measurement(100.0)), tried());
   database_.execute("UPDATE samples SET us = us + 1 WHERE number = 2");
   expect_store_error([&] { (void)load(); }, ExitCode::bad_file,
-                     {path_.string(), "run 1 cannot be read", "digest"});
+                     {path_.string(), "run 1 cannot be read", "seal"});
 }
 
 TEST_F(RunStore, ADamagedHeaderIsFoundAndNamed) {
-  for (const char* damage : {"policy = replace(policy, '3', '4')", "wall_s = 1", "space = 'x'",
-                             "complete = 1", "command_line = ''", "gpus = 8"}) {
+  for (const char* damage :
+       {"header = json_set(header, '$.policy.repeats', 4)",
+        "header = json_set(header, '$.wall_s', 1)", "header = json_set(header, '$.space', 'x')",
+        "complete = 1", "header = json_set(header, '$.command_line', '')",
+        "header = json_set(header, '$.gpus', 8)", "plan = 'x'", "baseline = NULL", "seal = NULL"}) {
     SCOPED_TRACE(damage);
     const Transaction rolled_back(database_);
     database_.execute("UPDATE runs SET " + std::string(damage));

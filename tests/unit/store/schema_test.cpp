@@ -7,9 +7,9 @@
 namespace fatune {
 namespace {
 
-constexpr std::string_view kStep1 = "CREATE TABLE a (x INTEGER); INSERT INTO a VALUES (41);";
-constexpr std::string_view kStep2 = "ALTER TABLE a ADD COLUMN y INTEGER; UPDATE a SET y = x + 1;";
-constexpr std::string_view kWrongStep = "UPDATE a SET x = 0; CREATE TABLE a (z INTEGER);";
+constexpr SchemaStep kStep1{"CREATE TABLE a (x INTEGER); INSERT INTO a VALUES (41);"};
+constexpr SchemaStep kStep2{"ALTER TABLE a ADD COLUMN y INTEGER; UPDATE a SET y = x + 1;"};
+constexpr SchemaStep kWrongStep{"UPDATE a SET x = 0; CREATE TABLE a (z INTEGER);"};
 
 class Schema : public StoreFolder {
  protected:
