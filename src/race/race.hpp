@@ -1,17 +1,11 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
-#include <random>
-#include <string>
-#include <vector>
 
-#include "core/candidate_list.hpp"
 #include "race/race_policy.hpp"
 #include "race/race_result.hpp"
-#include "race/raced_candidate.hpp"
-#include "race/round.hpp"
-#include "race/sentinel.hpp"
+#include "race/race_state.hpp"
+#include "race/round_course.hpp"
 
 namespace fatune {
 
@@ -69,7 +63,7 @@ class Race {
   /// time is positive and finite.
   void admit(CandidateId id, std::optional<double> admission_us = {}, bool kept_in = false);
   /// No more will join: the race may end.
-  void close() { closed_ = true; }
+  void close() { state_.closed = true; }
 
   /// `elapsed_s`: time spent on this problem so far; what the budget limits. Asking again before
   /// record() or withdraw() gives the same candidate. Whatever the budget, every candidate gets a
@@ -89,75 +83,14 @@ class Race {
   [[nodiscard]] RaceResult result() const;
 
  private:
-  enum class Phase { racing, finals, done };
-
-  // race.cpp: the course of a round
-  [[nodiscard]] bool in_round() const;
   void begin_round();
-  void end_round_if_complete();
+  void end_complete_rounds();
   void end_round();
-  void retake_round();
   void accept(bool off);
-  void keep(const RoundSample& sample, bool off);
-  [[nodiscard]] bool collects(CandidateId id) const;
-  void watch_sentinel();
+  void heed_admissions();
 
-  // race_bets.cpp: the leader, the bets against the others, and eliminations
-  [[nodiscard]] LosingEvidence fresh_evidence() const;
-  [[nodiscard]] std::optional<CandidateId> fastest_admission() const;
-  [[nodiscard]] AdmissionLoss admission_loss(double admission_us, double fastest_us) const;
-  void compare_admissions();
-  void place_bets(bool off);
-  void bet(const RoundSample& sample, bool off);
-  [[nodiscard]] bool is_beaten(CandidateId id) const;
-  std::vector<CandidateId> eliminate(int round);
-  [[nodiscard]] std::optional<double> leading_us(CandidateId id, std::size_t least) const;
-  void choose_leader();
-  bool reinstate_opponents_of(CandidateId withdrawn);
-
-  // race_phases.cpp: the members of a round, and the end of the race
-  [[nodiscard]] std::vector<CandidateId> members() const;
-  [[nodiscard]] std::vector<CandidateId> contenders() const;
-  [[nodiscard]] std::vector<CandidateId> unsampled() const;
-  [[nodiscard]] bool over_budget() const;
-  [[nodiscard]] bool may_abandon_round() const;
-  [[nodiscard]] StopReason end_of_race() const;
-  [[nodiscard]] StopReason end_of_finals() const;
-  [[nodiscard]] StopReason judge(const std::vector<CandidateId>& sampled) const;
-  [[nodiscard]] bool noise_is_due() const;
-  [[nodiscard]] std::size_t least_samples(const std::vector<CandidateId>& sampled) const;
-  [[nodiscard]] bool has_repeats(CandidateId id) const;
-  [[nodiscard]] std::vector<CandidateId> in_need_of_samples() const;
-  [[nodiscard]] bool fit_into_finals(const std::vector<CandidateId>& ids) const;
-  [[nodiscard]] bool is_needy(CandidateId id) const;
-  [[nodiscard]] bool few_are_left() const;
-  [[nodiscard]] std::vector<CandidateId> leader_tied_and_kept(std::vector<CandidateId> ids) const;
-  [[nodiscard]] bool can_still_win(CandidateId id) const;
-  [[nodiscard]] const Series& series_of(CandidateId id) const;
-  void advance();
-  void begin_finals(StopReason reason);
-  void back_to_racing();
-  void finish(StopReason reason);
-
-  RacePolicy policy_;
-  std::mt19937_64 random_;
-  CandidateList<RacedCandidate> candidates_;
-  std::vector<CandidateId> finalists_;
-  std::optional<Round> round_;
-  std::optional<CandidateId> leader_;
-  std::optional<CandidateId> sentinel_;
-  Sentinel sentinel_samples_;
-  Phase phase_ = Phase::racing;
-  StopReason stopped_because_ = StopReason::not_yet;
-  bool closed_ = false;
-  double elapsed_s_ = 0.0;
-  int rounds_ = 0;
-  int final_rounds_ = 0;
-  int retaken_rounds_ = 0;
-  std::int64_t samples_taken_ = 0;
-  std::int64_t samples_before_round_ = 0;
-  std::int64_t samples_retaken_ = 0;
-  std::vector<std::string> warnings_;
+  RaceState state_;
+  RoundCourse course_;
 };
 
 }  // namespace fatune

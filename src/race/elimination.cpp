@@ -1,0 +1,143 @@
+#include "race/elimination.hpp"
+
+#include <cstddef>
+
+namespace fatune {
+namespace {
+
+// With fewer samples a median does not identify the leader reliably.
+constexpr std::size_t kLeastToLead = 3;
+
+const RacedCandidate* fastest_admission(const CandidateList<RacedCandidate>& candidates) {
+  const RacedCandidate* fastest = nullptr;
+  for (const RacedCandidate& candidate : candidates) {
+    if (!candidate.withdrawn && candidate.admission_us &&
+        (fastest == nullptr || *candidate.admission_us < *fastest->admission_us)) {
+      fastest = &candidate;
+    }
+  }
+  return fastest;
+}
+
+AdmissionLoss admission_loss(double admission_us, double fastest_us, const RacePolicy& policy) {
+  if (admission_us > fastest_us * (1.0 + policy.hopeless_margin) &&
+      policy.admission_may_eliminate) {
+    return AdmissionLoss::hopeless;
+  }
+  return admission_us > fastest_us * (1.0 + policy.admission_margin) ? AdmissionLoss::gross
+                                                                     : AdmissionLoss::none;
+}
+
+Loss loss_of(double ratio, const RacePolicy& policy) {
+  return ratio > 1.0 + policy.gross_margin   ? Loss::gross
+         : ratio > 1.0 + policy.clear_margin ? Loss::clear
+         : ratio > 1.0 + policy.margin       ? Loss::slight
+                                             : Loss::none;
+}
+
+void bet(const RoundSample& sample, double leader_us, bool off, RaceState& state) {
+  RacedCandidate& candidate = state.candidates.at(sample.candidate);
+  if (sample.candidate == state.leader || !candidate.in_contention()) {
+    return;
+  }
+  candidate.opponents.insert(*state.leader);
+  // Bets at even odds also count rounds that are off, even discarded ones: counting only the rounds
+  // in which the sentinel was not slow would favour the sentinel, which may be the leader. Bets on
+  // clear and gross losses leave such rounds out, because the assumption that these losses are rare
+  // does not cover them.
+  candidate.evidence.add(loss_of(sample.time_us / leader_us, state.policy), !off);
+}
+
+bool is_beaten(const RacedCandidate& candidate, const RacePolicy& policy) {
+  const bool has_time =
+      !candidate.race.empty() || (candidate.admission_us && policy.admission_may_eliminate);
+  return has_time && !candidate.kept_in &&
+         candidate.evidence.stake() * policy.false_elimination >= 1.0;
+}
+
+std::optional<double> leading_us(const RacedCandidate& candidate, std::size_t least) {
+  const Series& series = candidate.finals.size() >= least ? candidate.finals : candidate.race;
+  return series.size() < least ? std::nullopt : std::optional(series.median_us());
+}
+
+}  // namespace
+
+LosingEvidence fresh_evidence(const RacePolicy& policy) {
+  return LosingEvidence({policy.clear_chance, policy.gross_chance, policy.hopeless_chance});
+}
+
+bool compare_admissions(RaceState& state) {
+  const RacedCandidate* fastest = fastest_admission(state.candidates);
+  if (state.policy.strategy != Strategy::race || state.phase != RacePhase::racing ||
+      fastest == nullptr) {
+    return false;
+  }
+  const double fastest_us = *fastest->admission_us;
+  for (RacedCandidate& candidate : state.candidates) {
+    if (!candidate.in_contention() || !candidate.admission_us) {
+      continue;
+    }
+    const AdmissionLoss loss = admission_loss(*candidate.admission_us, fastest_us, state.policy);
+    candidate.evidence.set_admission(loss);
+    if (loss != AdmissionLoss::none) {
+      candidate.opponents.insert(fastest->id);
+    }
+  }
+  return true;
+}
+
+void place_bets(const Round& round, bool off, RaceState& state) {
+  // Chosen before the round: that is what the evidence's guarantee rests on.
+  const auto leader_us = state.leader ? round.time_us_of(*state.leader) : std::nullopt;
+  if (state.policy.strategy == Strategy::race && leader_us) {
+    for (const RoundSample& sample : round.samples()) {
+      bet(sample, *leader_us, off, state);
+    }
+  }
+}
+
+std::vector<CandidateId> eliminate(int round, RaceState& state) {
+  std::vector<CandidateId> losers;
+  for (RacedCandidate& candidate : state.candidates) {
+    if (candidate.in_contention() && is_beaten(candidate, state.policy)) {
+      candidate.eliminated_in_round = candidate.race.empty() ? 0 : round;
+      losers.push_back(candidate.id);
+    }
+  }
+  return losers;
+}
+
+void choose_leader(RaceState& state) {
+  const auto ids = state.phase == RacePhase::finals ? finalists(state) : contenders(state);
+  const auto look = [&](const auto& time_of) {
+    state.leader.reset();
+    double fastest_us = 0.0;
+    for (const CandidateId id : ids) {
+      const std::optional<double> time_us = time_of(state.candidates.at(id));
+      if (time_us && (!state.leader || *time_us < fastest_us)) {
+        state.leader = id;
+        fastest_us = *time_us;
+      }
+    }
+    return state.leader.has_value();
+  };
+  static_cast<void>(
+      look([](const RacedCandidate& candidate) { return leading_us(candidate, kLeastToLead); }) ||
+      look([](const RacedCandidate& candidate) { return leading_us(candidate, 1); }) ||
+      look([](const RacedCandidate& candidate) { return candidate.admission_us; }));
+}
+
+bool reinstate_opponents_of(CandidateId withdrawn, RaceState& state) {
+  bool someone_returns = false;
+  for (RacedCandidate& candidate : state.candidates) {
+    if (candidate.opponents.count(withdrawn) > 0) {
+      someone_returns = someone_returns || (candidate.eliminated_in_round && !candidate.withdrawn);
+      candidate.opponents.clear();
+      candidate.evidence = fresh_evidence(state.policy);
+      candidate.eliminated_in_round.reset();
+    }
+  }
+  return someone_returns;
+}
+
+}  // namespace fatune

@@ -1,0 +1,123 @@
+#include "race/phases.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "race/precision.hpp"
+#include "race/stopping.hpp"
+
+namespace fatune {
+namespace {
+
+// An interval at 95 % needs six samples; finals with fewer say less than the race.
+constexpr int kLeastUsefulFinals = 6;
+
+std::vector<CandidateId> in_need_of_samples(const RaceState& state) {
+  std::vector<CandidateId> ids = contenders(state);
+  if (state.policy.strategy == Strategy::race && fit_into_finals(state, ids)) {
+    std::erase_if(ids, [&](CandidateId id) { return id != state.leader && !is_needy(state, id); });
+  }
+  return ids;
+}
+
+bool can_still_win(const RaceState& state, CandidateId id) {
+  const auto ratio = ratio_interval(state.candidates.at(id), state.candidates.at(*state.leader),
+                                    state.policy.confidence);
+  return id == state.leader || !ratio || ratio->low <= 1.0 + state.policy.margin;
+}
+
+std::vector<CandidateId> choose_finalists(const RaceState& state) {
+  std::vector<CandidateId> ids = contenders(state);
+  std::erase_if(ids, [&](CandidateId id) {
+    return !state.candidates.at(id).kept_in && !can_still_win(state, id);
+  });
+  const auto key = [&](CandidateId id) {
+    const RacedCandidate& candidate = state.candidates.at(id);
+    return std::tuple(!candidate.kept_in, candidate.race.median_us());
+  };
+  std::stable_sort(ids.begin(), ids.end(),
+                   [&](CandidateId a, CandidateId b) { return key(a) < key(b); });
+  ids.resize(std::min(ids.size(), static_cast<std::size_t>(state.policy.most_finalists)));
+  return ids;
+}
+
+void begin_finals(StopReason reason, RaceState& state) {
+  state.stopped_because = reason;
+  const bool has_finals = state.policy.strategy == Strategy::race && !contenders(state).empty();
+  state.chosen = has_finals ? choose_finalists(state) : std::vector<CandidateId>{};
+  state.phase = has_finals ? RacePhase::finals : RacePhase::done;
+}
+
+void forget_finals(RaceState& state) {
+  for (RacedCandidate& candidate : state.candidates) {
+    candidate.finals = {};
+  }
+  state.final_rounds = 0;
+}
+
+void finish(StopReason reason, RaceState& state) {
+  if (state.stopped_because != StopReason::budget) {
+    state.stopped_because = reason;
+  }
+  state.phase = RacePhase::done;
+  if (state.final_rounds < kLeastUsefulFinals &&
+      state.final_rounds < state.policy.least_final_rounds) {
+    state.warnings.push_back(
+        fmt::format("the budget ended after {} rounds of the finals: the contenders' times are "
+                    "those of the race",
+                    state.final_rounds));
+    forget_finals(state);
+  }
+}
+
+}  // namespace
+
+void advance(RaceState& state) {
+  if (state.phase == RacePhase::racing && state.closed) {
+    const StopReason reason = end_of_race(state);
+    if (reason != StopReason::not_yet) {
+      begin_finals(reason, state);
+    }
+  }
+  if (state.phase == RacePhase::finals) {
+    const StopReason reason = end_of_finals(state);
+    if (reason != StopReason::not_yet) {
+      finish(reason, state);
+    }
+  }
+}
+
+void back_to_racing(RaceState& state) {
+  forget_finals(state);
+  state.stopped_because = StopReason::not_yet;
+  state.phase = RacePhase::racing;
+}
+
+std::vector<CandidateId> next_members(const RaceState& state) {
+  if (state.phase == RacePhase::done || (state.phase == RacePhase::racing && !state.closed &&
+                                         end_of_race(state) != StopReason::not_yet)) {
+    return {};  // racing: it could end, but others may still join
+  }
+  std::vector<CandidateId> ids = state.phase == RacePhase::finals ? finalists(state)
+                                 : over_budget(state)             ? unsampled(state)
+                                                                  : in_need_of_samples(state);
+  std::erase_if(ids, [&](CandidateId id) { return !collects(state, id); });
+  return ids;
+}
+
+bool collects(const RaceState& state, CandidateId id) {
+  if (state.phase == RacePhase::finals) {
+    const std::vector<CandidateId> ids = finalists(state);
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
+  }
+  return state.candidates.at(id).in_contention() && !has_repeats(state, id);
+}
+
+bool may_abandon_round(const RaceState& state) {
+  return over_budget(state) && unsampled(state).empty();
+}
+
+}  // namespace fatune

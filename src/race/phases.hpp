@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include "race/race_state.hpp"
+
+namespace fatune {
+
+/// Goes over to the finals when the race can end, and ends the finals when those can.
+void advance(RaceState& state);
+
+/// The finals begin anew from the race: a candidate that they counted on was withdrawn.
+void back_to_racing(RaceState& state);
+
+/// The candidates whose samples the next round is to take; none: others may still join, or the race
+/// is over.
+[[nodiscard]] std::vector<CandidateId> next_members(const RaceState& state);
+
+/// Whether a sample of the candidate is kept. The sentinel may be in a round without that.
+[[nodiscard]] bool collects(const RaceState& state, CandidateId id);
+
+/// Whether the time is used up, so that the round under way need not be finished.
+[[nodiscard]] bool may_abandon_round(const RaceState& state);
+
+}  // namespace fatune

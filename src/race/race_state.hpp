@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/candidate_list.hpp"
+#include "race/race_policy.hpp"
+#include "race/race_result.hpp"
+#include "race/raced_candidate.hpp"
+
+namespace fatune {
+
+enum class RacePhase { racing, finals, done };
+
+/// How far a race is, without the round under way. Plain data: elimination.hpp and phases.hpp have
+/// the rules that read and change it.
+struct RaceState {
+  RacePolicy policy;
+  CandidateList<RacedCandidate> candidates{};
+  std::optional<CandidateId> leader{};
+  RacePhase phase = RacePhase::racing;
+  std::vector<CandidateId> chosen{};  ///< for the finals, with those eliminated there since
+  /// Before the end of the finals, the reason for which they began.
+  StopReason stopped_because = StopReason::not_yet;
+  bool closed = false;
+  double elapsed_s = 0.0;
+  int rounds = 0;  ///< accepted ones
+  int final_rounds = 0;
+  std::vector<std::string> warnings{};
+};
+
+/// Those that can win, in the order of admission.
+[[nodiscard]] std::vector<CandidateId> contenders(const RaceState& state);
+/// Contenders without an accepted sample.
+[[nodiscard]] std::vector<CandidateId> unsampled(const RaceState& state);
+/// Those chosen for the finals that have not been eliminated.
+[[nodiscard]] std::vector<CandidateId> finalists(const RaceState& state);
+
+}  // namespace fatune

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <vector>
+
+#include "race/race_policy.hpp"
+#include "race/round.hpp"
+#include "race/sentinel.hpp"
+
+namespace fatune {
+
+/// The rounds of a race, one after another. The fastest of the first one becomes the sentinel,
+/// which is in every round from then on.
+class RoundCourse {
+ public:
+  explicit RoundCourse(const RacePolicy& policy)
+      : random_(policy.seed), sentinel_samples_(policy.sentinel_tolerance) {}
+
+  /// Lines up the candidates, and the sentinel, in place of the round before.
+  void begin(std::vector<CandidateId> members, const RacePolicy& policy);
+  /// The round under way, if there is one.
+  [[nodiscard]] const std::optional<Round>& round() const { return round_; }
+  /// Whether a sample of the round under way has been taken.
+  [[nodiscard]] bool has_samples() const {
+    return round_ && samples_taken_ > samples_before_round_;
+  }
+  /// A sample of round()->next().
+  void record(double time_us, bool throttled);
+  /// The candidate leaves the round under way, and is the sentinel no more.
+  void drop(CandidateId candidate, const RacePolicy& policy);
+  void abandon() { round_.reset(); }
+
+  /// Whether the sentinel's sample in the round is far from its usual ones.
+  [[nodiscard]] bool is_off() const;
+  [[nodiscard]] bool may_retake(const RacePolicy& policy) const;
+  /// Begins the round anew without the losers.
+  void retake(const std::vector<CandidateId>& losers);
+  /// The round counts: its samples are the sentinel's latest. Precondition: it has samples.
+  void accept();
+
+  [[nodiscard]] std::optional<CandidateId> sentinel() const { return sentinel_; }
+  [[nodiscard]] double drift_percent() const { return sentinel_samples_.drift_percent(); }
+  [[nodiscard]] std::int64_t samples_taken() const { return samples_taken_; }
+  [[nodiscard]] std::int64_t samples_retaken() const { return samples_retaken_; }
+
+ private:
+  std::mt19937_64 random_;
+  std::optional<Round> round_;
+  std::optional<CandidateId> sentinel_;
+  Sentinel sentinel_samples_;
+  int retaken_rounds_ = 0;
+  std::int64_t samples_taken_ = 0;
+  std::int64_t samples_before_round_ = 0;
+  std::int64_t samples_retaken_ = 0;
+};
+
+}  // namespace fatune

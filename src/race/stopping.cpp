@@ -1,0 +1,132 @@
+#include "race/stopping.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+
+#include "race/precision.hpp"
+
+namespace fatune {
+namespace {
+
+// Looking at the noise only every so many rounds leaves few chances to stop by accident.
+constexpr int kNoiseStep = 32;
+
+const Series& series_of(const RaceState& state, CandidateId id) {
+  return state.phase == RacePhase::finals ? state.candidates.at(id).finals
+                                          : state.candidates.at(id).race;
+}
+
+std::size_t least_samples(const RaceState& state, const std::vector<CandidateId>& sampled) {
+  std::size_t least = std::numeric_limits<std::size_t>::max();
+  for (const CandidateId id : sampled) {
+    least = std::min(least, series_of(state, id).size());
+  }
+  return least;
+}
+
+bool noise_is_due(const RaceState& state) {
+  return (state.phase == RacePhase::finals ? state.final_rounds : state.rounds) % kNoiseStep == 0;
+}
+
+StopReason judge(const RaceState& state, const std::vector<CandidateId>& sampled) {
+  const double target_ci =
+      state.phase == RacePhase::finals ? state.policy.target_ci : state.policy.race_ci;
+  std::size_t vague = 0;
+  std::size_t stuck = 0;
+  for (const CandidateId id : sampled) {
+    const Series& series = series_of(state, id);
+    const auto width = relative_half_width(series, state.policy.confidence);
+    if (!width || *width > target_ci) {
+      ++vague;
+      stuck += static_cast<std::size_t>(noise_is_due(state) &&
+                                        series.size() >= std::size_t{kNoiseStep} &&
+                                        stopped_narrowing(series, state.policy.confidence));
+    }
+  }
+  if (vague == 0) {
+    return StopReason::target;
+  }
+  if (2 * stuck > vague) {
+    return StopReason::noise;
+  }
+  return least_samples(state, sampled) >= static_cast<std::size_t>(state.policy.most_rounds)
+             ? StopReason::round_limit
+             : StopReason::not_yet;
+}
+
+std::vector<CandidateId> leader_tied_and_kept(const RaceState& state,
+                                              std::vector<CandidateId> ids) {
+  std::erase_if(ids, [&](CandidateId id) {
+    const auto ratio =
+        id == state.leader || state.candidates.at(id).kept_in
+            ? std::nullopt
+            : ratio_interval(state.candidates.at(id), state.candidates.at(*state.leader),
+                             state.policy.confidence);
+    return ratio && ratio->low > 1.0;
+  });
+  return ids;
+}
+
+bool few_are_left(const RaceState& state) {
+  const std::vector<CandidateId> ids = contenders(state);
+  return fit_into_finals(state, ids) &&
+         std::none_of(ids.begin(), ids.end(), [&](CandidateId id) { return is_needy(state, id); });
+}
+
+}  // namespace
+
+bool over_budget(const RaceState& state) {
+  if (!state.policy.budget_s) {
+    return false;
+  }
+  const bool keep_some =
+      state.phase == RacePhase::racing && state.policy.strategy == Strategy::race;
+  const double share = keep_some ? 1.0 - state.policy.finals_budget_share : 1.0;
+  return state.elapsed_s >= *state.policy.budget_s * share;
+}
+
+bool fit_into_finals(const RaceState& state, const std::vector<CandidateId>& ids) {
+  return ids.size() <= static_cast<std::size_t>(state.policy.most_finalists);
+}
+
+bool is_needy(const RaceState& state, CandidateId id) {
+  // A candidate that joins later may eliminate it, so one sample is enough until then.
+  const int least = state.closed ? state.policy.least_race_samples : 1;
+  return state.candidates.at(id).race.size() < static_cast<std::size_t>(least);
+}
+
+bool has_repeats(const RaceState& state, CandidateId id) {
+  return state.policy.strategy == Strategy::exhaustive &&
+         state.candidates.at(id).race.size() >= static_cast<std::size_t>(state.policy.repeats);
+}
+
+StopReason end_of_race(const RaceState& state) {
+  const std::vector<CandidateId> ids = contenders(state);
+  if (ids.empty()) {
+    return StopReason::nobody_left;
+  }
+  if (!unsampled(state).empty()) {
+    return StopReason::not_yet;
+  }
+  if (over_budget(state)) {
+    return StopReason::budget;
+  }
+  if (state.policy.strategy == Strategy::exhaustive) {
+    const auto has_all = [&](CandidateId id) { return has_repeats(state, id); };
+    return std::all_of(ids.begin(), ids.end(), has_all) ? StopReason::fixed_count
+                                                        : StopReason::not_yet;
+  }
+  return few_are_left(state) ? StopReason::target : judge(state, leader_tied_and_kept(state, ids));
+}
+
+StopReason end_of_finals(const RaceState& state) {
+  if (over_budget(state)) {
+    return StopReason::budget;
+  }
+  return state.final_rounds < state.policy.least_final_rounds
+             ? StopReason::not_yet
+             : judge(state, leader_tied_and_kept(state, finalists(state)));
+}
+
+}  // namespace fatune
