@@ -10,7 +10,9 @@
 
 namespace fatune {
 
-/// FNV-1a of 64 bits: against damage, not against people.
+/// FNV-1a of 64 bits: against damage, not against people. Written here, and not taken from a
+/// library, because users' databases hold these digests, which must stay readable: another
+/// algorithm would need this one beside it.
 /// Source: http://www.isthe.com/chongo/tech/comp/fnv/
 class Digest {
  public:
