@@ -80,8 +80,4 @@ DeviceLimits load_device_limits(const FileTree& tree, Arch arch) {
   return limits;
 }
 
-std::string representative_device(const FileTree& tree, Arch arch) {
-  return load_device_file(tree, arch).root().at("product").text();
-}
-
 }  // namespace fatune

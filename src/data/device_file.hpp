@@ -14,9 +14,6 @@ namespace fatune {
 /// Error(usage) listing the known architectures when there is no such file.
 [[nodiscard]] DeviceLimits load_device_limits(const FileTree& tree, Arch arch);
 
-/// The product whose figures load_device_limits gives: "NVIDIA H200 SXM".
-[[nodiscard]] std::string representative_device(const FileTree& tree, Arch arch);
-
 /// Architectures with a device file, oldest first.
 [[nodiscard]] std::vector<Arch> known_archs(const FileTree& tree);
 

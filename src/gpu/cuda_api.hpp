@@ -75,12 +75,10 @@ extern "C" CUresult CUDAAPI cuProfilerStop();
   X(cuMemsetD32Async)                            \
   X(cuMemcpyHtoDAsync)                           \
   X(cuMemcpyDtoHAsync)                           \
-  X(cuMemcpyDtoDAsync)                           \
   X(cuStreamCreate)                              \
   X(cuStreamDestroy)                             \
   X(cuStreamSynchronize)                         \
   X(cuStreamQuery)                               \
-  X(cuStreamWaitValue32)                         \
   X(cuEventCreate)                               \
   X(cuEventDestroy)                              \
   X(cuEventRecord)                               \

@@ -79,15 +79,4 @@ void copy_to_host_async(void* target, DevicePtr source, std::int64_t bytes, cons
         "cuMemcpyDtoHAsync");
 }
 
-void copy_on_device_async(DevicePtr target, DevicePtr source, std::int64_t bytes,
-                          const Stream& stream) {
-  check(api().cuMemcpyDtoDAsync(target, source, checked_size(bytes), raw(stream)),
-        "cuMemcpyDtoDAsync");
-}
-
-void wait_for_flag_async(DevicePtr flag, std::uint32_t value, const Stream& stream) {
-  check(api().cuStreamWaitValue32(raw(stream), flag, value, CU_STREAM_WAIT_VALUE_GEQ),
-        "cuStreamWaitValue32");
-}
-
 }  // namespace fatune::gpu

@@ -59,11 +59,5 @@ void fill_bytes_async(DevicePtr target, std::uint8_t value, std::int64_t bytes, 
 void fill_words_async(DevicePtr target, std::uint32_t value, std::int64_t words, const Stream&);
 void copy_to_device_async(DevicePtr target, const void* source, std::int64_t bytes, const Stream&);
 void copy_to_host_async(void* target, DevicePtr source, std::int64_t bytes, const Stream&);
-void copy_on_device_async(DevicePtr target, DevicePtr source, std::int64_t bytes, const Stream&);
-
-/// Holds the stream until the 32-bit word at `flag` (a PinnedBuffer's address, 4-byte aligned) is
-/// `value` or more, by serial comparison. No kernel runs meanwhile; there is no timeout: whoever
-/// queues it must write the flag in every case.
-void wait_for_flag_async(DevicePtr flag, std::uint32_t value, const Stream&);
 
 }  // namespace fatune::gpu

@@ -107,11 +107,6 @@ MemoryPlan plan_memory(const Problem& problem, const MeasurePolicy& policy,
           plan_stage(small_problem(problem)), policy.flush_l2 ? 2 * limits.l2_bytes : 0};
 }
 
-std::int64_t required_bytes(const Problem& problem, const MeasurePolicy& policy,
-                            const DeviceLimits& limits) {
-  return plan_memory(problem, policy, limits).total_bytes();
-}
-
 void check_fits(const Problem& problem, const MeasurePolicy& policy, const DeviceLimits& limits) {
   const MemoryPlan plan = plan_memory(problem, policy, limits);
   const std::int64_t usable = std::max<std::int64_t>(0, limits.free_memory_bytes - kReserveBytes);

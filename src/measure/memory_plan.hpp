@@ -53,10 +53,6 @@ inline constexpr std::int64_t kTensorAlignmentBytes = 256;
 [[nodiscard]] MemoryPlan plan_memory(const Problem& problem, const MeasurePolicy& policy,
                                      const DeviceLimits& limits);
 
-/// Total of plan_memory().
-[[nodiscard]] std::int64_t required_bytes(const Problem& problem, const MeasurePolicy& policy,
-                                          const DeviceLimits& limits);
-
 /// Throws Error(too_large), with what is needed for what and what is free, unless the plan fits
 /// `limits.free_memory_bytes` (less a reserve for modules and the driver). Allocates nothing.
 void check_fits(const Problem& problem, const MeasurePolicy& policy, const DeviceLimits& limits);

@@ -162,12 +162,6 @@ CUresult cuStreamQuery(CUstream) {
   return CUDA_SUCCESS;
 }
 
-/// Nothing waits: all earlier work is done and the host opens the flag later.
-CUresult cuStreamWaitValue32(CUstream, CUdeviceptr, cuuint32_t, unsigned) {
-  FAKE_GATE("cuStreamWaitValue32");
-  return CUDA_SUCCESS;
-}
-
 CUresult cuEventCreate(CUevent* event, unsigned) {
   FAKE_GATE("cuEventCreate");
   return create<FakeEvent>(event);

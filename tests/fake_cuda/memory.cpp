@@ -108,10 +108,4 @@ CUresult cuMemcpyDtoHAsync(void* target, CUdeviceptr source, std::size_t bytes, 
   return CUDA_SUCCESS;
 }
 
-CUresult cuMemcpyDtoDAsync(CUdeviceptr target, CUdeviceptr source, std::size_t bytes, CUstream) {
-  FAKE_GATE("cuMemcpyDtoDAsync");
-  std::memmove(host(target), host(source), bytes);
-  return CUDA_SUCCESS;
-}
-
 }  // extern "C"

@@ -37,51 +37,10 @@ TEST(ConfigText, EveryConfigurationOfEverySpaceRoundTrips) {
         ASSERT_EQ(parse_config(flash(), "| " + short_form(flash(), config) + " |"), config);
         ASSERT_EQ(parse_config(flash(), "void " + kernel_name(flash(), config) + "(Args)"), config);
         ASSERT_EQ(parse_config(flash(), typed_form(config)), config);
-        const std::string json = config_to_json(flash(), config).dump();
-        ASSERT_EQ(config_from_json(flash(), nlohmann::json::parse(json)), config);
       }
     }
   }
   EXPECT_EQ(configs, 256U + 7U + 84U + (256U + 84U) + 256U);  // the slices make up tune again
-}
-
-TEST(ConfigText, JsonNamesValuesInOrder) {
-  const Config config = fixtures::flash_config("(BF16, 64, 128, 32, 8): async+load_0_2_2_tiles");
-  EXPECT_EQ(config_to_json(flash(), config).dump(),
-            R"({"dtype":"BF16","d_head":64,"B_r":128,"B_c":32,"n_warps":8,"async_copy":true,)"
-            R"("eager_load_blocks":false,"swizzled":false,"Q_mma_load_K_tiles":0,)"
-            R"("K_mma_load_K_tiles":2,"V_mma_load_K_tiles":2,"mma_double_buffer_loads":false,)"
-            R"("optimized_softmax":false})");
-}
-
-TEST(ConfigText, JsonErrorsNameTheMember) {
-  const Config config = fixtures::flash_config("(BF16, 64, 128, 32, 8): load_0_2_2_tiles");
-  const nlohmann::json good = config_to_json(flash(), config);
-  const auto expect_bad = [](const nlohmann::json& value, const std::vector<std::string>& parts) {
-    fixtures::expect_error([&] { (void)config_from_json(flash(), value); }, ExitCode::usage, parts);
-  };
-  nlohmann::json bad = good;
-  bad.erase("B_r");
-  expect_bad(bad, {"has no 'B_r'"});
-  bad = good;
-  bad["B_r"] = "64";
-  expect_bad(bad, {"\"64\" is not a value of B_r", "64, 128, 256"});
-  bad["B_r"] = -64;
-  expect_bad(bad, {"'-64' is not a value of B_r"});
-  bad["B_r"] = 64.5;
-  expect_bad(bad, {"64.5 is not a value of B_r"});
-  bad = good;
-  bad["dtype"] = 5;
-  expect_bad(bad, {"5 is not a value of dtype", "FP16, BF16"});
-  bad["dtype"] = "\xff";
-  expect_bad(bad, {"is not a value of dtype"});
-  bad = good;
-  bad["swizzled"] = 1;
-  expect_bad(bad, {"1 is not a value of swizzled"});
-  bad = good;
-  bad["b_r"] = 64;
-  expect_bad(bad, {"no parameter 'b_r'"});
-  expect_bad(nlohmann::json::array(), {"is an object, not array"});
 }
 
 TEST(ConfigText, NamedValuesAreTexts) {
