@@ -1,9 +1,10 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string_view>
+
+#include "core/is_among.hpp"
 
 namespace fatune {
 
@@ -59,9 +60,7 @@ inline constexpr std::array kProbeKinds{InputKind::large_logits, InputKind::domi
 
 /// The probe kinds that are about values: their errors show in a few tiles, whatever the lengths.
 inline constexpr std::array kValueKinds{InputKind::extreme_scores, InputKind::large_values};
-[[nodiscard]] constexpr bool is_about_values(InputKind kind) {
-  return std::find(kValueKinds.begin(), kValueKinds.end(), kind) != kValueKinds.end();
-}
+[[nodiscard]] constexpr bool is_about_values(InputKind kind) { return is_among(kind, kValueKinds); }
 
 [[nodiscard]] constexpr std::string_view input_kind_name(InputKind kind) {
   return kInputKindTexts.at(static_cast<std::size_t>(kind)).name;

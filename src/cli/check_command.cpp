@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <limits>
 #include <memory>
 #include <string>
@@ -7,6 +6,7 @@
 #include "cli/option_groups.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text_option.hpp"
+#include "core/is_among.hpp"
 
 namespace fatune {
 namespace {
@@ -17,7 +17,7 @@ void add_tools(const std::vector<std::string>& texts, CheckOptions& options) {
   std::vector<SanitizerTool>& tools = options.sanitizers;
   for (const std::string& text : texts) {
     for (const SanitizerTool tool : parse_sanitizer_tools(text)) {
-      if (std::find(tools.begin(), tools.end(), tool) == tools.end()) {
+      if (!is_among(tool, tools)) {
         tools.push_back(tool);
       }
     }

@@ -1,6 +1,5 @@
 #include "cli/numbers.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <system_error>
@@ -8,34 +7,15 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/is_among.hpp"
+#include "core/text_parts.hpp"
 
 namespace fatune {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) {
-    return {};
-  }
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
-std::vector<std::string_view> split_at_commas(std::string_view text) {
-  std::vector<std::string_view> parts;
-  while (true) {
-    const std::size_t comma = text.find(',');
-    parts.push_back(trimmed(text.substr(0, comma)));
-    if (comma == std::string_view::npos) {
-      return parts;
-    }
-    text.remove_prefix(comma + 1);
-  }
-}
-
 template <typename T>
 void append_new(std::vector<T>& values, T value) {
-  if (std::find(values.begin(), values.end(), value) == values.end()) {
+  if (!is_among(value, values)) {
     values.push_back(value);
   }
 }
@@ -51,6 +31,18 @@ void check_not_empty(std::string_view part, std::string_view list, const std::st
 }
 
 }  // namespace
+
+std::vector<std::string_view> split_at_commas(std::string_view text) {
+  std::vector<std::string_view> parts;
+  while (true) {
+    const std::size_t comma = text.find(',');
+    parts.push_back(trim(text.substr(0, comma)));
+    if (comma == std::string_view::npos) {
+      return parts;
+    }
+    text.remove_prefix(comma + 1);
+  }
+}
 
 std::int64_t parse_integer(std::string_view text, const std::string& option, std::int64_t least,
                            std::int64_t greatest) {
@@ -70,17 +62,15 @@ std::int64_t parse_integer(std::string_view text, const std::string& option, std
 
 double parse_number(std::string_view text, const std::string& option, double least,
                     double greatest) {
-  double value = 0.0;
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, value);
-  const bool is_whole = read.ec == std::errc() && read.ptr == end && std::isfinite(value);
-  if (!is_whole || value < least || value > greatest) {
+  const auto value = whole_number<double>(text);
+  const bool is_number = value && std::isfinite(*value);
+  if (!is_number || *value < least || *value > greatest) {
     throw Error(ExitCode::usage,
-                is_whole ? fmt::format("{} is out of range", text)
-                         : fmt::format("'{}' is not a number", text),
+                is_number ? fmt::format("{} is out of range", text)
+                          : fmt::format("'{}' is not a number", text),
                 option, fmt::format("give a number from {} to {}", least, greatest));
   }
-  return value;
+  return *value;
 }
 
 std::vector<std::int64_t> parse_integer_list(std::string_view text, const std::string& option,

@@ -9,6 +9,9 @@
 
 namespace fatune {
 
+/// The parts of "a, b", without the blanks around them; one empty part of an empty text.
+[[nodiscard]] std::vector<std::string_view> split_at_commas(std::string_view text);
+
 /// An integer from `least` to `greatest`, decimal digits only (a leading '-' is read, to be
 /// refused by name). Error(usage) naming the option, the text and the range.
 [[nodiscard]] std::int64_t parse_integer(std::string_view text, const std::string& option,

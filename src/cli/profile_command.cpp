@@ -29,22 +29,12 @@ CounterReader parse_reader(const std::string& text) {
   return text == "ncu" ? CounterReader::ncu : CounterReader::cupti;
 }
 
-std::vector<std::string> split(const std::string& text) {
-  std::vector<std::string> parts;
-  for (std::size_t from = 0; from <= text.size();) {
-    const std::size_t to = std::min(text.find(',', from), text.size());
-    parts.push_back(text.substr(from, to - from));
-    from = to + 1;
-  }
-  return parts;
-}
-
 /// "full" is all that Nsight Compute knows; fatune's own figures are those of "attention".
 void read_metrics(const std::string& text, ProfileOptions& options) {
-  options.metrics = split(text);
-  for (std::string& name : options.metrics) {
+  options.metrics.clear();
+  for (const std::string_view name : split_at_commas(text)) {
     options.all_sections = options.all_sections || name == "full";
-    name = name == "full" ? "attention" : name;
+    options.metrics.emplace_back(name == "full" ? "attention" : name);
   }
 }
 

@@ -2,11 +2,11 @@
 
 #include <unistd.h>
 
-#include <charconv>
 #include <string_view>
 
 #include "app/console/terminal_width.hpp"
 #include "core/environment.hpp"
+#include "core/text_parts.hpp"
 
 namespace fatune {
 namespace {
@@ -18,10 +18,8 @@ bool is_capable_terminal(int descriptor) {
 /// 0: it is no number of columns.
 std::size_t number_of_columns(const std::string& text) {
   constexpr std::size_t kMost = 10000;
-  std::size_t columns = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), columns);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && columns <= kMost ? columns : 0;
+  const std::size_t columns = whole_number<std::size_t>(text).value_or(0);
+  return columns <= kMost ? columns : 0;
 }
 
 }  // namespace

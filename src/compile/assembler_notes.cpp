@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "core/is_among.hpp"
 #include "core/text_parts.hpp"
 
 namespace fatune {
@@ -59,8 +60,7 @@ std::optional<AssemblerNote> read_note(std::string_view line, const std::string&
   const bool loses_speed = text.starts_with(kLoss);
   text.remove_prefix(loses_speed ? kLoss.size() : 0);
   const NamedFunction note = split_function(text);
-  const bool is_of_another = note.function != kernel && std::find(kernels.begin(), kernels.end(),
-                                                                  note.function) != kernels.end();
+  const bool is_of_another = note.function != kernel && is_among(note.function, kernels);
   if (!is_about_products || is_of_another) {
     return std::nullopt;
   }

@@ -4,13 +4,13 @@
 #include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
 #include <chrono>
 
 #include "compile/cubin_cache.hpp"
 #include "compile/resource_facts.hpp"
 #include "compile/sha256.hpp"
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "gpu/nvrtc.hpp"
 
 namespace fatune {
@@ -171,7 +171,7 @@ std::string toolchain_name() { return "NVRTC " + gpu::nvrtc_version_text(); }
 
 void check_arch_supported(Arch arch) {
   const std::vector<int> sms = gpu::nvrtc_supported_sms();
-  if (std::find(sms.begin(), sms.end(), arch.sm) == sms.end()) {
+  if (!is_among(arch.sm, sms)) {
     throw Error(ExitCode::usage,
                 fmt::format("{} does not compile for {}", toolchain_name(), arch_name(arch)), {},
                 fmt::format("it compiles for sm_{}", fmt::join(sms, ", sm_")));

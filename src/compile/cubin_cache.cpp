@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <fstream>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include "compile/cache_entry.hpp"
 #include "core/environment.hpp"
 #include "core/error.hpp"
+#include "core/text_parts.hpp"
 
 namespace fatune {
 namespace fs = std::filesystem;
@@ -137,10 +137,8 @@ constexpr std::int64_t kMebibyte = std::int64_t{1} << 20;
 constexpr std::int64_t kMostMebibytes = std::int64_t{1} << 30;
 
 std::int64_t parse_mebibytes(std::string_view text) {
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 1 ||
-      value > kMostMebibytes) {
+  const std::int64_t value = whole_number<std::int64_t>(text).value_or(0);
+  if (value < 1 || value > kMostMebibytes) {
     throw Error(ExitCode::usage, fmt::format("'{}' is not a size for the cubin cache", text),
                 "FATUNE_CACHE_MIB", fmt::format("a whole number of MiB, 1 to {}", kMostMebibytes));
   }

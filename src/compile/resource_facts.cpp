@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
-#include <charconv>
 #include <optional>
 
 #include "compile/assembler_notes.hpp"
 #include "compile/cubin_elf.hpp"
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "core/text_parts.hpp"
 
 namespace fatune {
@@ -30,11 +29,8 @@ std::optional<std::int64_t> number_before(std::string_view line, std::string_vie
   }
   const std::string_view before = line.substr(0, at);
   const std::size_t last_other = before.find_last_not_of("0123456789");
-  const std::string_view digits =
-      before.substr(last_other == std::string_view::npos ? 0 : last_other + 1);
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  return error == std::errc() ? std::optional(value) : std::nullopt;
+  return whole_number<std::int64_t>(
+      before.substr(last_other == std::string_view::npos ? 0 : last_other + 1));
 }
 
 void read_stack_line(std::string_view line, ResourceFacts& facts) {
@@ -82,7 +78,7 @@ ResourceFacts read_resource_facts(std::string_view log, std::span<const char> cu
                                   const std::string& lowered_name) {
   const std::vector<ElfSection> sections = read_elf_sections(cubin);
   const std::vector<std::string> names = code_names(sections);
-  if (std::find(names.begin(), names.end(), lowered_name) == names.end()) {
+  if (!is_among(lowered_name, names)) {
     throw Error(ExitCode::internal,
                 fmt::format("the module has no kernel '{}'; it has: {}", lowered_name,
                             names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))),

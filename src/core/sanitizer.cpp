@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 
 namespace fatune {
 namespace {
@@ -21,7 +22,7 @@ constexpr std::array<NamedTool, 4> kTools{{{SanitizerTool::memcheck, "memcheck"}
 constexpr std::string_view kAll = "all";
 
 void add(SanitizerTool tool, std::vector<SanitizerTool>& tools) {
-  if (std::find(tools.begin(), tools.end(), tool) == tools.end()) {
+  if (!is_among(tool, tools)) {
     tools.push_back(tool);
   }
 }

@@ -1,11 +1,14 @@
 #pragma once
 
 #include <charconv>
+#include <concepts>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
+
+#include "core/text_parts.hpp"
 
 // Taking lines of text apart, for the readers of what NVIDIA's tools print.
 namespace fatune {
@@ -25,11 +28,11 @@ std::string_view take_until(std::string_view& text, char separator);
 /// "R4, [R2+0x10], c[0x0][0x160]" at its commas that are in no bracket; empty parts are left out.
 [[nodiscard]] std::vector<std::string> split_operands(std::string_view text);
 
-/// Nothing unless all of the text is a number in range.
-template <typename Integer>
-[[nodiscard]] std::optional<Integer> whole_number(std::string_view text, int base = 10) {
-  Integer value{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
+/// Nothing unless all of the text is a number in range. An integer may be in another base.
+template <typename Number, std::same_as<int>... Base>
+[[nodiscard]] std::optional<Number> whole_number(std::string_view text, Base... base) {
+  Number value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base...);
   const bool whole = error == std::errc() && end == text.data() + text.size();
   return whole ? std::optional(value) : std::nullopt;
 }

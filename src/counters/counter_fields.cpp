@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "counters/field_table.hpp"
 
 namespace fatune {
@@ -101,7 +102,7 @@ std::vector<std::string> raw_metrics(std::span<const CounterField> fields, int a
     }
     for (const auto& part : {field.numerator, field.denominator}) {
       for (const std::string& metric : part) {
-        if (std::find(metrics.begin(), metrics.end(), metric) == metrics.end()) {
+        if (!is_among(metric, metrics)) {
           metrics.push_back(metric);
         }
       }

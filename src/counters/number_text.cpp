@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
-#include <system_error>
 
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/text_parts.hpp"
 
 namespace fatune {
 namespace {
@@ -70,10 +69,8 @@ std::optional<std::string> read_whole(std::string_view& text, NumberStyle style)
 }
 
 std::optional<double> parse_plain(const std::string& text) {
-  double value = 0.0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
+  const auto value = whole_number<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 /// All texts, read in one style.

@@ -10,6 +10,7 @@
 #include "attention/compare_outputs.hpp"
 #include "attention/error_rule.hpp"
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "emulation/emulated_counts.hpp"
 #include "emulation/emulated_kernel.hpp"
 #include "emulation/emulated_launch.hpp"
@@ -154,8 +155,7 @@ class Runs {
   }
 
   [[nodiscard]] bool is_wanted(std::string_view check) const {
-    return std::find(settings_.checks.begin(), settings_.checks.end(), check) !=
-           settings_.checks.end();
+    return is_among(check, settings_.checks);
   }
 
   /// Registers that were read though nothing can have written them: by statements that ran.

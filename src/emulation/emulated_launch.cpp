@@ -15,6 +15,7 @@
 #include "attention/forward_arguments.hpp"
 #include "attention/tensor_shape.hpp"
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "core/tensor_map_names.hpp"
 #include "emulate/memory/tensor_map.hpp"
 
@@ -85,7 +86,7 @@ TensorMapBytes encode(const TensorMapPiece& piece, std::uint64_t address) {
   if (piece.interleave != "none" || index_of_name(kTensorMapSwizzles, piece.swizzle) >= kSwizzles) {
     refuse(piece, "interleaving and swizzles other than 32b, 64b and 128b are not emulated");
   }
-  if (std::find(kConverting.begin(), kConverting.end(), piece.element_type) != kConverting.end()) {
+  if (is_among(piece.element_type, kConverting)) {
     refuse(piece, fmt::format("copies that convert to {} are not emulated", piece.element_type));
   }
   try {

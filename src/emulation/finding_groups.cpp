@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "core/is_among.hpp"
+
 namespace fatune {
 namespace {
 
@@ -102,7 +104,7 @@ std::string tensor_of(const std::string& memory) {
 }
 
 void add_once(const std::string& word, std::vector<std::string>& words) {
-  if (!word.empty() && std::find(words.begin(), words.end(), word) == words.end()) {
+  if (!word.empty() && !is_among(word, words)) {
     words.push_back(word);
   }
 }

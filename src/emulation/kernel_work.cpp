@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "attention/visible_keys.hpp"
+#include "core/is_among.hpp"
 
 namespace fatune {
 namespace {
@@ -16,10 +17,6 @@ enum class Pipe { none, free, tensor, warpgroup, special_function, fp32, integer
 constexpr double kLanes = 32.0;
 constexpr double kWarpsOfGroup = 4.0;
 constexpr double kWavefrontBytes = 128.0;
-
-bool is_among(std::string_view name, std::span<const std::string_view> names) {
-  return std::find(names.begin(), names.end(), name) != names.end();
-}
 
 bool is_floating(std::string_view opcode) {
   return opcode.find(".f32") != opcode.npos || opcode.find(".f16") != opcode.npos ||

@@ -1,7 +1,6 @@
 #include "measure/deadlines.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <string_view>
 
@@ -12,6 +11,7 @@
 #include "attention/probe_problem.hpp"
 #include "core/environment.hpp"
 #include "core/error.hpp"
+#include "core/text_parts.hpp"
 
 namespace fatune {
 namespace {
@@ -21,10 +21,8 @@ constexpr const char* kVariable = "FATUNE_WATCHDOG_S";
 
 double positive_seconds(std::string_view text) {
   constexpr double kMaxSeconds = 1e6;
-  double seconds = 0.0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
-  const bool whole = read.ec == std::errc() && read.ptr == text.data() + text.size();
-  if (!whole || !(seconds > 0.0 && seconds <= kMaxSeconds)) {
+  const double seconds = whole_number<double>(text).value_or(0.0);
+  if (!(seconds > 0.0 && seconds <= kMaxSeconds)) {
     throw Error(ExitCode::usage, fmt::format("'{}' is no number of seconds", text), kVariable,
                 "it is the least time, in seconds, after which a kernel counts as hung: 5");
   }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/is_among.hpp"
 #include "core/tensor_map_names.hpp"
 #include "plan/argument_rules.hpp"
 
@@ -156,7 +157,7 @@ class Reader {
 
   [[nodiscard]] std::string tensor(const JsonNode& node) const {
     std::string name = node.text();
-    if (std::find(names_.begin(), names_.end(), name) == names_.end()) {
+    if (!is_among(name, names_)) {
       node.fail(fmt::format("there is no tensor '{}'", name),
                 fmt::format("known here: {}", fmt::join(names_, ", ")));
     }
@@ -207,7 +208,7 @@ void check_name(const JsonNode& item, const TensorNames& names) {
   if (!is_identifier(name)) {
     node.fail(fmt::format("'{}' is not an identifier", name));
   }
-  if (std::find(names.begin(), names.end(), name) != names.end()) {
+  if (is_among(name, names)) {
     node.fail(fmt::format("the name '{}' is taken", name), "tensors and buffers share their names");
   }
 }

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "data/json_file.hpp"
 #include "plan/family.hpp"
 #include "plan/family_parameters.hpp"
@@ -281,7 +282,7 @@ Family read_family(const FileTree& tree, const std::string& name, const JsonNode
 
 Family load_family(const FileTree& tree, std::string_view name, const IncludePaths& paths) {
   const std::vector<std::string> names = family_names(tree);
-  if (std::find(names.begin(), names.end(), name) == names.end()) {
+  if (!is_among(name, names)) {
     throw Error(ExitCode::usage, fmt::format("there is no kernel family '{}'", name), {},
                 fmt::format("families: {}; --kernel-dir adds others", fmt::join(names, ", ")));
   }

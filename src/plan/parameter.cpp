@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "core/text_parts.hpp"
 
 namespace fatune {
 namespace {
@@ -22,10 +22,8 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) {
 constexpr ParamValue kGreatestValue = 2147483647;
 
 std::optional<ParamValue> parse_number(std::string_view text) {
-  ParamValue value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  const bool whole = read.ec == std::errc{} && read.ptr == text.data() + text.size();
-  return whole && value >= 0 && value <= kGreatestValue ? std::optional(value) : std::nullopt;
+  const auto value = whole_number<ParamValue>(text);
+  return value && *value >= 0 && *value <= kGreatestValue ? value : std::nullopt;
 }
 
 std::optional<ParamValue> parse_boolean(std::string_view text) {

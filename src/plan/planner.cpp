@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "plan/scope.hpp"
 
 namespace fatune {
@@ -74,7 +75,7 @@ std::optional<Invalid> check_understood(const Family& family, const Config& conf
   for (std::size_t i = 0; i < family.parameters.size(); ++i) {
     const Parameter& parameter = family.parameters[i];
     const auto& values = parameter.values;
-    if (std::find(values.begin(), values.end(), config.values.at(i)) == values.end()) {
+    if (!is_among(config.values.at(i), values)) {
       return Invalid{kUnderstoodValues, fmt::format("{} is {}; {} understands {}", parameter.name,
                                                     value_text(parameter, config.values[i]),
                                                     family.name, understood_values(parameter))};
@@ -212,7 +213,7 @@ std::vector<std::string> unknown_values(const Plan& plan) {
   for (const DroppedConfig& dropped : plan.dropped) {
     const auto* invalid = std::get_if<Invalid>(&dropped.outcome);
     if (invalid != nullptr && invalid->rule == kUnderstoodValues &&
-        std::find(reasons.begin(), reasons.end(), invalid->reason) == reasons.end()) {
+        !is_among(invalid->reason, reasons)) {
       reasons.push_back(invalid->reason);
     }
   }

@@ -1,12 +1,12 @@
 // A family's "shared_tensors": how they are read, and what they are for a configuration.
 #include "plan/shared_tensors.hpp"
 
-#include <algorithm>
 #include <array>
 
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "plan/planner.hpp"
 #include "plan/scope.hpp"
 
@@ -78,7 +78,7 @@ class Evaluation {
     constexpr std::int64_t kLongestLine = 128;
     constexpr std::array<std::int64_t, 4> kLines{0, 32, 64, kLongestLine};
     tensor.swizzle_bytes = value(rule_.swizzle_bytes);
-    if (std::find(kLines.begin(), kLines.end(), tensor.swizzle_bytes) == kLines.end()) {
+    if (!is_among(tensor.swizzle_bytes, kLines)) {
       fail(fmt::format("\"{}\" gives a swizzle of {} bytes; there are 0, 32, 64 and 128",
                        rule_.swizzle_bytes.text(), tensor.swizzle_bytes));
     }

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "core/text_parts.hpp"
 
 namespace fatune {
@@ -266,10 +267,7 @@ class Inliner {
     const auto found =
         std::find_if(module_.functions.begin(), module_.functions.end(),
                      [&](const PtxFunction& function) { return function.name == name; });
-    return found == module_.functions.end() ||
-                   std::find(stack_.begin(), stack_.end(), &*found) != stack_.end()
-               ? nullptr
-               : &*found;
+    return found == module_.functions.end() || is_among(&*found, stack_) ? nullptr : &*found;
   }
 
   void require(bool fits) const {

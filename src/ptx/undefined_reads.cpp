@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/is_among.hpp"
 #include "ptx/paths.hpp"
 
 namespace fatune {
@@ -15,14 +16,10 @@ bool hands_on(const PtxStatement& statement) {
   return statement.opcode.starts_with("mov.") || statement.opcode.starts_with("selp.");
 }
 
-bool contains(const std::vector<std::size_t>& registers, std::size_t reg) {
-  return std::find(registers.begin(), registers.end(), reg) != registers.end();
-}
-
 /// Reads that ask for no value: see the header.
 bool may_be_undefined(const PtxStatement& statement, std::size_t reg) {
   return hands_on(statement) ||
-         (statement.opcode.starts_with("wgmma.mma_async") && contains(statement.writes, reg));
+         (statement.opcode.starts_with("wgmma.mma_async") && is_among(reg, statement.writes));
 }
 
 /// Applies a statement. It defines nothing when it passes on only undefined values, or when it
@@ -33,7 +30,7 @@ void pass(const PtxStatement& statement, Defined& defined) {
                                 std::none_of(statement.reads.begin(), statement.reads.end(),
                                              [&](std::size_t reg) { return defined[reg]; });
   for (const std::size_t reg : statement.writes) {
-    const bool made_of_itself = contains(statement.reads, reg) && !may_be_undefined(statement, reg);
+    const bool made_of_itself = is_among(reg, statement.reads) && !may_be_undefined(statement, reg);
     defined[reg] = defined[reg] || !(hands_on_nothing || made_of_itself);
   }
 }

@@ -1,11 +1,10 @@
 #include "report/emulation.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "core/text_parts.hpp"
 
 namespace fatune {
@@ -27,8 +26,7 @@ std::vector<std::string> parse_emulation_checks(std::string_view text) {
   std::vector<std::string_view> named;
   do {
     const std::string_view name = take_until(text, ',');
-    if (std::find(kEmulationChecks.begin(), kEmulationChecks.end(), name) ==
-        kEmulationChecks.end()) {
+    if (!is_among(name, kEmulationChecks)) {
       throw Error(ExitCode::usage, fmt::format("'{}' is no check", name), "--check",
                   fmt::format("choose from {}, or all", fmt::join(kEmulationChecks, ", ")));
     }
@@ -36,7 +34,7 @@ std::vector<std::string> parse_emulation_checks(std::string_view text) {
   } while (!text.empty());
   std::vector<std::string> checks;
   for (const std::string_view check : kEmulationChecks) {
-    if (std::find(named.begin(), named.end(), check) != named.end()) {
+    if (is_among(check, named)) {
       checks.emplace_back(check);
     }
   }

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 
+#include "core/text_parts.hpp"
 #include "sanitizer/race_groups.hpp"
 
 namespace fatune {
@@ -39,12 +40,8 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  const std::size_t last = text.find_last_not_of(" \t\r.");
-  return first == std::string_view::npos || last == std::string_view::npos || last < first
-             ? std::string_view{}
-             : text.substr(first, last + 1 - first);
+std::string_view without_full_stop(std::string_view text) {
+  return trim(text.substr(0, text.find_last_not_of(" \t\r.") + 1));
 }
 
 /// The part of `text` before the first `mark`; all of it when there is none.
@@ -158,7 +155,7 @@ class Reader {
       return;
     }
     line.remove_prefix(kPrefix.size());
-    const std::string_view text = trimmed(line);
+    const std::string_view text = without_full_stop(line);
     if (text.empty()) {
       close();
     } else if (line.starts_with("  ")) {

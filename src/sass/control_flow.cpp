@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 
 namespace fatune {
 namespace {
@@ -16,18 +17,14 @@ constexpr std::size_t kMostBlocks = 20'000;
 
 using LabelPlaces = std::unordered_map<std::string_view, std::size_t>;
 
-bool is_one_of(std::string_view opcode, const auto& list) {
-  return std::find(list.begin(), list.end(), opcode) != list.end();
-}
-
 bool is_branch(const Instruction& instruction) {
   constexpr std::array<std::string_view, 6> kBranches{"BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU"};
-  return is_one_of(instruction.opcode(), kBranches);
+  return is_among(instruction.opcode(), kBranches);
 }
 
 bool is_end(const Instruction& instruction) {
   constexpr std::array<std::string_view, 4> kEnds{"EXIT", "RET", "KILL", "RTT"};
-  return is_one_of(instruction.opcode(), kEnds);
+  return is_among(instruction.opcode(), kEnds);
 }
 
 bool always_true(std::string_view predicate) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 
 namespace fatune {
 namespace {
@@ -68,10 +69,6 @@ SourceLine existing(const std::set<SourceLine>& lines, const SourceLine& asked) 
               fmt::format("the nearest lines with code: {}", fmt::join(near, ", ")));
 }
 
-bool contains(const SourceChain& chain, const SourceLine& line) {
-  return std::find(chain.begin(), chain.end(), line) != chain.end();
-}
-
 std::vector<std::size_t> statements_at(const PtxFunction& function, std::int64_t line) {
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < function.statements.size(); ++i) {
@@ -88,13 +85,13 @@ LineMap map_target(const MappedKernel& kernel, const SourceLine& asked, int dept
   map.source = {line};
   std::vector<std::size_t> selected;
   for (std::size_t i = 0; i < kernel.ptx.statements.size(); ++i) {
-    if (contains(kernel.ptx_module.places.at(kernel.ptx.statements[i].place), line)) {
+    if (is_among(line, kernel.ptx_module.places.at(kernel.ptx.statements[i].place))) {
       selected.push_back(i);
     }
   }
   map.ptx = feeding_statements(kernel.ptx, selected, depth);
   for (std::size_t i = 0; i < kernel.sass.instructions.size(); ++i) {
-    if (contains(kernel.listing.places.at(kernel.sass.instructions[i].place), line)) {
+    if (is_among(line, kernel.listing.places.at(kernel.sass.instructions[i].place))) {
       map.sass.push_back(i);
     }
   }

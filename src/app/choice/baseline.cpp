@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "plan/config_text.hpp"
 #include "plan/short_form.hpp"
 
@@ -12,10 +13,8 @@ namespace fatune {
 namespace {
 
 bool is_planned(const Config& config, const std::vector<ProblemPlan>& problems) {
-  return std::any_of(problems.begin(), problems.end(), [&](const ProblemPlan& problem) {
-    return std::find(problem.configs.begin(), problem.configs.end(), config) !=
-           problem.configs.end();
-  });
+  return std::any_of(problems.begin(), problems.end(),
+                     [&](const ProblemPlan& problem) { return is_among(config, problem.configs); });
 }
 
 std::string why_without_time(const Config& baseline, const ProblemReport& problem) {

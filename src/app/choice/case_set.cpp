@@ -1,11 +1,10 @@
 #include "app/choice/case_set.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "data/json_file.hpp"
 #include "plan/parameter.hpp"
 #include "plan/space.hpp"
@@ -30,7 +29,7 @@ JsonFile open_case_file(const FileTree& tree, const std::string& text) {
     return load_json_from_disk(tree, text, "case_set");
   }
   const std::vector<std::string> keys = case_keys(tree);
-  if (std::find(keys.begin(), keys.end(), text) == keys.end()) {
+  if (!is_among(text, keys)) {
     throw Error(
         ExitCode::usage, fmt::format("there are no cases '{}'", printable(text)), "CASES",
         fmt::format("there are: {}; or give a file ending in .json", fmt::join(keys, ", ")));

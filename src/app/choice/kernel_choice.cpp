@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
@@ -68,7 +69,7 @@ Names split_names(const std::string& text) {
 Names distinct(const Names& all) {
   Names names;
   for (const std::string& name : all) {
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
+    if (!is_among(name, names)) {
       names.push_back(name);
     }
   }
@@ -139,7 +140,7 @@ std::vector<Config> distinct_configs(const std::vector<std::string>& texts,
   std::vector<Config> configs;
   for (const std::string& text : texts) {
     Config config = read(text);
-    if (std::find(configs.begin(), configs.end(), config) == configs.end()) {
+    if (!is_among(config, configs)) {
       configs.push_back(std::move(config));
     }
   }
@@ -231,9 +232,7 @@ KernelSet choose_families_of(const RunReport& run, KernelOptions options) {
     options.family = run.family;
   }
   KernelSet kernels = choose_families(options);
-  const auto is_of_run = [&](const Family& family) {
-    return std::find(names.begin(), names.end(), family.name) != names.end();
-  };
+  const auto is_of_run = [&](const Family& family) { return is_among(family.name, names); };
   const std::vector<Family>& all = kernels.families.all();
   if (std::none_of(all.begin(), all.end(), is_of_run)) {
     throw Error(ExitCode::usage, fmt::format("the run is of family '{}'", run.family), "--run",

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "plan/short_form.hpp"
 
 namespace fatune {
@@ -200,9 +201,8 @@ bool agrees(const T& value, const std::optional<T>& asked_for) {
 }
 
 template <typename T>
-bool is_among(const T& value, const std::vector<T>& asked_for) {
-  return asked_for.empty() ||
-         std::find(asked_for.begin(), asked_for.end(), value) != asked_for.end();
+bool agrees(const T& value, const std::vector<T>& asked_for) {
+  return asked_for.empty() || is_among(value, asked_for);
 }
 
 [[noreturn]] void fail_mismatch(const Family& family, const Config& config, const char* option,
@@ -217,10 +217,10 @@ bool is_among(const T& value, const std::vector<T>& asked_for) {
 void check_agreement(const Family& family, const Config& config, const ProblemOptions& options) {
   constexpr std::int64_t kAnyLength = 1024;
   const Problem problem = problem_for(family, config, options, kAnyLength);
-  if (!is_among(problem.dtype, options.dtypes)) {
+  if (!agrees(problem.dtype, options.dtypes)) {
     fail_mismatch(family, config, "--dtype", std::string(dtype_name(problem.dtype)));
   }
-  if (!is_among(problem.d_head, options.d_heads)) {
+  if (!agrees(problem.d_head, options.d_heads)) {
     fail_mismatch(family, config, "--dhead", fmt::format("d_head {}", problem.d_head));
   }
 }
@@ -238,8 +238,8 @@ bool is_asked_for(const Problem& problem, const ProblemOptions& options) {
   const auto has = [&](const auto& asked) {
     return detail_value(*asked.first, problem) == asked.second;
   };
-  return is_among(problem.seq_len, options.seq_lens) && is_among(problem.d_head, options.d_heads) &&
-         is_among(problem.dtype, options.dtypes) && agrees(problem.causal, options.causal) &&
+  return agrees(problem.seq_len, options.seq_lens) && agrees(problem.d_head, options.d_heads) &&
+         agrees(problem.dtype, options.dtypes) && agrees(problem.causal, options.causal) &&
          agrees(problem.batch, options.batch) && agrees(problem.heads, options.heads) &&
          std::all_of(options.details.begin(), options.details.end(), has);
 }

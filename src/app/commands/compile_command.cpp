@@ -115,7 +115,7 @@ void add_compiled(const Job& job, const Artifact& artifact, Prepared& prepared) 
   write_artifact(job, prepared.request.value(), artifact, row);
 }
 
-void compile_all(const Job& job, std::vector<Prepared>& prepared) {
+void compile_prepared(const Job& job, std::vector<Prepared>& prepared) {
   std::vector<CompileRequest> requests;
   std::vector<std::size_t> owners;
   for (std::size_t i = 0; i < prepared.size(); ++i) {
@@ -173,7 +173,7 @@ ExitCode compile_offline(const CompileOptions& options) {
     report.problem = problem_for(kernels.family, config, options.problems, job.seq_len);
   }
   const InterruptWatch watch;
-  compile_all(job, prepared);
+  compile_prepared(job, prepared);
   for (Prepared& one : prepared) {
     if (!one.row.status.empty()) {
       report.configs.push_back(std::move(one.row));

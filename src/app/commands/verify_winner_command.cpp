@@ -11,6 +11,7 @@
 #include "app/run/best_file.hpp"
 #include "app/run/measuring.hpp"
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "emit/run_report.hpp"
 #include "emit/winner_report.hpp"
 #include "engine/interrupt.hpp"
@@ -42,7 +43,7 @@ std::vector<Config> rivals_of(const FamilySet& families, const FamilySpaces& spa
     const Plan plan = make_plan(family, spaces.at(family.name), binding_of(options));
     configs.insert(configs.end(), plan.kept.begin(), plan.kept.end());
   }
-  if (std::find(configs.begin(), configs.end(), winner) == configs.end()) {
+  if (!is_among(winner, configs)) {
     configs.push_back(winner);
   }
   return configs;

@@ -1,12 +1,12 @@
 #include "app/profile/problem_profile.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "app/artifacts/compile_batch.hpp"
 #include "app/profile/profile_import.hpp"
 #include "attention/probe_problem.hpp"
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "engine/entries.hpp"
 #include "plan/kernel_name.hpp"
 #include "plan/planner.hpp"
@@ -19,7 +19,7 @@ namespace {
 bool is_kernel_of(const Family& family, const Config& config, const std::string& name) {
   const std::vector<std::string> functions = function_names(family);
   const std::string function = name.substr(0, name.find('('));
-  if (std::find(functions.begin(), functions.end(), function) != functions.end()) {
+  if (is_among(function, functions)) {
     return true;
   }
   try {

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "core/is_among.hpp"
+
 namespace fatune::emulate {
 namespace {
 
@@ -38,8 +40,7 @@ bool clears(const Execution& x, const Warp& warp, const Instruction& instruction
 void check_product(Execution& x, Warp& warp, const Instruction& instruction,
                    const WatchedUses& uses) {
   for (const std::uint16_t number : uses.reads) {
-    const bool is_sum =
-        std::find(uses.writes.begin(), uses.writes.end(), number) != uses.writes.end();
+    const bool is_sum = is_among(number, uses.writes);
     if ((warp.watched[number] & kSum) != 0 && !is_sum) {
       too_early(x, warp, instruction, "multiplies", number, "write");
     }

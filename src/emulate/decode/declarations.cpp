@@ -1,7 +1,6 @@
 #include "emulate/decode/declarations.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <string_view>
 
@@ -44,12 +43,11 @@ struct Declaration {
 }
 
 std::uint64_t number(std::string_view text, std::string_view all) {
-  std::uint64_t value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (read.ec != std::errc() || read.ptr != text.data() + text.size() || value > kMostElements) {
+  const auto value = whole_number<std::uint64_t>(text);
+  if (!value || *value > kMostElements) {
     fail(all);
   }
-  return value;
+  return *value;
 }
 
 void read_extent(std::string_view name, Declaration& declaration, std::string_view all) {

@@ -1,7 +1,6 @@
 #include "emulate/decode/literal.hpp"
 
 #include <bit>
-#include <charconv>
 
 #include "core/text_parts.hpp"
 
@@ -53,12 +52,9 @@ std::optional<std::uint64_t> literal_bits(std::string_view text, ScalarType type
     return is_float ? float_bits(static_cast<double>(static_cast<std::int64_t>(*integer)), type)
                     : integer;
   }
-  double value = 0.0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value);
-  return read.ec == std::errc() && read.ptr == text.data() + text.size() &&
-                 text.find('.') != std::string_view::npos
-             ? float_bits(value, type)
-             : std::nullopt;
+  const auto value = whole_number<double>(text);
+  return value && text.find('.') != std::string_view::npos ? float_bits(*value, type)
+                                                           : std::nullopt;
 }
 
 }  // namespace fatune::emulate

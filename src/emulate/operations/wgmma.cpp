@@ -1,7 +1,7 @@
-#include <charconv>
 #include <cstdint>
 #include <string_view>
 
+#include "core/text_parts.hpp"
 #include "emulate/async/warpgroup_products.hpp"
 #include "emulate/async/watched_registers.hpp"
 #include "emulate/operations/operations.hpp"
@@ -33,11 +33,8 @@ std::uint32_t columns_of(const Decoder& d) {
     if (!part.starts_with("m64n") || !part.ends_with("k16")) {
       continue;
     }
-    std::uint32_t columns = 0;
-    const std::string_view number = part.substr(4, part.size() - 7);
-    const auto read = std::from_chars(number.data(), number.data() + number.size(), columns);
-    if (read.ec == std::errc() && read.ptr == number.data() + number.size() && columns >= 8 &&
-        columns <= 256 && columns % 8 == 0) {
+    const auto columns = whole_number<std::uint32_t>(part.substr(4, part.size() - 7)).value_or(0);
+    if (columns >= 8 && columns <= 256 && columns % 8 == 0) {
       return columns;
     }
   }

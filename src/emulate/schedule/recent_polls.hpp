@@ -1,9 +1,10 @@
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+
+#include "core/is_among.hpp"
 
 namespace fatune::emulate {
 
@@ -13,7 +14,7 @@ class RecentPolls {
   /// Notes a read; true when one of the last met the same. `address`: of its first lane.
   bool met_again(std::uint64_t digest, std::uint64_t address) {
     last_address_ = address;
-    if (std::find(digests_.begin(), digests_.end(), digest) != digests_.end()) {
+    if (is_among(digest, digests_)) {
       return true;
     }
     digests_[next_++ % digests_.size()] = digest;
