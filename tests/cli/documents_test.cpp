@@ -19,6 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kSmallSpace = "64,32";
 constexpr std::string_view kShows = "shows: ";
 constexpr std::string_view kFile = "file: ";
 constexpr std::array kDocuments{
@@ -43,13 +44,19 @@ class Documents : public ProgramTest, public testing::WithParamInterface<const c
     process_.environment["FATUNE_FAKE_DEVICES"] = "2";
   }
 
-  /// Where a command names no space, a small one of flash_sm80 is searched.
-  ProcessResult run_on(Machine machine, const std::vector<std::string>& arguments) {
+  /// A command whose space is `tune` or `all`, or that names none, runs on a small space of
+  /// flash_sm80: other tests compile and emulate the whole ones.
+  ProcessResult run_on(Machine machine, std::vector<std::string> arguments) {
+    const auto space = std::find(arguments.begin(), arguments.end(), "--space");
+    if (space != arguments.end() && (*std::next(space) == "tune" || *std::next(space) == "all") &&
+        arguments.front() != "list") {
+      *std::next(space) = kSmallSpace;
+    }
     const bool other_family = std::any_of(
         arguments.begin(), arguments.end(),
         [](const std::string& argument) { return argument.starts_with("tests/families"); });
     other_family ? void(process_.environment.erase("KERNELS"))
-                 : void(process_.environment["KERNELS"] = "64,32");
+                 : void(process_.environment["KERNELS"] = kSmallSpace);
     if (machine == Machine::fake_gpu) {
       use_fake_worker({{"noise_percent", 0.2}});
     }
