@@ -18,9 +18,9 @@ using R = CaseResult;
 double case_us(const R& r) { return r.best ? ranked_us(r.best->outcome) : 0.0; }
 
 /// `amount` of something per microsecond of the best, times `factor`.
-FieldValue per_us(const R& r, double amount, double factor) {
+std::optional<double> per_us(const R& r, double amount, double factor) {
   const double us = case_us(r);
-  return us > 0.0 ? FieldValue{amount / us * factor} : FieldValue{};
+  return us > 0.0 ? std::optional(amount / us * factor) : std::nullopt;
 }
 
 double needed_bytes(const Problem& problem) {
@@ -32,8 +32,8 @@ double needed_bytes(const Problem& problem) {
 }
 
 template <typename Get>
-FieldValue of_code(const R& r, const Get& get) {
-  return r.best && r.best->facts ? FieldValue{std::int64_t{get(*r.best)}} : FieldValue{};
+auto of_code(const R& r, const Get& get) {
+  return r.best && r.best->facts ? std::optional(get(*r.best)) : std::nullopt;
 }
 
 std::vector<Field<R>> problem_columns() {
@@ -41,11 +41,11 @@ std::vector<Field<R>> problem_columns() {
       {"variant", "variant", "part of the space that was tuned", 0, kEverywhere,
        member<&R::variant>},
       {"problem", "problem", "what it was tuned for", 0, kForPrograms,
-       [](const R& r) { return FieldValue{describe(r.problem)}; }},
+       [](const R& r) { return describe(r.problem); }},
       {"seq_len", "N_CTX", "positions of a sequence", 0, kEverywhere,
-       [](const R& r) { return FieldValue{r.problem.seq_len}; }},
+       [](const R& r) { return r.problem.seq_len; }},
       {"candidates", "tried", "configurations that were tried", 0, kForPrograms,
-       [](const R& r) { return FieldValue{static_cast<std::int64_t>(r.candidates)}; }},
+       [](const R& r) { return r.candidates; }},
   };
 }
 
@@ -53,17 +53,17 @@ std::vector<Field<R>> figure_columns() {
   return {
       {"time_ms", "ms", "the best configuration's median in milliseconds, or its estimate", 4,
        kEverywhere,
-       [](const R& r) { return r.best ? FieldValue{case_us(r) / 1e3} : FieldValue{}; }},
+       [](const R& r) { return r.best ? std::optional(case_us(r) / 1e3) : std::nullopt; }},
       {"tflops", "TFLOPS", "10^12 FLOP per second by the literature's convention", 1, kEverywhere,
        [](const R& r) { return per_us(r, literature_flop(r.problem), 1e-6); }},
       {"gbps", "GB/s", "memory_mb per time, in 10^9 bytes per second", 1, kEverywhere,
        [](const R& r) { return per_us(r, needed_bytes(r.problem), 1e-3); }},
       {"memory_mb", "MB", "Q, K, V and O, in 10^6 bytes", 2, kEverywhere,
-       [](const R& r) { return FieldValue{needed_bytes(r.problem) / 1e6}; }},
+       [](const R& r) { return needed_bytes(r.problem) / 1e6; }},
       {"speed_up", "speed-up", "how many times as fast as the first variant on the same problem", 3,
-       kEverywhere, [](const R& r) { return value_or_none(r.speed_up); }},
+       kEverywhere, [](const R& r) { return r.speed_up; }},
       {"scaling", "scaling", "FLOP per second over those of the same variant on its first problem",
-       2, kEverywhere, [](const R& r) { return value_or_none(r.scaling); }},
+       2, kEverywhere, [](const R& r) { return r.scaling; }},
   };
 }
 
@@ -84,19 +84,17 @@ std::vector<Field<R>> resource_columns() {
        [](const R& r) { return of_code(r, [](const Entry& e) { return e.blocks_per_sm; }); },
        ColumnFit{.leaves = 1}},
       {"measured", "measured", "false: nothing was timed for this case", 0, kForPrograms,
-       [](const R& r) {
-         return FieldValue{r.best && std::holds_alternative<Measured>(r.best->outcome)};
-       }},
+       [](const R& r) { return r.best && std::holds_alternative<Measured>(r.best->outcome); }},
       {"verified", "verified",
        "how the output was found right: gpu, or emulated (on the CPU, on a small problem); null: "
        "it was not",
        0, kEverywhere,
        [](const R& r) {
-         return r.best ? text_or_none(std::string(verified_by(r.best->outcome))) : FieldValue{};
+         return r.best ? text_or_none(std::string(verified_by(r.best->outcome))) : std::nullopt;
        }},
       {"config", "best", "short form of the best configuration; null: none has a time", 0,
        kForPrograms,
-       [](const R& r) { return r.best ? FieldValue{r.best->short_form} : FieldValue{}; }},
+       [](const R& r) { return r.best ? std::optional(r.best->short_form) : std::nullopt; }},
       {"detail", "why not", "why no configuration has a time; null: one has", 0, kForPrograms,
        [](const R& r) { return text_or_none(r.detail); }},
   };

@@ -9,14 +9,10 @@
 
 #include "emit/check_rows.hpp"
 #include "emit/coverage_text.hpp"
+#include "emit/error_fields.hpp"
 
 namespace fatune {
 namespace {
-
-template <auto kMember>
-FieldValue stat(const CheckedInput& row) {
-  return row.stats ? FieldValue{(*row.stats).*kMember} : FieldValue{};
-}
 
 /// The greater of both errors, as a part of what it may be; endless when something else is wrong.
 double share_of_limit(const CheckedInput& row) {
@@ -29,23 +25,15 @@ double share_of_limit(const CheckedInput& row) {
   return std::max(row.stats->max_abs_error, row.stats->max_abs_difference) / row.stats->limit;
 }
 
-FieldValue percent_of_limit(const CheckedInput& row) {
-  if (!row.stats || row.stats->limit <= 0.0) {
-    return {};
-  }
-  return 100.0 * std::max(row.stats->max_abs_error, row.stats->max_abs_difference) /
-         row.stats->limit;
-}
-
 bool same_run(const CheckedInput& a, const CheckedInput& b) {
   return a.problem == b.problem && a.config == b.config && a.seed == b.seed && a.tool == b.tool;
 }
 
-FieldValue verified(const CheckedInput& row) {
-  return !is_right(row)     ? FieldValue{}
-         : is_emulated(row) ? FieldValue{std::string("emulated")}
-                            : FieldValue{std::string("gpu")};
-}
+constexpr auto verified = [](const CheckedInput& row) {
+  return !is_right(row)     ? std::nullopt
+         : is_emulated(row) ? std::optional(std::string("emulated"))
+                            : std::optional(std::string("gpu"));
+};
 
 /// The worst of neighbouring rows of one run.
 std::vector<CheckedInput> worst_rows(const std::vector<CheckedInput>& rows) {
@@ -129,6 +117,46 @@ Blocks blocks_of(const std::vector<CheckedInput>& rows, const Coverage& coverage
   return blocks;
 }
 
+std::vector<Field<CheckedInput>> make_checked_input_fields() {
+  std::vector<Field<CheckedInput>> fields{
+      {"problem", "problem", "what it was run on", 0, kEverywhere,
+       [](const CheckedInput& r) { return describe(r.problem); }, ColumnFit{.once = true}},
+      {"config", "config", "the configuration's short form", 0, kEverywhere,
+       member<&CheckedInput::config>, ColumnFit{.config = true}},
+      {"seed", "seed", "of the random inputs", 0, kEverywhere,
+       [](const CheckedInput& r) { return r.seed; }, ColumnFit{.once = true}},
+      {"tool", "tool",
+       "tool of compute-sanitizer that it ran under, on all inputs, or emulator: it was run on the "
+       "CPU; null: none",
+       0, kEverywhere, [](const CheckedInput& r) { return text_or_none(r.tool); },
+       ColumnFit{.once = true}},
+      {"verified", "verified",
+       "how it was found right: gpu, or emulated (on the CPU); null: it was not", 0, kForPrograms,
+       verified},
+      {"outcome", "outcome",
+       "right, wrong_result, crashed, ...; flagged: the tool has findings; not_verified: nothing "
+       "was compared, or the tool did not come to its end",
+       0, kEverywhere, member<&CheckedInput::outcome>, ColumnFit{.once = true}}};
+  add_error_fields(
+      fields, {"kind of input: normal, large_logits, dominating_key; null: it never got so far",
+               "greatest absolute difference to the fp32 reference", 6, kEverywhere});
+  fields.insert(fields.end(),
+                {
+                    {"mismatched_percent", "%", "the same in percent", 3, kEverywhere,
+                     [](const CheckedInput& r) {
+                       return r.stats ? std::optional(r.stats->mismatched_percent()) : std::nullopt;
+                     },
+                     ColumnFit{.leaves = 1}},
+                    {"not_finite", "not finite", "NaN or infinite elements of the whole output", 0,
+                     kForPrograms, stat<&ErrorStats::not_finite>},
+                    {"guard_bytes_changed", "stray bytes", "bytes written outside the output", 0,
+                     kForPrograms, stat<&ErrorStats::guard_bytes_changed>},
+                    {"detail", "detail", "what is wrong; null: nothing", 0, kEverywhere,
+                     [](const CheckedInput& r) { return text_or_none(r.detail); }, kWraps},
+                });
+  return fields;
+}
+
 }  // namespace
 
 bool is_right(const CheckedInput& checked) { return checked.outcome == "right"; }
@@ -136,51 +164,7 @@ bool is_right(const CheckedInput& checked) { return checked.outcome == "right"; 
 bool is_emulated(const CheckedInput& checked) { return checked.tool == kEmulatorTool; }
 
 const std::vector<Field<CheckedInput>>& checked_input_fields() {
-  static const std::vector<Field<CheckedInput>> fields{
-      {"problem", "problem", "what it was run on", 0, kEverywhere,
-       [](const CheckedInput& r) { return FieldValue{describe(r.problem)}; },
-       ColumnFit{.once = true}},
-      {"config", "config", "the configuration's short form", 0, kEverywhere,
-       member<&CheckedInput::config>, ColumnFit{.config = true}},
-      {"seed", "seed", "of the random inputs", 0, kEverywhere,
-       [](const CheckedInput& r) { return FieldValue{static_cast<std::int64_t>(r.seed)}; },
-       ColumnFit{.once = true}},
-      {"tool", "tool", "tool of compute-sanitizer that it ran under, or emulator", 0, kEverywhere,
-       [](const CheckedInput& r) { return text_or_none(r.tool); }, ColumnFit{.once = true}},
-      {"verified", "verified",
-       "how it was found right: gpu, or emulated (on the CPU); null: it was not", 0, kForPrograms,
-       verified},
-      {"outcome", "outcome", "right, wrong_result, crashed, ...", 0, kEverywhere,
-       member<&CheckedInput::outcome>, ColumnFit{.once = true}},
-      {"input", "input", "kind of input: normal, large_logits, dominating_key", 0, kEverywhere,
-       [](const CheckedInput& r) { return r.stats ? FieldValue{r.stats->input} : FieldValue{}; },
-       ColumnFit{.leaves = 7, .once = true}},
-      {"output", "output", "what is compared: O, or an output beside it, which has one reference",
-       0, kForPrograms,
-       [](const CheckedInput& r) { return r.stats ? FieldValue{r.stats->output} : FieldValue{}; }},
-      {"max_abs_error", "max err", "greatest absolute difference to the fp32 reference", 6,
-       kEverywhere, stat<&ErrorStats::max_abs_error>, ColumnFit{.leaves = 3}},
-      {"max_abs_difference", "max diff", "the same to the 16-bit reference", 6, kEverywhere,
-       stat<&ErrorStats::max_abs_difference>, ColumnFit{.leaves = 4}},
-      {"limit", "limit", "the most that both may be", 6, kEverywhere, stat<&ErrorStats::limit>,
-       ColumnFit{.leaves = 2}},
-      {"percent_of_limit", "% of it", "the greater of both, as a part of the limit", 1, kEverywhere,
-       percent_of_limit, ColumnFit{.leaves = 6}},
-      {"elements", "elements", "compared", 0, kForPrograms, stat<&ErrorStats::elements>},
-      {"mismatched", "mismatched", "elements beyond atol 1e-5, rtol 1e-3 of the 16-bit reference",
-       0, kEverywhere, stat<&ErrorStats::mismatched>, ColumnFit{.leaves = 5}},
-      {"mismatched_percent", "%", "the same in percent", 3, kEverywhere,
-       [](const CheckedInput& r) {
-         return r.stats ? FieldValue{r.stats->mismatched_percent()} : FieldValue{};
-       },
-       ColumnFit{.leaves = 1}},
-      {"not_finite", "not finite", "NaN or infinite elements of the whole output", 0, kForPrograms,
-       stat<&ErrorStats::not_finite>},
-      {"guard_bytes_changed", "stray bytes", "bytes written outside the output", 0, kForPrograms,
-       stat<&ErrorStats::guard_bytes_changed>},
-      {"detail", "detail", "what is wrong", 0, kEverywhere,
-       [](const CheckedInput& r) { return text_or_none(r.detail); }, kWraps},
-  };
+  static const std::vector<Field<CheckedInput>> fields = make_checked_input_fields();
   return fields;
 }
 

@@ -11,9 +11,7 @@ constexpr std::size_t kWorst = 10;
 constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
 template <auto kMember>
-FieldValue finding(const CheckedRow& row) {
-  return row.found.*kMember;
-}
+constexpr auto finding = [](const CheckedRow& row) { return row.found.*kMember; };
 
 /// The problem that the input was run on: the probe problem has a batch of its own, so the heads
 /// tell.
@@ -61,17 +59,17 @@ std::string headline(const CheckedInput& checked, const RowPattern& pattern) {
 const std::vector<Field<CheckedRow>>& checked_row_fields() {
   static const std::vector<Field<CheckedRow>> fields{
       {"problem", "problem", "what it was run on", 0, kForPrograms,
-       [](const CheckedRow& r) { return FieldValue{describe(r.checked->problem)}; }},
+       [](const CheckedRow& r) { return describe(r.checked->problem); }},
       {"config", "config", "the configuration's short form", 0, kForPrograms,
-       [](const CheckedRow& r) { return FieldValue{r.checked->config}; }},
+       [](const CheckedRow& r) { return r.checked->config; }},
       {"seed", "seed", "of the random inputs", 0, kForPrograms,
-       [](const CheckedRow& r) { return FieldValue{static_cast<std::int64_t>(r.checked->seed)}; }},
+       [](const CheckedRow& r) { return r.checked->seed; }},
       {"input", "input", "kind of input", 0, kForPrograms,
-       [](const CheckedRow& r) { return FieldValue{r.checked->rows->input}; }},
+       [](const CheckedRow& r) { return r.checked->rows->input; }},
       {"batch", "batch", "which sequence", 0, kEverywhere,
-       [](const CheckedRow& r) { return FieldValue{r.found.head / heads_of(r)}; }},
+       [](const CheckedRow& r) { return r.found.head / heads_of(r); }},
       {"head", "head", "which attention head", 0, kEverywhere,
-       [](const CheckedRow& r) { return FieldValue{r.found.head % heads_of(r)}; }},
+       [](const CheckedRow& r) { return r.found.head % heads_of(r); }},
       {"row", "row", "position in the sequence", 0, kEverywhere, finding<&RowFinding::row>},
       {"mismatched", "mismatched", "its elements beyond atol 1e-5, rtol 1e-3", 0, kEverywhere,
        finding<&RowFinding::mismatched>},

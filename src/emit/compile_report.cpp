@@ -12,65 +12,17 @@ namespace fatune {
 namespace {
 
 template <auto kMember>
-FieldValue fact(const CompiledConfig& row) {
-  return row.facts ? FieldValue{std::int64_t{(*row.facts).*kMember}} : FieldValue{};
-}
+constexpr auto fact = [](const CompiledConfig& row) {
+  return row.facts ? std::optional((*row.facts).*kMember) : std::nullopt;
+};
 
 template <auto kMember>
-FieldValue integer(const CompiledConfig& row) {
-  return row.facts ? FieldValue{std::int64_t{row.*kMember}} : FieldValue{};
-}
+constexpr auto integer = [](const CompiledConfig& row) {
+  return row.facts ? std::optional(row.*kMember) : std::nullopt;
+};
 
 template <std::string CompiledConfig::*kMember>
-FieldValue text(const CompiledConfig& row) {
-  return text_or_none(row.*kMember);
-}
-
-const std::vector<Field<CompiledConfig>>& compile_fields() {
-  static const std::vector<Field<CompiledConfig>> fields{
-      {"config", "config", "the configuration's short form", 0, kEverywhere,
-       text<&CompiledConfig::short_form>, ColumnFit{.config = true}},
-      {"status", "status", "compiled, serialized, invalid, unlaunchable or compile_failed", 0,
-       kEverywhere, text<&CompiledConfig::status>, ColumnFit{.once = true}},
-      {"registers_per_thread", "regs", "registers per thread", 0, kEverywhere,
-       fact<&ResourceFacts::registers_per_thread>},
-      {"spill_store_bytes", "spill st", "bytes of spill stores per thread (static count)", 0,
-       kEverywhere, fact<&ResourceFacts::spill_store_bytes>, ColumnFit{.leaves = 3}},
-      {"spill_load_bytes", "spill ld", "bytes of spill loads per thread (static count)", 0,
-       kEverywhere, fact<&ResourceFacts::spill_load_bytes>},
-      {"local_bytes", "local", "stack frame per thread in bytes", 0, kEverywhere,
-       fact<&ResourceFacts::local_bytes>, ColumnFit{.leaves = 1}},
-      {"static_smem_bytes", "static smem", "static shared memory per block in bytes", 0,
-       kForPrograms, fact<&ResourceFacts::static_smem_bytes>},
-      {"dynamic_smem_bytes", "smem", "dynamic shared memory per block in bytes", 0, kEverywhere,
-       integer<&CompiledConfig::dynamic_smem_bytes>, ColumnFit{.leaves = 5}},
-      {"threads_per_block", "threads", "threads per block", 0, kEverywhere,
-       integer<&CompiledConfig::threads_per_block>, ColumnFit{.leaves = 2}},
-      {"blocks_per_sm", "blk/SM", "blocks that fit one SM at a time; 0: cannot launch", 0,
-       kEverywhere, integer<&CompiledConfig::blocks_per_sm>, ColumnFit{.leaves = 6}},
-      {"code_bytes", "code", "machine code in bytes", 0, kEverywhere,
-       fact<&ResourceFacts::code_bytes>, ColumnFit{.leaves = 4}},
-      {"assembler_notes", "notes",
-       "what ptxas notes of asynchronous products and setmaxnreg; null: nothing", 0, kForPrograms,
-       [](const CompiledConfig& r) {
-         return r.facts && !r.facts->notes.empty() ? FieldValue{notes_text(r.facts->notes)}
-                                                   : FieldValue{};
-       }},
-      {"compile_ms", "ms", "time of the compilation, also when it came from the cache", 0,
-       kForPrograms,
-       [](const CompiledConfig& r) { return r.facts ? FieldValue{r.compile_ms} : FieldValue{}; }},
-      {"from_cache", "cached", "whether the machine code came from the cache", 0, kForPrograms,
-       [](const CompiledConfig& r) { return r.facts ? FieldValue{r.from_cache} : FieldValue{}; }},
-      {"cubin_file", "cubin", "the machine code as written", 0, kForPrograms,
-       text<&CompiledConfig::cubin_file>},
-      {"ptx_file", "ptx", "the PTX as written", 0, kForPrograms, text<&CompiledConfig::ptx_file>},
-      {"artifact_key", "key", "content address of the machine code", 0, kForPrograms,
-       text<&CompiledConfig::artifact_key>},
-      {"detail", "detail", "why it was not compiled, or is not worth measuring; null when it is", 0,
-       kEverywhere, text<&CompiledConfig::detail>, kWraps},
-  };
-  return fields;
-}
+constexpr auto text = [](const CompiledConfig& row) { return text_or_none(row.*kMember); };
 
 Json json_shape(const Problem& problem) {
   Json shape = json_problem(problem);
@@ -115,6 +67,56 @@ std::string summary_line(const CompileReport& report) {
 }
 
 }  // namespace
+
+const std::vector<Field<CompiledConfig>>& compile_fields() {
+  static const std::vector<Field<CompiledConfig>> fields{
+      {"config", "config", "the configuration's short form", 0, kEverywhere,
+       member<&CompiledConfig::short_form>, ColumnFit{.config = true}},
+      {"status", "status", "compiled, serialized, invalid, unlaunchable or compile_failed", 0,
+       kEverywhere, member<&CompiledConfig::status>, ColumnFit{.once = true}},
+      {"registers_per_thread", "regs", "registers per thread", 0, kEverywhere,
+       fact<&ResourceFacts::registers_per_thread>},
+      {"spill_store_bytes", "spill st", "bytes of spill stores per thread (static count)", 0,
+       kEverywhere, fact<&ResourceFacts::spill_store_bytes>, ColumnFit{.leaves = 3}},
+      {"spill_load_bytes", "spill ld", "bytes of spill loads per thread (static count)", 0,
+       kEverywhere, fact<&ResourceFacts::spill_load_bytes>},
+      {"local_bytes", "local", "stack frame per thread in bytes", 0, kEverywhere,
+       fact<&ResourceFacts::local_bytes>, ColumnFit{.leaves = 1}},
+      {"static_smem_bytes", "static smem", "static shared memory per block in bytes", 0,
+       kForPrograms, fact<&ResourceFacts::static_smem_bytes>},
+      {"dynamic_smem_bytes", "smem", "dynamic shared memory per block in bytes", 0, kEverywhere,
+       integer<&CompiledConfig::dynamic_smem_bytes>, ColumnFit{.leaves = 5}},
+      {"threads_per_block", "threads", "threads per block", 0, kEverywhere,
+       integer<&CompiledConfig::threads_per_block>, ColumnFit{.leaves = 2}},
+      {"blocks_per_sm", "blk/SM", "blocks that fit one SM at a time; 0: cannot launch", 0,
+       kEverywhere, integer<&CompiledConfig::blocks_per_sm>, ColumnFit{.leaves = 6}},
+      {"code_bytes", "code", "machine code in bytes", 0, kEverywhere,
+       fact<&ResourceFacts::code_bytes>, ColumnFit{.leaves = 4}},
+      {"assembler_notes", "notes",
+       "what ptxas notes of asynchronous products and setmaxnreg; null: nothing", 0, kForPrograms,
+       [](const CompiledConfig& r) {
+         return r.facts && !r.facts->notes.empty() ? std::optional(notes_text(r.facts->notes))
+                                                   : std::nullopt;
+       }},
+      {"compile_ms", "ms", "time of the compilation, also when it came from the cache", 0,
+       kForPrograms,
+       [](const CompiledConfig& r) {
+         return r.facts ? std::optional(r.compile_ms) : std::nullopt;
+       }},
+      {"from_cache", "cached", "whether the machine code came from the cache", 0, kForPrograms,
+       [](const CompiledConfig& r) {
+         return r.facts ? std::optional(r.from_cache) : std::nullopt;
+       }},
+      {"cubin_file", "cubin", "the machine code as written", 0, kForPrograms,
+       text<&CompiledConfig::cubin_file>},
+      {"ptx_file", "ptx", "the PTX as written", 0, kForPrograms, text<&CompiledConfig::ptx_file>},
+      {"artifact_key", "key", "content address of the machine code", 0, kForPrograms,
+       text<&CompiledConfig::artifact_key>},
+      {"detail", "detail", "why it was not compiled, or is not worth measuring; null when it is", 0,
+       kEverywhere, text<&CompiledConfig::detail>, kWraps},
+  };
+  return fields;
+}
 
 Document compile_document(const CompileReport& report) {
   const auto records = [&] { return table_of(compile_fields(), report.configs); };

@@ -9,14 +9,14 @@
 namespace fatune {
 namespace {
 
-FieldValue verdict(const StepCheck& check) {
+constexpr auto verdict = [](const StepCheck& check) {
   return std::string(!check.max_error ? "not compared" : check.wrong > 0 ? "wrong" : "right");
-}
+};
 
 template <auto kMember>
-FieldValue wrong_value(const StepCheck& check) {
-  return check.first_wrong ? FieldValue{(*check.first_wrong).*kMember} : FieldValue{};
-}
+constexpr auto wrong_value = [](const StepCheck& check) {
+  return check.first_wrong ? std::optional((*check.first_wrong).*kMember) : std::nullopt;
+};
 
 // A step of all blocks, for people: of each tensor what was worst.
 struct StepRow {
@@ -227,17 +227,17 @@ const std::vector<Field<StepCheck>>& step_check_fields() {
   using C = StepCheck;
   static const std::vector<Field<C>> fields{
       {"step", "step", "of the block, from 0; null: the output", 0, kEverywhere,
-       [](const C& c) { return value_or_none(c.step); }},
+       [](const C& c) { return c.step; }},
       {"tensor", "tensor", "S, M, P, L, O or output", 0, kEverywhere,
-       [](const C& c) { return FieldValue{std::string(tensor_name(c.tensor))}; }},
+       [](const C& c) { return std::string(tensor_name(c.tensor)); }},
       {"q_block", "block", "of query rows, from 0", 0, kEverywhere, member<&C::q_block>},
       {"kv_tile", "tile", "which tile of keys the step took; null: the output", 0, kEverywhere,
-       [](const C& c) { return value_or_none(c.kv_tile); }},
+       [](const C& c) { return c.kv_tile; }},
       {"verdict", "verdict", "right, wrong, or not compared", 0, kEverywhere, verdict},
       {"max_error", "max error",
        "greatest absolute difference between kernel and float64; null: infinite, not a number, or "
        "not compared",
-       6, kEverywhere, [](const C& c) { return value_or_none(c.max_error); }},
+       6, kEverywhere, [](const C& c) { return c.max_error; }},
       {"limit", "limit", "the most that it may be", 6, kEverywhere, member<&C::limit>},
       {"emulated_error", "16-bit error",
        "greatest absolute difference between the emulated 16-bit algorithm and float64", 6,

@@ -3,15 +3,6 @@
 #include <string>
 
 namespace fatune {
-namespace {
-
-template <auto kMember>
-FieldValue integer(const DeviceLimits& row) {
-  return std::int64_t{row.*kMember};
-}
-
-}  // namespace
-
 const std::vector<Field<DeviceLimits>>& device_fields() {
   static const std::vector<Field<DeviceLimits>> fields{
       {"name", "name", "the driver's name for the GPU", 0, kEverywhere, member<&DeviceLimits::name>,
@@ -19,29 +10,29 @@ const std::vector<Field<DeviceLimits>>& device_fields() {
       {"uuid", "uuid", "GPU-...; empty for an architecture without a GPU", 0, kForPrograms,
        member<&DeviceLimits::uuid>},
       {"arch", "arch", "architecture that kernels are compiled for", 0, kEverywhere,
-       [](const DeviceLimits& r) { return FieldValue{arch_name(r.arch)}; }},
+       [](const DeviceLimits& r) { return arch_name(r.arch); }},
       {"sm_count", "SMs", "streaming multiprocessors", 0, kEverywhere,
-       integer<&DeviceLimits::sm_count>},
+       member<&DeviceLimits::sm_count>},
       {"clock_khz", "clock kHz", "greatest SM clock in kHz", 0, kForPrograms,
-       integer<&DeviceLimits::clock_khz>},
+       member<&DeviceLimits::clock_khz>},
       {"memory_gbps", "GB/s", "peak device-memory bandwidth in 10^9 bytes per second", 0,
        kEverywhere, member<&DeviceLimits::memory_gbps>, ColumnFit{.leaves = 5}},
       {"total_memory_bytes", "memory B", "device memory in bytes", 0, kEverywhere,
-       integer<&DeviceLimits::total_memory_bytes>, ColumnFit{.leaves = 6}},
-      {"l2_bytes", "L2 B", "L2 cache in bytes", 0, kEverywhere, integer<&DeviceLimits::l2_bytes>,
+       member<&DeviceLimits::total_memory_bytes>, ColumnFit{.leaves = 6}},
+      {"l2_bytes", "L2 B", "L2 cache in bytes", 0, kEverywhere, member<&DeviceLimits::l2_bytes>,
        ColumnFit{.leaves = 4}},
       {"smem_per_block_optin_bytes", "smem/block", "most shared memory of a block in bytes", 0,
-       kEverywhere, integer<&DeviceLimits::smem_per_block_optin_bytes>, ColumnFit{.leaves = 3}},
+       kEverywhere, member<&DeviceLimits::smem_per_block_optin_bytes>, ColumnFit{.leaves = 3}},
       {"smem_per_sm_bytes", "smem/SM", "shared memory of an SM in bytes", 0, kForPrograms,
-       integer<&DeviceLimits::smem_per_sm_bytes>},
+       member<&DeviceLimits::smem_per_sm_bytes>},
       {"registers_per_sm", "regs/SM", "32-bit registers of an SM", 0, kEverywhere,
-       integer<&DeviceLimits::registers_per_sm>, ColumnFit{.leaves = 1}},
+       member<&DeviceLimits::registers_per_sm>, ColumnFit{.leaves = 1}},
       {"max_threads_per_sm", "threads/SM", "most resident threads of an SM", 0, kEverywhere,
-       integer<&DeviceLimits::max_threads_per_sm>, ColumnFit{.leaves = 2}},
+       member<&DeviceLimits::max_threads_per_sm>, ColumnFit{.leaves = 2}},
       {"max_threads_per_block", "threads/block", "most threads of a block", 0, kForPrograms,
-       integer<&DeviceLimits::max_threads_per_block>},
+       member<&DeviceLimits::max_threads_per_block>},
       {"max_blocks_per_sm", "blocks/SM", "most resident blocks of an SM", 0, kForPrograms,
-       integer<&DeviceLimits::max_blocks_per_sm>},
+       member<&DeviceLimits::max_blocks_per_sm>},
   };
   return fields;
 }

@@ -8,9 +8,9 @@ namespace {
 const std::vector<Field<ListedDevice>>& listing_fields() {
   static const std::vector<Field<ListedDevice>> fields{
       {"index", "#", "what --device takes", 0, kEverywhere,
-       [](const ListedDevice& d) { return FieldValue{std::int64_t{d.index}}; }},
+       [](const ListedDevice& d) { return d.index; }},
       {"usable", "usable", "whether fatune can measure on it", 0, kEverywhere,
-       [](const ListedDevice& d) { return FieldValue{d.unusable_because.empty()}; }},
+       [](const ListedDevice& d) { return d.unusable_because.empty(); }},
       {"unusable_because", "why not", "why it is not usable; null when it is", 0, kEverywhere,
        [](const ListedDevice& d) { return text_or_none(d.unusable_because); },
        ColumnFit{.least = 20}},

@@ -4,49 +4,34 @@
 #include <fmt/ranges.h>
 
 #include "emit/emulate_report.hpp"
+#include "emit/error_fields.hpp"
 
 namespace fatune {
 namespace {
 
-template <auto kMember>
-FieldValue stat(const EmulatedConfig& row) {
-  return row.stats ? FieldValue{(*row.stats).*kMember} : FieldValue{};
-}
+const EmulatedCounts& counts_of(const EmulatedPart& row) { return row.counts; }
+const EmulatedCounts& counts_of(const EmulatedLine& row) { return row.own; }
 
-FieldValue percent_of_limit(const EmulatedConfig& row) {
-  if (!row.stats || row.stats->limit <= 0.0) {
-    return {};
+template <std::int64_t EmulatedCounts::*kMember>
+constexpr auto count = [](const auto& row) {
+  if constexpr (requires { row.profile; }) {
+    return row.profile ? std::optional(row.profile->all.*kMember) : std::nullopt;
+  } else {
+    return counts_of(row).*kMember;
   }
-  return 100.0 * std::max(row.stats->max_abs_error, row.stats->max_abs_difference) /
-         row.stats->limit;
-}
-
-template <std::int64_t EmulatedCounts::*kMember>
-FieldValue count(const EmulatedConfig& row) {
-  return row.profile ? FieldValue{row.profile->all.*kMember} : FieldValue{};
-}
-
-template <std::int64_t EmulatedCounts::*kMember>
-FieldValue count(const EmulatedPart& row) {
-  return row.counts.*kMember;
-}
-
-template <std::int64_t EmulatedCounts::*kMember>
-FieldValue count(const EmulatedLine& row) {
-  return row.own.*kMember;
-}
+};
 
 /// By how much more wavefronts there were than without conflicts.
-FieldValue conflict_percent(const EmulatedCounts& counts) {
+std::optional<double> conflict_percent(const EmulatedCounts& counts) {
   if (counts.ideal_wavefronts == 0) {
-    return {};
+    return std::nullopt;
   }
   return 100.0 * static_cast<double>(counts.shared_wavefronts - counts.ideal_wavefronts) /
          static_cast<double>(counts.ideal_wavefronts);
 }
 
 template <typename Row>
-void add_count_fields(std::vector<Field<Row>>& fields, FieldValue (*conflicts)(const Row&)) {
+void add_count_fields(std::vector<Field<Row>>& fields, FieldGetter<Row> conflicts) {
   using Counts = EmulatedCounts;
   fields.insert(fields.end(),
                 {{"warp_instructions", "warp instr", "instructions that warps issued", 0,
@@ -69,7 +54,7 @@ std::vector<Field<EmulatedConfig>> make_config_fields() {
   using Row = EmulatedConfig;
   std::vector<Field<Row>> fields{
       {"problem", "problem", "what it was run on", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{describe(r.problem)}; }, ColumnFit{.once = true}},
+       [](const Row& r) { return describe(r.problem); }, ColumnFit{.once = true}},
       {"config", "config", "the configuration's short form", 0, kEverywhere, member<&Row::config>,
        ColumnFit{.config = true}},
       {"outcome", "outcome",
@@ -78,29 +63,14 @@ std::vector<Field<EmulatedConfig>> make_config_fields() {
        0, kEverywhere, member<&Row::outcome>, ColumnFit{.once = true}},
       {"runs", "runs", "schedules times inputs", 0, kForPrograms, member<&Row::runs>},
       {"findings_count", "findings", "mistakes that are listed", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{static_cast<std::int64_t>(r.findings.size())}; },
-       ColumnFit{.leaves = 9}},
-      {"input", "input", "kind of input of the worst run", 0, kEverywhere,
-       [](const Row& r) { return r.stats ? FieldValue{r.stats->input} : FieldValue{}; },
-       ColumnFit{.leaves = 7, .once = true}},
-      {"output", "output", "what is compared: O, or an output beside it, which has one reference",
-       0, kForPrograms,
-       [](const Row& r) { return r.stats ? FieldValue{r.stats->output} : FieldValue{}; }},
-      {"max_abs_error", "max err", "greatest absolute difference to the float64 reference", 6,
-       kEverywhere, stat<&ErrorStats::max_abs_error>, ColumnFit{.leaves = 3}},
-      {"max_abs_difference", "max diff", "the same to the 16-bit reference", 6, kEverywhere,
-       stat<&ErrorStats::max_abs_difference>, ColumnFit{.leaves = 4}},
-      {"limit", "limit", "the most that both may be", 6, kEverywhere, stat<&ErrorStats::limit>,
-       ColumnFit{.leaves = 2}},
-      {"percent_of_limit", "% of it", "the greater of both, as a part of the limit", 1, kEverywhere,
-       percent_of_limit, ColumnFit{.leaves = 8}},
-      {"elements", "elements", "compared", 0, kForPrograms, stat<&ErrorStats::elements>},
-      {"mismatched", "mismatched", "elements beyond atol 1e-5, rtol 1e-3 of the 16-bit reference",
-       0, kForPrograms, stat<&ErrorStats::mismatched>},
-      {"not_finite", "not finite", "NaN, infinite or unwritten elements", 0, kForPrograms,
-       stat<&ErrorStats::not_finite>}};
+       [](const Row& r) { return r.findings.size(); }, ColumnFit{.leaves = 9}}};
+  add_error_fields(fields,
+                   {"kind of input of the worst run",
+                    "greatest absolute difference to the float64 reference", 8, kForPrograms});
+  fields.push_back({"not_finite", "not finite", "NaN, infinite or unwritten elements", 0,
+                    kForPrograms, stat<&ErrorStats::not_finite>});
   add_count_fields<Row>(fields, [](const Row& r) {
-    return r.profile ? conflict_percent(r.profile->all) : FieldValue{};
+    return r.profile ? conflict_percent(r.profile->all) : std::nullopt;
   });
   fields.push_back({"detail", "detail", "what is wrong", 0, kEverywhere,
                     [](const Row& r) { return text_or_none(r.detail); }, kWraps});
@@ -121,14 +91,13 @@ std::vector<Field<EmulatedLine>> make_line_fields() {
   using Row = EmulatedLine;
   std::vector<Field<Row>> fields{
       {"file", "file", "as #include names it", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.at.file}; }},
-      {"line", "line", "from 1", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.at.line}; }},
+       [](const Row& r) { return r.at.file; }},
+      {"line", "line", "from 1", 0, kEverywhere, [](const Row& r) { return r.at.line; }},
       {"text", "text", "of the line", 0, kEverywhere,
        [](const Row& r) { return text_or_none(r.text); }},
       {"inlined_thread_instructions", "inlined",
        "thread instructions of functions that were inlined there", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{r.inlined.thread_instructions}; }}};
+       [](const Row& r) { return r.inlined.thread_instructions; }}};
   add_count_fields<Row>(fields, [](const Row& r) { return conflict_percent(r.own); });
   return fields;
 }
@@ -170,15 +139,15 @@ const std::vector<Field<EmulatedFinding>>& emulated_finding_fields() {
        0, kEverywhere, member<&Row::check>},
       {"kind", "kind", "what sort of mistake", 0, kEverywhere, member<&Row::kind>},
       {"ptx_line", "PTX line", "line of the PTX", 0, kEverywhere,
-       [](const Row& r) { return r.ptx_line == 0 ? FieldValue{} : FieldValue{r.ptx_line}; }},
+       [](const Row& r) { return r.ptx_line == 0 ? std::nullopt : std::optional(r.ptx_line); }},
       {"ptx", "PTX", "the instruction", 0, kEverywhere,
        [](const Row& r) { return text_or_none(r.ptx); }},
       {"source", "source", "file and line, then where that was inlined", 0, kEverywhere,
        [](const Row& r) { return text_or_none(chain_text(r.source)); }},
       {"block", "block", "linear index of the block that met it first", 0, kEverywhere,
-       [](const Row& r) { return by_somebody(r) ? FieldValue{r.block} : FieldValue{}; }},
+       [](const Row& r) { return by_somebody(r) ? std::optional(r.block) : std::nullopt; }},
       {"thread", "thread", "linear index of the thread in that block", 0, kEverywhere,
-       [](const Row& r) { return by_somebody(r) ? FieldValue{r.thread} : FieldValue{}; }},
+       [](const Row& r) { return by_somebody(r) ? std::optional(r.thread) : std::nullopt; }},
       {"schedule", "schedule", "the run that met it first", 0, kEverywhere, member<&Row::schedule>},
       {"input", "input", "kind of input of that run", 0, kEverywhere, member<&Row::input>,
        ColumnFit{.leaves = 7, .once = true}},
@@ -219,7 +188,7 @@ const std::vector<Field<FindingGroup>>& finding_group_fields() {
        member<&Row::number>},
       {"findings", "findings", "so many are of it", 0, kEverywhere, member<&Row::findings>},
       {"kinds", "kinds", "of its findings", 0, kEverywhere,
-       [](const Row& r) { return FieldValue{fmt::format("{}", fmt::join(r.kinds, ", "))}; }},
+       [](const Row& r) { return fmt::format("{}", fmt::join(r.kinds, ", ")); }},
       {"memory", "memory", "tensors, or other memory, that its findings are about", 0, kEverywhere,
        [](const Row& r) { return text_or_none(fmt::format("{}", fmt::join(r.tensors, ", "))); }},
       {"place", "place",

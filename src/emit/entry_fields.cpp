@@ -17,44 +17,39 @@ namespace {
 
 using Fields = std::vector<Field<EntryRow>>;
 
-FieldValue rank_or_none(int rank) {
-  return rank == 0 ? FieldValue{} : FieldValue{std::int64_t{rank}};
+std::optional<int> rank_or_none(int rank) { return rank == 0 ? std::nullopt : std::optional(rank); }
+
+std::optional<double> us_of(const EntryRow& row) {
+  return is_ranked(row.entry->outcome) ? std::optional(ranked_us(row.entry->outcome))
+                                       : std::nullopt;
 }
 
-FieldValue time_us(const EntryRow& row) {
-  return is_ranked(row.entry->outcome) ? FieldValue{ranked_us(row.entry->outcome)} : FieldValue{};
-}
-
-FieldValue tflops(const EntryRow& row, double flop) {
-  const double us = is_ranked(row.entry->outcome) ? ranked_us(row.entry->outcome) : 0.0;
-  return us > 0.0 ? FieldValue{flop / us * kFlopPerUsToTflops} : FieldValue{};
-}
-
-FieldValue total_tflops(const EntryRow& row) {
-  return row.entry->total_flop ? tflops(row, *row.entry->total_flop) : FieldValue{};
+std::optional<double> tflops(const EntryRow& row, double flop) {
+  const double us = us_of(row).value_or(0.0);
+  return us > 0.0 ? std::optional(flop / us * kFlopPerUsToTflops) : std::nullopt;
 }
 
 template <double Timing::*kMember>
-FieldValue timing(const EntryRow& row) {
+constexpr auto timing = [](const EntryRow& row) {
   const auto* measured = std::get_if<Measured>(&row.entry->outcome);
-  return measured == nullptr ? FieldValue{} : FieldValue{measured->timing.*kMember};
-}
+  return measured == nullptr ? std::nullopt : std::optional(measured->timing.*kMember);
+};
 
-FieldValue sample_count(const EntryRow& row) {
+constexpr auto sample_count = [](const EntryRow& row) {
   const auto* measured = std::get_if<Measured>(&row.entry->outcome);
-  return measured == nullptr
-             ? FieldValue{}
-             : FieldValue{static_cast<std::int64_t>(measured->timing.samples_us.size())};
-}
+  return measured == nullptr ? std::nullopt : std::optional(measured->timing.samples_us.size());
+};
 
 template <auto kMember>
-FieldValue fact(const EntryRow& row) {
-  return row.entry->facts ? FieldValue{std::int64_t{(*row.entry->facts).*kMember}} : FieldValue{};
-}
+constexpr auto fact = [](const EntryRow& row) {
+  return row.entry->facts ? std::optional((*row.entry->facts).*kMember) : std::nullopt;
+};
 
-FieldValue if_compiled(const EntryRow& row, FieldValue value) {
-  return row.entry->facts ? std::move(value) : FieldValue{};
-}
+/// A member of a configuration that was compiled.
+template <auto kMember>
+constexpr auto if_compiled = [](const EntryRow& row) {
+  return row.entry->facts ? std::optional((*row.entry).*kMember) : std::nullopt;
+};
 
 /// The input on which O came closest to its limit, or furthest beyond it.
 const ErrorStats* tightest_input(const EntryRow& row) {
@@ -72,37 +67,35 @@ const ErrorStats* tightest_input(const EntryRow& row) {
 }
 
 template <double ErrorStats::*kMember>
-FieldValue error_stat(const EntryRow& row) {
+constexpr auto error_stat = [](const EntryRow& row) {
   const ErrorStats* stats = tightest_input(row);
-  return stats == nullptr ? FieldValue{} : FieldValue{stats->*kMember};
-}
+  return stats == nullptr ? std::nullopt : std::optional(stats->*kMember);
+};
 
-FieldValue mismatched_percent(const EntryRow& row) {
+constexpr auto mismatched_percent = [](const EntryRow& row) {
   const ErrorStats* stats = tightest_input(row);
-  return stats == nullptr ? FieldValue{} : FieldValue{stats->mismatched_percent()};
-}
+  return stats == nullptr ? std::nullopt : std::optional(stats->mismatched_percent());
+};
 
-FieldValue not_verified_because(const EntryRow& row) {
+constexpr auto not_verified_because = [](const EntryRow& row) {
   const auto* estimated = std::get_if<Estimated>(&row.entry->outcome);
-  return estimated == nullptr ? FieldValue{} : text_or_none(estimated->not_verified_because);
-}
+  return estimated == nullptr ? std::nullopt : text_or_none(estimated->not_verified_because);
+};
 
-FieldValue estimated_from(const EntryRow& row) {
+constexpr auto estimated_from = [](const EntryRow& row) {
   const auto* estimated = std::get_if<Estimated>(&row.entry->outcome);
-  return estimated == nullptr
-             ? FieldValue{}
-             : FieldValue{std::string(estimated->counted ? "emulation" : "family")};
-}
+  return text_or_none(estimated == nullptr ? "" : estimated->counted ? "emulation" : "family");
+};
 
-FieldValue detail(const EntryRow& row) {
-  return is_ranked(row.entry->outcome) ? FieldValue{}
-                                       : FieldValue{outcome_summary(row.entry->outcome)};
-}
+constexpr auto why_not_ranked = [](const EntryRow& row) {
+  return is_ranked(row.entry->outcome) ? std::nullopt
+                                       : std::optional(outcome_summary(row.entry->outcome));
+};
 
-FieldValue deterministic(const EntryRow& row) {
+constexpr auto deterministic = [](const EntryRow& row) {
   const auto* measured = std::get_if<Measured>(&row.entry->outcome);
-  return measured == nullptr ? FieldValue{} : FieldValue{measured->verification.deterministic};
-}
+  return measured == nullptr ? std::nullopt : std::optional(measured->verification.deterministic);
+};
 
 /// Place, configuration, and how it ended.
 Fields outcome_fields() {
@@ -113,30 +106,26 @@ Fields outcome_fields() {
        kInRanking, [](const EntryRow& r) { return rank_or_none(r.entry->tie_group); },
        ColumnFit{.leaves = 10}},
       {"config", "config", "the configuration's short form", 0, kEverywhere,
-       [](const EntryRow& r) { return FieldValue{r.entry->short_form}; },
-       ColumnFit{.config = true}},
+       [](const EntryRow& r) { return r.entry->short_form; }, ColumnFit{.config = true}},
       {kFamilyField, "family", "the configuration's kernel family", 0, kEverywhere,
        [](const EntryRow& r) { return text_or_none(r.entry->config.family); },
        ColumnFit{.leaves = 13}},
       {"outcome", "outcome", "how it ended: measured, estimated, wrong_result, ...", 0, kInFailures,
-       [](const EntryRow& r) { return FieldValue{std::string(outcome_name(r.entry->outcome))}; },
-       ColumnFit{.once = true}},
+       [](const EntryRow& r) { return outcome_name(r.entry->outcome); }, ColumnFit{.once = true}},
       {"measured", "measured", "false: nothing was timed for this entry", 0, kForPrograms,
-       [](const EntryRow& r) {
-         return FieldValue{std::holds_alternative<Measured>(r.entry->outcome)};
-       }},
+       [](const EntryRow& r) { return std::holds_alternative<Measured>(r.entry->outcome); }},
       {"verified", "verified",
        "how the output was found right: gpu, or emulated (on the CPU, on a small problem); null: "
        "it "
        "was not",
        0, kForPrograms,
-       [](const EntryRow& r) { return text_or_none(std::string(verified_by(r.entry->outcome))); }},
+       [](const EntryRow& r) { return text_or_none(verified_by(r.entry->outcome)); }},
       {"deterministic", "deterministic",
        "false: right outputs of the same inputs differed from run to run; null: it was not "
        "measured",
        0, kForPrograms, deterministic},
       {"reused", "reused", "true: an earlier run found this out, not this one (docs/store.md)", 0,
-       kForPrograms, [](const EntryRow& r) { return FieldValue{r.entry->reused}; }},
+       kForPrograms, [](const EntryRow& r) { return r.entry->reused; }},
       {"same_code_as", "same code as",
        "configuration with the same machine code and launch, whose outcome this is", 0, kEverywhere,
        [](const EntryRow& r) { return text_or_none(r.entry->same_code_as); },
@@ -150,7 +139,7 @@ Fields outcome_fields() {
 Fields timing_fields() {
   return {
       {"time_us", "us", "what the ranking uses: the median of the samples, or the estimate", 1,
-       kInRanking, time_us},
+       kInRanking, [](const EntryRow& r) { return us_of(r); }},
       {"mean_us", "mean", "mean of the samples", 1, kForPrograms, timing<&Timing::mean_us>},
       {"min_us", "min", "least sample", 1, kInRanking, timing<&Timing::min_us>,
        ColumnFit{.leaves = 3}},
@@ -165,7 +154,7 @@ Fields timing_fields() {
        ColumnFit{.leaves = 4}},
       {"relative_percent", "rel %", "100 * baseline time / this time", 1, kInRanking,
        [](const EntryRow& r) {
-         return r.entry->rank == 0 ? FieldValue{} : FieldValue{r.entry->relative_percent};
+         return r.entry->rank == 0 ? std::nullopt : std::optional(r.entry->relative_percent);
        },
        ColumnFit{.leaves = 9}},
   };
@@ -177,8 +166,7 @@ Fields throughput_fields() {
       {"literature_tflops", "TFLOP/s",
        "10^12 FLOP per second by the literature's convention: 4*s^2*d*batch*heads, half when "
        "causal",
-       1, kInRanking,
-       [](const EntryRow& r) { return value_or_none(literature_tflops(*r.problem, *r.entry)); },
+       1, kInRanking, [](const EntryRow& r) { return literature_tflops(*r.problem, *r.entry); },
        ColumnFit{.leaves = 11}},
       {"attention_tflops", "attn",
        "10^12 FLOP per second by the attention count: batch*heads*(4*s^2*d + 6*s^2)", 1,
@@ -186,19 +174,19 @@ Fields throughput_fields() {
        [](const EntryRow& r) { return tflops(r, attention_flop(r.problem->problem)); }},
       {"total_tflops", "total",
        "10^12 FLOP per second by the configuration's own count, softmax and rescaling included", 1,
-       kForPrograms, total_tflops},
+       kForPrograms,
+       [](const EntryRow& r) {
+         return r.entry->total_flop ? tflops(r, *r.entry->total_flop) : std::nullopt;
+       }},
       {"percent_of_matmul", "% dense",
        "literature_tflops in percent of the rate of dense products in the same run; null: not "
        "known, or the time is of an earlier run",
-       1, kForPrograms,
-       [](const EntryRow& r) { return value_or_none(percent_of_matmul(*r.problem, *r.entry)); }},
+       1, kForPrograms, [](const EntryRow& r) { return percent_of_matmul(*r.problem, *r.entry); }},
       {"percent_of_peak_at_clock", "% peak",
        "literature_tflops in percent of the tensor cores' nominal peak at the median SM clock of "
        "the samples; null: not known, or the time is of an earlier run",
        1, kForPrograms,
-       [](const EntryRow& r) {
-         return value_or_none(percent_of_peak_at_clock(*r.run, *r.problem, *r.entry));
-       }},
+       [](const EntryRow& r) { return percent_of_peak_at_clock(*r.run, *r.problem, *r.entry); }},
   };
 }
 
@@ -216,24 +204,17 @@ Fields resource_fields() {
       {"static_smem_bytes", "static smem", "static shared memory per block in bytes", 0,
        kForPrograms, fact<&ResourceFacts::static_smem_bytes>},
       {"dynamic_smem_bytes", "smem", "dynamic shared memory per block in bytes", 0, kInRanking,
-       [](const EntryRow& r) { return if_compiled(r, FieldValue{r.entry->dynamic_smem_bytes}); },
-       ColumnFit{.leaves = 5}},
+       if_compiled<&Entry::dynamic_smem_bytes>, ColumnFit{.leaves = 5}},
       {"threads_per_block", "threads", "threads per block", 0, kForPrograms,
-       [](const EntryRow& r) {
-         return if_compiled(r, FieldValue{std::int64_t{r.entry->threads_per_block}});
-       }},
+       if_compiled<&Entry::threads_per_block>},
       {"blocks_per_sm", "blk/SM", "blocks that fit one SM at a time", 0, kInRanking,
-       [](const EntryRow& r) {
-         return if_compiled(r, FieldValue{std::int64_t{r.entry->blocks_per_sm}});
-       },
-       ColumnFit{.leaves = 6}},
+       if_compiled<&Entry::blocks_per_sm>, ColumnFit{.leaves = 6}},
       {"code_bytes", "code", "machine code in bytes", 0, kForPrograms,
        fact<&ResourceFacts::code_bytes>},
       {"compile_ms", "compile ms", "time of the compilation, also when it came from the cache", 0,
-       kForPrograms,
-       [](const EntryRow& r) { return if_compiled(r, FieldValue{r.entry->compile_ms}); }},
+       kForPrograms, if_compiled<&Entry::compile_ms>},
       {"from_cache", "cached", "whether the machine code came from the cache", 0, kForPrograms,
-       [](const EntryRow& r) { return if_compiled(r, FieldValue{r.entry->from_cache}); }},
+       if_compiled<&Entry::from_cache>},
   };
 }
 
@@ -260,8 +241,8 @@ Fields record_fields() {
        [](const EntryRow& r) { return text_or_none(r.entry->kernel_name); }},
       {"artifact_key", "key", "content address of the machine code", 0, kForPrograms,
        [](const EntryRow& r) { return text_or_none(r.entry->artifact_key); }},
-      {"detail", "detail", "why it has no rank; null when it has one", 0, kInFailures, detail,
-       kWraps},
+      {"detail", "detail", "why it has no rank; null when it has one", 0, kInFailures,
+       why_not_ranked, kWraps},
   };
 }
 
@@ -280,19 +261,17 @@ std::optional<DetailValue> entry_detail(const EntryRow& row, const ProblemDetail
 std::vector<Field<EntryRow>> documented_problem_fields() {
   return {
       {"dtype", "dtype", "element type of Q, K, V and O", 0, kEverywhere,
-       [](const EntryRow& r) {
-         return FieldValue{std::string(dtype_name(r.problem->problem.dtype))};
-       }},
+       [](const EntryRow& r) { return std::string(dtype_name(r.problem->problem.dtype)); }},
       {"batch", "batch", "sequences per launch", 0, kEverywhere,
-       [](const EntryRow& r) { return FieldValue{r.problem->problem.batch}; }},
+       [](const EntryRow& r) { return r.problem->problem.batch; }},
       {"seq_len", "seq", "queries of a sequence", 0, kEverywhere,
-       [](const EntryRow& r) { return FieldValue{r.problem->problem.seq_len}; }},
+       [](const EntryRow& r) { return r.problem->problem.seq_len; }},
       {"heads", "heads", "attention heads", 0, kEverywhere,
-       [](const EntryRow& r) { return FieldValue{r.problem->problem.heads}; }},
+       [](const EntryRow& r) { return r.problem->problem.heads; }},
       {"d_head", "d_head", "head dimension", 0, kEverywhere,
-       [](const EntryRow& r) { return FieldValue{r.problem->problem.d_head}; }},
+       [](const EntryRow& r) { return r.problem->problem.d_head; }},
       {"causal", "causal", "whether a query sees only keys up to its own position", 0, kEverywhere,
-       [](const EntryRow& r) { return FieldValue{r.problem->problem.causal}; }},
+       [](const EntryRow& r) { return r.problem->problem.causal; }},
   };
 }
 
@@ -303,8 +282,7 @@ const std::vector<Field<EntryRow>>& problem_fields() {
     std::vector<Field<EntryRow>> fields = documented_problem_fields();
     add_detail_fields<EntryRow, entry_detail>(fields);
     fields.push_back({"run", "run", "which repetition of the whole measurement, from 1", 0,
-                      kEverywhere,
-                      [](const EntryRow& r) { return FieldValue{std::int64_t{r.problem->run}}; }});
+                      kEverywhere, [](const EntryRow& r) { return r.problem->run; }});
     return fields;
   }();
   return all;
@@ -316,10 +294,10 @@ const std::vector<Field<EntryRow>>& run_fields() {
        "10^12 FLOP per second of dense products of the problem's type, measured before it", 1,
        kForPrograms,
        [](const EntryRow& r) {
-         return r.problem->matmul ? FieldValue{r.problem->matmul->tflops} : FieldValue{};
+         return r.problem->matmul ? std::optional(r.problem->matmul->tflops) : std::nullopt;
        }},
       {"device", "device", "name of the GPU, or of what was estimated for", 0, kForPrograms,
-       [](const EntryRow& r) { return FieldValue{r.run->device.name}; }},
+       [](const EntryRow& r) { return r.run->device.name; }},
   };
   return fields;
 }

@@ -45,8 +45,8 @@ bool is_number(const FieldValue& value) {
 
 bool has_value(const FieldValue& value) { return cell_text(value, 0) != "-"; }
 
-FieldValue text_or_none(const std::string& text) {
-  return text.empty() ? FieldValue{} : FieldValue{text};
+std::optional<std::string> text_or_none(std::string_view text) {
+  return text.empty() ? std::nullopt : std::optional<std::string>(text);
 }
 
 }  // namespace fatune

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 
 #include "emit/text_table.hpp"
@@ -25,8 +26,68 @@ inline constexpr Shown kInRanking = Shown::in_ranking;
 inline constexpr Shown kInFailures = Shown::in_failures;
 inline constexpr Shown kForPrograms = Shown::for_programs;
 
+/// What a field's values are.
+struct FieldType {
+  enum class Kind { any, boolean, integer, number, text };
+  Kind kind = Kind::any;
+  bool may_be_none = false;  ///< of numbers: those that are not finite, too
+};
+
+template <typename Value>
+struct TypeOfField {
+  static constexpr FieldType kType{std::is_same_v<Value, bool>       ? FieldType::Kind::boolean
+                                   : std::is_integral_v<Value>       ? FieldType::Kind::integer
+                                   : std::is_floating_point_v<Value> ? FieldType::Kind::number
+                                   : std::is_convertible_v<Value, std::string_view>
+                                       ? FieldType::Kind::text
+                                       : FieldType::Kind::any,
+                                   std::is_floating_point_v<Value>};
+  static FieldValue value(const Value& value) {
+    if constexpr (std::is_integral_v<Value> && !std::is_same_v<Value, bool>) {
+      return static_cast<std::int64_t>(value);
+    } else if constexpr (std::is_same_v<Value, std::string_view>) {
+      return std::string(value);
+    } else {
+      return value;
+    }
+  }
+};
+template <typename Value>
+struct TypeOfField<std::optional<Value>> {
+  static constexpr FieldType kType{TypeOfField<Value>::kType.kind, true};
+  static FieldValue value(const std::optional<Value>& value) {
+    return value ? TypeOfField<Value>::value(*value) : FieldValue{};
+  }
+};
+
+/// What a row has for a field, from a lambda without captures; the type of what it returns is the
+/// field's. A function of any such type gives a FieldValue.
+template <typename Row>
+class FieldGetter {
+ public:
+  // NOLINTBEGIN(google-explicit-constructor): it stands for what it is made of in lists of fields
+  template <typename Get, typename Value = std::invoke_result_t<Get, const Row&>>
+  requires std::is_empty_v<Get> FieldGetter(Get /*get*/)
+      : type_(TypeOfField<Value>::kType), get_(value_of<Get, Value>) {}
+  FieldGetter(FieldValue (*get)(const Row&)) : get_(get) {}
+  // NOLINTEND(google-explicit-constructor)
+
+  FieldValue operator()(const Row& row) const { return get_(row); }
+  [[nodiscard]] FieldType type() const { return type_; }
+
+ private:
+  template <typename Get, typename Value>
+  static FieldValue value_of(const Row& row) {
+    return TypeOfField<Value>::value(Get{}(row));
+  }
+
+  FieldType type_;
+  FieldValue (*get_)(const Row&);
+};
+
 /// One column of one kind of row. A list of these is the only description of an output: JSON,
-/// CSV, Markdown and the terminal table are all printed from it.
+/// CSV, Markdown and the terminal table are all printed from it, and the JSON Schema is written
+/// from it.
 template <typename Row>
 struct Field {
   std::string_view name;     ///< JSON key and CSV column; with its unit
@@ -34,7 +95,7 @@ struct Field {
   std::string_view doc;      ///< what it says: the description in the output's JSON Schema
   int decimals;              ///< of table and Markdown cells, for doubles
   Shown shown;
-  FieldValue (*get)(const Row&);
+  FieldGetter<Row> get;
   ColumnFit fit{};  ///< of its column on a terminal
 };
 
@@ -42,10 +103,8 @@ struct Field {
 inline constexpr int kBySize = -1;
 
 /// Field::get of a field that is a member.
-template <auto kMember, typename Row>
-FieldValue member(const Row& row) {
-  return FieldValue{row.*kMember};
-}
+template <auto kMember>
+inline constexpr auto member = [](const auto& row) { return row.*kMember; };
 
 /// A field's value in a table or Markdown cell; "-" when there is none.
 [[nodiscard]] std::string cell_text(const FieldValue& value, int decimals);
@@ -54,10 +113,6 @@ FieldValue member(const Row& row) {
 [[nodiscard]] std::string csv_text(const FieldValue& value);
 [[nodiscard]] bool is_number(const FieldValue& value);
 [[nodiscard]] bool has_value(const FieldValue& value);
-[[nodiscard]] FieldValue text_or_none(const std::string& text);  ///< no value when it is empty
-template <typename T>
-FieldValue value_or_none(const std::optional<T>& value) {
-  return value ? FieldValue{*value} : FieldValue{};
-}
+[[nodiscard]] std::optional<std::string> text_or_none(std::string_view text);  ///< none: empty
 
 }  // namespace fatune

@@ -5,11 +5,11 @@
 namespace fatune {
 namespace {
 
-FieldValue best_tflops(const RunSummary& run) {
-  return run.best ? FieldValue{literature_flop(run.best->problem) / run.best->time_us *
-                               kFlopPerUsToTflops}
-                  : FieldValue{};
-}
+constexpr auto best_tflops = [](const RunSummary& run) {
+  return run.best ? std::optional(literature_flop(run.best->problem) / run.best->time_us *
+                                  kFlopPerUsToTflops)
+                  : std::nullopt;
+};
 
 }  // namespace
 
@@ -32,10 +32,12 @@ const std::vector<Field<RunSummary>>& history_fields() {
        best_tflops, ColumnFit{.leaves = 6}},
       {"best_problem", "of problem", "the problem of best_tflops", 0, kForPrograms,
        [](const RunSummary& r) {
-         return r.best ? FieldValue{describe(r.best->problem)} : FieldValue{};
+         return r.best ? std::optional(describe(r.best->problem)) : std::nullopt;
        }},
       {"best_config", "best config", "the configuration of best_tflops", 0, kEverywhere,
-       [](const RunSummary& r) { return r.best ? FieldValue{r.best->short_form} : FieldValue{}; },
+       [](const RunSummary& r) {
+         return r.best ? std::optional(r.best->short_form) : std::nullopt;
+       },
        ColumnFit{.leaves = 7, .least = 24, .config = true}},
       {"command_line", "command", "as typed", 0, kEverywhere, member<&RunSummary::command_line>,
        kWraps},

@@ -14,8 +14,8 @@ struct ListRow {
   const std::string* reason;
 };
 
-FieldValue text_of(const std::string* text) {
-  return text == nullptr ? FieldValue{} : FieldValue{*text};
+std::optional<std::string> text_of(const std::string* text) {
+  return text == nullptr ? std::nullopt : std::optional(*text);
 }
 
 const std::vector<Field<ListRow>>& list_fields() {

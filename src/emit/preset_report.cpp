@@ -17,7 +17,7 @@ std::vector<Field<ProblemPreset>> make_preset_fields() {
       {"d_head", "d_head", "elements of a row of Q and K", 0, kEverywhere,
        member<&ProblemPreset::d_head>},
       {"dtype", "dtype", "FP16 or BF16", 0, kEverywhere,
-       [](const ProblemPreset& p) { return FieldValue{std::string(dtype_name(p.dtype))}; }},
+       [](const ProblemPreset& p) { return std::string(dtype_name(p.dtype)); }},
       {"causal", "causal", "whether a query sees no keys after its own position", 0, kEverywhere,
        member<&ProblemPreset::causal>}};
   add_detail_fields<ProblemPreset, preset_detail>(fields, kEverywhere);

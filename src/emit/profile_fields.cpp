@@ -7,25 +7,26 @@ namespace fatune {
 namespace {
 
 template <auto kMember>
-FieldValue of_problem(const ProfiledConfig& row) {
-  return row.problem ? FieldValue{(*row.problem).*kMember} : FieldValue{};
-}
+constexpr auto of_problem = [](const ProfiledConfig& row) {
+  return row.problem ? std::optional((*row.problem).*kMember) : std::nullopt;
+};
 
-FieldValue tflops(const ProfiledConfig& row, double flop) {
+std::optional<double> tflops(const ProfiledConfig& row, double flop) {
   const double us = row.duration_us.value_or(0.0);
-  return us > 0.0 ? FieldValue{flop / us * kFlopPerUsToTflops} : FieldValue{};
+  return us > 0.0 ? std::optional(flop / us * kFlopPerUsToTflops) : std::nullopt;
 }
 
 /// The rate of the problem's work by one of the conventions.
 template <double (*kFlop)(const Problem&)>
-FieldValue problem_tflops(const ProfiledConfig& row) {
-  return row.problem ? tflops(row, kFlop(*row.problem)) : FieldValue{};
-}
+constexpr auto problem_tflops = [](const ProfiledConfig& row) {
+  return row.problem ? tflops(row, kFlop(*row.problem)) : std::nullopt;
+};
 
-FieldValue sweep_difference(const ProfiledConfig& row) {
+constexpr auto sweep_difference = [](const ProfiledConfig& row) {
   const double us = row.duration_us.value_or(0.0);
-  return row.sweep_us && us > 0.0 ? FieldValue{100.0 * (us / *row.sweep_us - 1.0)} : FieldValue{};
-}
+  return row.sweep_us && us > 0.0 ? std::optional(100.0 * (us / *row.sweep_us - 1.0))
+                                  : std::nullopt;
+};
 
 std::optional<DetailValue> profile_detail(const ProfiledConfig& row, const ProblemDetail& detail) {
   return row.problem ? std::optional(detail_value(detail, *row.problem)) : std::nullopt;
@@ -35,7 +36,7 @@ std::vector<Field<ProfiledConfig>> documented_problem_fields_of_profiles() {
   return {
       {"dtype", "dtype", "element type of Q, K, V and O", 0, kForPrograms,
        [](const ProfiledConfig& r) {
-         return r.problem ? FieldValue{std::string(dtype_name(r.problem->dtype))} : FieldValue{};
+         return r.problem ? std::optional(std::string(dtype_name(r.problem->dtype))) : std::nullopt;
        }},
       {"d_head", "d_head", "head dimension", 0, kForPrograms, of_problem<&Problem::d_head>},
       {"seq_len", "seq", "queries of a sequence", 0, kForPrograms, of_problem<&Problem::seq_len>},
@@ -55,8 +56,7 @@ std::vector<Field<ProfiledConfig>> figure_fields() {
       {"runs", "runs", "launches that were counted; the figures are their averages", 0,
        kForPrograms, member<&ProfiledConfig::runs>},
       {"relative_percent", "rel %", "100 * baseline's duration / this one's", 1, kEverywhere,
-       [](const ProfiledConfig& r) { return value_or_none(r.relative_percent); },
-       ColumnFit{.leaves = 7}},
+       [](const ProfiledConfig& r) { return r.relative_percent; }, ColumnFit{.leaves = 7}},
       {"literature_tflops", "TFLOP/s",
        "10^12 FLOP per second of the duration, by the literature's convention: "
        "4*s^2*d*batch*heads, half when causal",
@@ -66,11 +66,11 @@ std::vector<Field<ProfiledConfig>> figure_fields() {
       {"total_tflops", "total",
        "the same by the configuration's own count, softmax and rescaling included", 1, kEverywhere,
        [](const ProfiledConfig& r) {
-         return r.total_flop ? tflops(r, *r.total_flop) : FieldValue{};
+         return r.total_flop ? tflops(r, *r.total_flop) : std::nullopt;
        },
        ColumnFit{.leaves = 1}},
       {"sweep_us", "sweep us", "the median that the stored run measured", 1, kEverywhere,
-       [](const ProfiledConfig& r) { return value_or_none(r.sweep_us); }, ColumnFit{.leaves = 5}},
+       [](const ProfiledConfig& r) { return r.sweep_us; }, ColumnFit{.leaves = 5}},
       {"sweep_difference_percent", "diff %", "by how much the duration is longer than that median",
        1, kEverywhere, sweep_difference, ColumnFit{.leaves = 6}},
       {"kernel_name", "kernel", "the kernel's name as profilers print it", 0, kForPrograms,

@@ -149,15 +149,13 @@ std::vector<std::string> shapes_of(const NamedCode& code) {
   return shapes;
 }
 
-template <FieldValue (*kGet)(const BeforeAfter&), BeforeAfter CountChange::*kWhere>
-FieldValue of(const CountChange& change) {
-  return kGet(change.*kWhere);
-}
+template <auto kGet, BeforeAfter CountChange::*kWhere>
+constexpr auto of = [](const CountChange& change) { return kGet(change.*kWhere); };
 
-FieldValue before(const BeforeAfter& counts) { return counts.before; }
-FieldValue after(const BeforeAfter& counts) { return counts.after; }
-FieldValue delta(const BeforeAfter& counts) { return counts.delta(); }
-FieldValue relative(const BeforeAfter& counts) { return value_or_none(counts.relative_percent()); }
+auto before(const BeforeAfter& counts) { return counts.before; }
+auto after(const BeforeAfter& counts) { return counts.after; }
+auto delta(const BeforeAfter& counts) { return counts.delta(); }
+std::optional<double> relative(const BeforeAfter& counts) { return counts.relative_percent(); }
 
 }  // namespace
 
@@ -168,17 +166,17 @@ const std::vector<Field<SassRow>>& sass_fields() {
       {"class", "class", "the class of an opcode", 0, kForPrograms,
        [](const SassRow& r) { return text_or_none(r.class_name); }},
       {"total", "total", "instructions in the function", 0, kEverywhere,
-       [](const SassRow& r) { return FieldValue{r.count.total}; }},
+       [](const SassRow& r) { return r.count.total; }},
       {"main_loop", "main loop", "of these, in its main loop", 0, kEverywhere,
-       [](const SassRow& r) { return FieldValue{r.count.main_loop}; }},
+       [](const SassRow& r) { return r.count.main_loop; }},
       {"conditional", "conditional", "of those, where an iteration may not come by", 0, kEverywhere,
-       [](const SassRow& r) { return FieldValue{r.count.conditional}; }, ColumnFit{.leaves = 1}},
+       [](const SassRow& r) { return r.count.conditional; }, ColumnFit{.leaves = 1}},
       {"main_loop_percent", "loop %", "of the main loop's instructions", 1, kEverywhere,
        member<&SassRow::main_loop_percent>, ColumnFit{.leaves = 2}},
       {"producer_loop", "producer", "of total, in the producer's loop; null: there is none", 0,
        kEverywhere,
        [](const SassRow& r) {
-         return r.has_producer ? FieldValue{r.count.producer_loop} : FieldValue{};
+         return r.has_producer ? std::optional(r.count.producer_loop) : std::nullopt;
        },
        ColumnFit{.leaves = 3}},
   };

@@ -141,7 +141,7 @@ const std::vector<Field<ParameterEffect>>& effect_fields() {
       {"from", "from", "its smaller value", 0, kEverywhere, member<&E::from>},
       {"to", "to", "its greater value", 0, kEverywhere, member<&E::to>},
       {"class", "class", "what it moves", 0, kEverywhere,
-       [](const E& e) { return FieldValue{std::string(class_name(e.which))}; }},
+       [](const E& e) { return std::string(class_name(e.which)); }},
       {"pairs", "pairs", "pairs of configurations that differ in this parameter alone", 0,
        kEverywhere, member<&E::pairs>},
       {"mean_before", "before", "mean count per MFLOP with the smaller value", 1, kEverywhere,
@@ -158,14 +158,14 @@ const std::vector<Field<ClassCorrelation>>& correlation_fields() {
       {"what", "class", "a class, or all", 0, kEverywhere, member<&C::what>},
       {"configs", "configs", "configurations with a time", 0, kEverywhere, member<&C::configs>},
       {"spearman", "spearman", "rank correlation of count per MFLOP and time", 2, kEverywhere,
-       [](const C& c) { return FieldValue{c.correlation.spearman}; }},
+       [](const C& c) { return c.correlation.spearman; }},
       {"low", "low", "lower end of its confidence interval", 2, kEverywhere,
-       [](const C& c) { return FieldValue{c.correlation.low}; }},
+       [](const C& c) { return c.correlation.low; }},
       {"high", "high", "upper end of its confidence interval", 2, kEverywhere,
-       [](const C& c) { return FieldValue{c.correlation.high}; }},
+       [](const C& c) { return c.correlation.high; }},
       {"share_percent", "share %",
        "part of the spread of the times' ranks that goes with this class: the square of spearman",
-       0, kEverywhere, [](const C& c) { return FieldValue{c.correlation.share_percent()}; }},
+       0, kEverywhere, [](const C& c) { return c.correlation.share_percent(); }},
   };
   return fields;
 }

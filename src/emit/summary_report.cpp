@@ -7,20 +7,20 @@
 namespace fatune {
 namespace {
 
-FieldValue time_us(const ProblemWinner& winner) {
-  return winner.config.empty() ? FieldValue{} : FieldValue{winner.time_us};
-}
+constexpr auto time_us = [](const ProblemWinner& winner) {
+  return winner.config.empty() ? std::nullopt : std::optional(winner.time_us);
+};
 
-FieldValue tflops(const ProblemWinner& winner) {
+constexpr auto winner_tflops = [](const ProblemWinner& winner) {
   return winner.time_us > 0.0
-             ? FieldValue{literature_flop(winner.problem) / winner.time_us * kFlopPerUsToTflops}
-             : FieldValue{};
-}
+             ? std::optional(literature_flop(winner.problem) / winner.time_us * kFlopPerUsToTflops)
+             : std::nullopt;
+};
 
 template <double CommonChoice::*kMember>
-FieldValue regret(const CommonChoice& choice) {
-  return choice.config.empty() ? FieldValue{} : FieldValue{choice.*kMember};
-}
+constexpr auto regret = [](const CommonChoice& choice) {
+  return choice.config.empty() ? std::nullopt : std::optional(choice.*kMember);
+};
 
 std::string problem_name(const ProblemWinner& winner) {
   return describe(winner.problem) +
@@ -58,18 +58,18 @@ const std::vector<Field<ProblemWinner>>& problem_winner_fields() {
   using W = ProblemWinner;
   static const std::vector<Field<W>> fields{
       {"problem", "problem", "what it was measured on, or estimated for", 0, kEverywhere,
-       [](const W& w) { return FieldValue{problem_name(w)}; }, ColumnFit{.least = 14}},
+       [](const W& w) { return problem_name(w); }, ColumnFit{.least = 14}},
       {"run", "run", "which repetition of the whole measurement, from 1", 0, kForPrograms,
-       [](const W& w) { return FieldValue{std::int64_t{w.run}}; }},
+       [](const W& w) { return w.run; }},
       {"winner", "winner", "short form of the fastest; null: nothing is ranked", 0, kEverywhere,
        [](const W& w) { return text_or_none(w.config); }, ColumnFit{.least = 24, .config = true}},
       {"family", "family", "its kernel family; null: nothing is ranked", 0, kForPrograms,
        [](const W& w) { return text_or_none(w.family); }},
       {"time_us", "us", "its median, or its estimate", 1, kEverywhere, time_us},
       {"literature_tflops", "TFLOP/s", "the same by the literature's convention", 1, kEverywhere,
-       tflops, ColumnFit{.leaves = 1}},
+       winner_tflops, ColumnFit{.leaves = 1}},
       {"lead_percent", "lead %", "by how much the runner-up is slower; null: there is none", 2,
-       kEverywhere, [](const W& w) { return value_or_none(w.lead_percent); }},
+       kEverywhere, [](const W& w) { return w.lead_percent; }},
       {"tied", "tie", "whether the runner-up cannot be told apart from the winner", 0, kEverywhere,
        member<&W::tied>},
   };
@@ -80,10 +80,10 @@ const std::vector<Field<CommonChoice>>& common_choice_fields() {
   using C = CommonChoice;
   static const std::vector<Field<C>> fields{
       {"dtype", "dtype", "element type of the problems", 0, kEverywhere,
-       [](const C& c) { return FieldValue{std::string(dtype_name(c.dtype))}; }},
+       [](const C& c) { return std::string(dtype_name(c.dtype)); }},
       {"d_head", "d_head", "head dimension of the problems", 0, kEverywhere, member<&C::d_head>},
       {"problems", "problems", "how many it is chosen for, each repetition counted", 0, kEverywhere,
-       [](const C& c) { return FieldValue{static_cast<std::int64_t>(c.problems)}; }},
+       [](const C& c) { return c.problems; }},
       {"config", "config", "short form; null: none is ranked on all of them", 0, kEverywhere,
        [](const C& c) { return text_or_none(c.config); }},
       {"family", "family", "its kernel family; null: none is ranked on all of them", 0,

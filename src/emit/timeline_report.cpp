@@ -6,9 +6,7 @@ namespace fatune {
 namespace {
 
 template <auto kMember>
-FieldValue of_item(const TimelineRow& row) {
-  return FieldValue{row.item.*kMember};
-}
+constexpr auto of_item = [](const TimelineRow& row) { return row.item.*kMember; };
 
 }  // namespace
 
@@ -16,12 +14,10 @@ const std::vector<Field<TimelineRow>>& timeline_fields() {
   using Item = TimelineItem;
   static const std::vector<Field<TimelineRow>> fields{
       {"problem", "problem", "batch, length, heads, head dimension, type", 0, kEverywhere,
-       [](const TimelineRow& row) { return FieldValue{describe(row.problem)}; },
+       [](const TimelineRow& row) { return describe(row.problem); },
        ColumnFit{.least = 14, .once = true}},
       {"kind", "kind", "kernel: on the GPU; range: of NVTX, on the host", 0, kEverywhere,
-       [](const TimelineRow& row) {
-         return FieldValue{std::string(row.is_range ? "range" : "kernel")};
-       }},
+       [](const TimelineRow& row) { return std::string(row.is_range ? "range" : "kernel"); }},
       {"instances", "n", "how often it ran", 0, kEverywhere, of_item<&Item::instances>},
       {"total_us", "total us", "time of all together, in microseconds", 1, kEverywhere,
        of_item<&Item::total_us>, ColumnFit{.leaves = 4}},

@@ -10,8 +10,9 @@ namespace fatune {
 namespace {
 
 /// By how much `time` is longer than `reference`.
-FieldValue more_percent(const std::optional<double>& time, const std::optional<double>& reference) {
-  return time && reference ? FieldValue{100.0 * (*time / *reference - 1.0)} : FieldValue{};
+std::optional<double> more_percent(const std::optional<double>& time,
+                                   const std::optional<double>& reference) {
+  return time && reference ? std::optional(100.0 * (*time / *reference - 1.0)) : std::nullopt;
 }
 
 std::string_view doubt_text(WinnerDoubt doubt) {
@@ -87,27 +88,27 @@ std::string winner_notes(const WinnerReport& report) {
 const std::vector<Field<WinnerCheck>>& winner_check_fields() {
   static const std::vector<Field<WinnerCheck>> fields{
       {"problem", "problem", "what it was measured on", 0, kEverywhere,
-       [](const WinnerCheck& c) { return FieldValue{describe(c.problem)}; },
+       [](const WinnerCheck& c) { return describe(c.problem); },
        ColumnFit{.least = 14, .once = true}},
       {"verdict", "verdict",
        "confirmed: it is behind by no more than the tolerance; beaten: another is faster beyond "
        "doubt "
        "and tolerance; failed: it has no time; undecided: what was measured does not tell",
-       0, kEverywhere,
-       [](const WinnerCheck& c) { return FieldValue{std::string(verdict_name(c.verdict))}; }},
-      {"winner", "winner", "of the file", 0, kEverywhere, member<&WinnerCheck::winner>,
-       ColumnFit{.least = 24, .config = true}},
-      {"winner_us", "us", "its median", 1, kEverywhere,
-       [](const WinnerCheck& c) { return value_or_none(c.winner_us); }, ColumnFit{.leaves = 2}},
+       0, kEverywhere, [](const WinnerCheck& c) { return std::string(verdict_name(c.verdict)); }},
+      {"winner", "winner", "short form of the file's winner", 0, kEverywhere,
+       member<&WinnerCheck::winner>, ColumnFit{.least = 24, .config = true}},
+      {"winner_us", "us", "its median in microseconds", 1, kEverywhere,
+       [](const WinnerCheck& c) { return c.winner_us; }, ColumnFit{.leaves = 2}},
       {"behind_percent", "behind %", "by how much it is slower than the fastest", 2, kEverywhere,
        [](const WinnerCheck& c) { return more_percent(c.winner_us, c.fastest_us); }},
-      {"fastest", "fastest", "of all", 0, kEverywhere,
+      {"fastest", "fastest", "short form of the fastest of all", 0, kEverywhere,
        [](const WinnerCheck& c) { return text_or_none(c.fastest); },
        ColumnFit{.least = 24, .config = true}},
-      {"fastest_us", "us", "its median", 1, kEverywhere,
-       [](const WinnerCheck& c) { return value_or_none(c.fastest_us); }, ColumnFit{.leaves = 1}},
-      {"file_us", "file us", "its median in the file", 1, kForPrograms,
-       [](const WinnerCheck& c) { return value_or_none(c.file_us); }},
+      {"fastest_us", "us", "its median in microseconds", 1, kEverywhere,
+       [](const WinnerCheck& c) { return c.fastest_us; }, ColumnFit{.leaves = 1}},
+      {"file_us", "file us",
+       "its median in the file, in microseconds; null when that was an estimate", 1, kForPrograms,
+       [](const WinnerCheck& c) { return c.file_us; }},
       {"since_file_percent", "since file %",
        "by how much it is slower than in the file; heat may explain it, no verdict rests on it", 1,
        kEverywhere, [](const WinnerCheck& c) { return more_percent(c.winner_us, c.file_us); },

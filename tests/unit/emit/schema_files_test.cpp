@@ -1,0 +1,183 @@
+// The schemas of outputs are written from the lists of fields: descriptions, types, and whether a
+// value may be null. What else a schema says of a property (limits, enumerations), and which
+// properties are required, is written by hand, once: copies in other files are written too.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <string>
+
+#include "attention/problem_details.hpp"
+#include "emit/cases_report.hpp"
+#include "emit/check_report.hpp"
+#include "emit/compile_report.hpp"
+#include "emit/debug_report.hpp"
+#include "emit/device_fields.hpp"
+#include "emit/emulate_report.hpp"
+#include "emit/entry_fields.hpp"
+#include "emit/history_report.hpp"
+#include "emit/preset_report.hpp"
+#include "emit/profile_fields.hpp"
+#include "emit/sass_map_report.hpp"
+#include "emit/sass_report.hpp"
+#include "emit/sass_why_report.hpp"
+#include "emit/summary_report.hpp"
+#include "emit/timeline_report.hpp"
+#include "emit/winner_report.hpp"
+#include "golden_file.hpp"
+#include "unit/emit/schema_text.hpp"
+
+namespace fatune {
+namespace {
+
+using Schema = nlohmann::ordered_json;
+
+std::string path_of(const std::string& name) {
+  return FATUNE_SOURCE_DIR "/configs/schema/" + name + ".schema.json";
+}
+
+std::string file_text(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  EXPECT_TRUE(file.is_open()) << path;
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+Schema type_text(FieldType type) {
+  constexpr std::array<const char*, 5> kNames{"", "boolean", "integer", "number", "string"};
+  const char* name = kNames.at(static_cast<std::size_t>(type.kind));
+  return type.may_be_none ? Schema{name, "null"} : Schema(name);
+}
+
+void describe(Schema& property, FieldType type, std::string_view doc) {
+  const bool is_said_elsewhere = property.contains("$ref") || property.contains("oneOf");
+  if (type.kind != FieldType::Kind::any && !is_said_elsewhere) {
+    property["type"] = type_text(type);
+  }
+  if (!property.contains("$ref")) {
+    property["description"] = doc;
+  }
+}
+
+template <typename Row>
+void describe(Schema& properties, const std::vector<Field<Row>>& fields) {
+  for (const Field<Row>& field : fields) {
+    describe(properties[std::string(field.name)], field.get.type(), field.doc);
+  }
+}
+
+FieldType type_of(const ProblemDetail& detail) {
+  using Kind = ProblemDetail::Kind;
+  return {detail.kind == Kind::integer  ? FieldType::Kind::integer
+          : detail.kind == Kind::number ? FieldType::Kind::number
+          : detail.kind == Kind::flag   ? FieldType::Kind::boolean
+                                        : FieldType::Kind::text};
+}
+
+class SchemaFiles : public testing::Test {
+ protected:
+  Schema& schema(const std::string& name) {
+    const auto [found, is_new] = files_.try_emplace(name);
+    if (is_new) {
+      found->second = Schema::parse(file_text(path_of(name)));
+    }
+    return found->second;
+  }
+  Schema& at(const std::string& name, const std::string& pointer) {
+    return schema(name).at(Schema::json_pointer(pointer));
+  }
+  Schema& row_of(const std::string& name, const std::string& list) {
+    return at(name, list + "/items/properties");
+  }
+
+  void describe_results();
+  void describe_emulations();
+  void describe_machine_code();
+  void describe_others();
+  void copy_definitions();
+
+  std::map<std::string, Schema> files_;
+};
+
+void SchemaFiles::describe_results() {
+  describe(at("results", "/definitions/entry/properties"), entry_fields());
+  describe(at("results", "/definitions/device/properties"), device_fields());
+  describe(at("results", "/definitions/problem_winner/properties"), problem_winner_fields());
+  describe(at("results", "/definitions/common_choice/properties"), common_choice_fields());
+  for (const ProblemDetail& detail : kProblemDetails) {
+    describe(at("results", "/definitions/problem/properties")[std::string(detail.name)],
+             type_of(detail), detail.doc);
+  }
+}
+
+void SchemaFiles::describe_emulations() {
+  Schema& config = row_of("emulate", "/properties/configs");
+  describe(config, emulated_config_fields());
+  Schema& finding = config["findings"]["items"]["properties"];
+  describe(finding, emulated_finding_fields());
+  describe(finding["other"]["properties"], emulated_access_fields());
+  describe(config["groups"]["items"]["properties"], finding_group_fields());
+  describe(at("emulate", "/definitions/part/properties"), emulated_part_fields());
+  describe(at("emulate", "/definitions/line/properties"), emulated_line_fields());
+}
+
+void SchemaFiles::describe_machine_code() {
+  for (const char* list : {"/properties/classes", "/properties/opcodes"}) {
+    describe(row_of("sass", list), sass_fields());
+    describe(row_of("sass_diff", list), sass_diff_fields());
+  }
+  describe(row_of("sass_why", "/properties/effects"), effect_fields());
+  describe(row_of("sass_why", "/properties/problems/items/properties/correlations"),
+           correlation_fields());
+  describe(row_of("sass_map", "/properties/lines"), map_line_fields());
+  describe(row_of("sass_map", "/properties/selection/properties/source"), map_line_fields());
+  describe(row_of("sass_map", "/properties/selection/properties/ptx"), map_ptx_fields());
+  describe(row_of("sass_map", "/properties/selection/properties/sass"), map_sass_fields());
+}
+
+void SchemaFiles::describe_others() {
+  describe(row_of("cases", "/properties/results"), case_fields());
+  describe(row_of("check", "/properties/checks"), checked_input_fields());
+  describe(row_of("compile", "/properties/configs"), compile_fields());
+  describe(row_of("debug", "/properties/checks"), step_check_fields());
+  describe(row_of("history", "/properties/runs"), history_fields());
+  describe(row_of("presets", "/properties/presets"), preset_fields());
+  describe(row_of("profile", "/properties/configs"), profiled_config_fields());
+  describe(row_of("timeline", "/properties/rows"), timeline_fields());
+  describe(row_of("verify_winner", "/properties/winners"), winner_check_fields());
+}
+
+void SchemaFiles::copy_definitions() {
+  const Schema& results = at("results", "/definitions");
+  for (const char* name : {"best_configs", "cases"}) {
+    for (auto& [key, definition] : at(name, "/definitions").items()) {
+      definition = results.at(key);
+    }
+  }
+  at("compile", "/properties/device/properties") = results["device"]["properties"];
+  at("debug", "/properties/problem/properties") = results["problem"]["properties"];
+  for (auto& [key, property] : at("compile", "/properties/problem/properties").items()) {
+    property = results["problem"]["properties"].at(key);
+  }
+}
+
+TEST_F(SchemaFiles, SayWhatTheFieldsSay) {
+  describe_results();
+  describe_emulations();
+  describe_machine_code();
+  describe_others();
+  copy_definitions();
+  for (const auto& [name, schema] : files_) {
+    const std::string text = schema_text(schema);
+    if (testing_golden::updates_golden()) {
+      std::ofstream(path_of(name), std::ios::binary) << text;
+    } else {
+      EXPECT_TRUE(text == file_text(path_of(name)))
+          << name << ": if this is meant, run again with UPDATE_GOLDEN=1, and build";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace fatune
