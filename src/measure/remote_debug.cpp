@@ -1,27 +1,16 @@
 // RemoteMeasurer::run_for_debug.
-#include <utility>
-
 #include "measure/remote_measurer.hpp"
 
 namespace fatune {
 
 DebugResult RemoteMeasurer::run_for_debug(const DebugRequest& request) {
-  deadlines_.begin_problem(request.problem);
-  ensure_worker();
-  worker_->forget_output();
-  Reply reply = ask(debug_message(request), deadlines_.runs(1));
-  if (auto* death = std::get_if<Death>(&reply)) {
-    return std::move(death->outcome);
-  }
-  const auto& message = std::get<Message>(reply);
-  if (type_of(message) != "debugged") {
-    return failure_of(message);
-  }
-  try {
-    return read_debugged(message, request);
-  } catch (const ProtocolError& error) {
-    return nonsense(error.what());
-  }
+  worker_.deadlines().begin_problem(request.problem);
+  worker_.ensure();
+  Conversation& conversation = worker_.conversation();
+  conversation.forget_output();
+  return conversation.read_reply(
+      conversation.ask(debug_message(request), worker_.deadlines().runs(1)), "debugged",
+      [&](const Message& message) { return read_debugged(message, request); });
 }
 
 }  // namespace fatune

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
-#include "measure/added_seconds.hpp"
 #include "measure/remote_measurer.hpp"
 
 namespace fatune {
@@ -15,10 +14,11 @@ namespace {
 }  // namespace
 
 MatmulRate RemoteMeasurer::matmul_rate(const Artifact& kernel) {
-  ensure_worker();
-  worker_->forget_output();
-  const AddedSeconds busy(busy_s_);
-  const Reply reply = ask(matmul_rate_message(kernel), deadlines_.start());
+  worker_.ensure();
+  Conversation& conversation = worker_.conversation();
+  conversation.forget_output();
+  const AddedSeconds busy = worker_.busy();
+  const Reply reply = conversation.ask(matmul_rate_message(kernel), worker_.deadlines().start());
   if (const auto* death = std::get_if<Death>(&reply)) {
     fail_matmul(outcome_summary(death->outcome));
   }
@@ -30,10 +30,10 @@ MatmulRate RemoteMeasurer::matmul_rate(const Artifact& kernel) {
     const std::string why = type_of(message) == "failed"
                                 ? read_error(message).what()
                                 : fmt::format("an answer '{}'", type_of(message));
-    drop_worker();  // its context may be dead
+    conversation.drop();  // its context may be dead
     fail_matmul(why);
   } catch (const ProtocolError& error) {
-    fail_matmul(outcome_summary(nonsense(error.what())));
+    fail_matmul(outcome_summary(conversation.nonsense(error.what())));
   }
 }
 

@@ -1,20 +1,14 @@
 #pragma once
 
-#include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
-#include <variant>
 
-#include "core/device_limits.hpp"
 #include "core/matmul_rate.hpp"
-#include "measure/deadlines.hpp"
+#include "measure/crash_judge.hpp"
 #include "measure/debug_messages.hpp"
 #include "measure/measurer.hpp"
-#include "measure/worker_messages.hpp"
-#include "measure/worker_process.hpp"
-#include "measure/worker_settings.hpp"
+#include "measure/remote_worker.hpp"
 
 namespace fatune {
 
@@ -33,20 +27,15 @@ class RemoteMeasurer : public Measurer {
   /// Starts a worker. Throws Error(gpu_failure) when none can be started, or the Error with which
   /// it refuses the device. Use it on the constructing thread: workers die with it.
   RemoteMeasurer(WorkerSettings settings, MeasurePolicy policy);
-  ~RemoteMeasurer() override;
-  RemoteMeasurer(const RemoteMeasurer&) = delete;
-  RemoteMeasurer& operator=(const RemoteMeasurer&) = delete;
-  RemoteMeasurer(RemoteMeasurer&&) = delete;
-  RemoteMeasurer& operator=(RemoteMeasurer&&) = delete;
 
   /// The device's, with the memory that was free in the first worker that said so.
-  [[nodiscard]] const DeviceLimits& limits() const { return limits_.value(); }
+  [[nodiscard]] const DeviceLimits& limits() const { return worker_.limits(); }
   /// Workers that were started so far.
-  [[nodiscard]] int workers_started() const noexcept { return workers_started_; }
+  [[nodiscard]] int workers_started() const noexcept { return worker_.number(); }
   /// Seconds spent waiting for a worker to prepare problems, to verify and to take samples.
-  [[nodiscard]] double busy_s() const noexcept { return busy_s_; }
+  [[nodiscard]] double busy_s() const noexcept { return worker_.busy_s(); }
   /// Seconds spent starting workers, replacements included.
-  [[nodiscard]] double start_s() const noexcept { return start_s_; }
+  [[nodiscard]] double start_s() const noexcept { return worker_.start_s(); }
 
   void begin_problem(const Problem& problem, const Artifact& kernels) override;
   [[nodiscard]] Admission admit(CandidateId id, const CandidateKernel& candidate) override;
@@ -66,62 +55,25 @@ class RemoteMeasurer : public Measurer {
 
  private:
   struct Held {
-    CandidateKernel candidate;
+    CandidateKernel kernel;
     int worker = 0;  // the number of the worker in which it is admitted
   };
-  struct Death {
-    Outcome outcome;  // Crashed or TimedOut
-  };
-  using Reply = std::variant<Message, Death>;
-  using Step = std::function<std::optional<Outcome>()>;  // gives its failure
-  enum class Blame { candidate, perhaps_others, nobody };
 
-  void ensure_worker();
-  void start_worker();
-  void start_problem();
-  [[nodiscard]] Reply ask(const Message& request, std::chrono::milliseconds within);
-  [[nodiscard]] Reply await(std::chrono::milliseconds within);
-  [[nodiscard]] Death died(const std::string& how, std::chrono::milliseconds grace);
-  [[nodiscard]] Death hung(std::chrono::milliseconds within);
-  [[nodiscard]] Outcome failure_of(const Message& rejected);
-  [[nodiscard]] Outcome unexpected(const Message& message);
-  [[nodiscard]] Outcome nonsense(const std::string& what);
-  [[nodiscard]] Admission admission_of(CandidateId id, const CandidateKernel& candidate,
-                                       Reply reply);
-  void note(bool alone, const std::optional<Outcome>& failure);
-  void add(const OneSample& one, bool counts, Samples& samples);
+  /// The failure of the step, if it is the candidate's own; the candidate is then forgotten.
   [[nodiscard]] std::optional<Outcome> judged(CandidateId id, const std::string& label,
-                                              const Step& step);
-  void drop_worker();
-  /// `grace`, or longer for a launcher, which writes its report at its end.
-  [[nodiscard]] std::chrono::milliseconds patience(std::chrono::milliseconds grace) const;
-  /// Tells the worker to end, and waits. Precondition: there is one.
-  void finish_worker();
-  [[nodiscard]] std::string label_of(CandidateId id) const;
-  void forget(CandidateId id);
-
-  [[nodiscard]] Admission admit_once(CandidateId id, const CandidateKernel& candidate);
-  void sample_once(CandidateId id, const SampleRequest& request, Samples& samples);
+                                              const CrashJudge::Step& step);
+  [[nodiscard]] bool is_in_worker(CandidateId id) const;
+  [[nodiscard]] std::optional<Outcome> readmit_if_gone(CandidateId id);
+  [[nodiscard]] Admission admit_once(CandidateId id, const CandidateKernel& kernel);
+  [[nodiscard]] std::optional<Outcome> sample_once(CandidateId id, const SampleRequest& request,
+                                                   Samples& samples);
   [[nodiscard]] std::optional<Outcome> take_samples(CandidateId id, int discarded,
                                                     const SampleRequest& request, Samples& samples);
   [[nodiscard]] std::optional<Outcome> recheck_once(CandidateId id);
   [[nodiscard]] Counted count_once(CandidateId id, const CountRequest& request);
-  [[nodiscard]] Counted counted_of(Reply reply);
-  [[nodiscard]] std::optional<Outcome> readmit_if_gone(CandidateId id);
-  [[nodiscard]] std::optional<Outcome> readmit(CandidateId id);
 
-  WorkerSettings settings_;
-  Deadlines deadlines_;
-  std::optional<DeviceLimits> limits_;
-  std::unique_ptr<WorkerProcess> worker_;
-  int workers_started_ = 0;
-  double busy_s_ = 0.0;
-  double start_s_ = 0.0;
-  int admissions_here_ = 0;             // in the present worker
-  bool killed_ = false;                 // the last worker that died was killed by others
-  Blame blame_ = Blame::candidate;      // for the last failure
-  std::map<CandidateId, int> crashes_;  // of workers that others had used
-  std::optional<ProblemStart> problem_;
+  RemoteWorker worker_;
+  CrashJudge judge_;
   std::map<CandidateId, Held> held_;
 };
 

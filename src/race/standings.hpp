@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "core/candidate_list.hpp"
 #include "race/race_policy.hpp"
 #include "race/race_result.hpp"
 #include "race/raced_candidate.hpp"

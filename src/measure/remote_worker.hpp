@@ -1,0 +1,72 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "core/device_limits.hpp"
+#include "measure/added_seconds.hpp"
+#include "measure/conversation.hpp"
+#include "measure/deadlines.hpp"
+#include "measure/worker_messages.hpp"
+#include "measure/worker_settings.hpp"
+
+namespace fatune {
+
+/// Workers that are killed from outside in a row before that counts as a failure.
+inline constexpr int kKillsForgiven = 5;
+
+/// A worker process at a time: starts it, has it prepare the problem, replaces it when it has
+/// ended, and counts the seconds that this takes.
+class RemoteWorker {
+ public:
+  /// Starts a worker. Throws as RemoteMeasurer.
+  RemoteWorker(WorkerSettings settings, const MeasurePolicy& policy);
+  RemoteWorker(const RemoteWorker&) = delete;
+  RemoteWorker& operator=(const RemoteWorker&) = delete;
+  RemoteWorker(RemoteWorker&&) = delete;
+  RemoteWorker& operator=(RemoteWorker&&) = delete;
+  ~RemoteWorker();  ///< tells the worker to end, and waits
+
+  /// Replaces a worker that has ended. Throws Error(gpu_failure) when none can be started.
+  void ensure();
+  /// The problem that workers prepare from now on. Throws as Measurer::begin_problem().
+  void begin_problem(const Problem& problem, const Artifact& kernels);
+
+  [[nodiscard]] bool runs() const { return conversation_ && !conversation_->ended(); }
+  /// With the present worker. Precondition: runs().
+  [[nodiscard]] Conversation& conversation() { return *conversation_; }
+  /// Whether the last worker was ended from outside.
+  [[nodiscard]] bool was_killed() const { return conversation_ && conversation_->was_killed(); }
+  /// Workers started so far: the number of the present one.
+  [[nodiscard]] int number() const noexcept { return started_; }
+
+  /// A candidate is about to be admitted in the present worker.
+  void note_admission() { ++admissions_; }
+  /// One candidate alone has used the present worker, or the last one.
+  [[nodiscard]] bool is_used_by_one() const { return admissions_ == 1; }
+
+  [[nodiscard]] Deadlines& deadlines() { return deadlines_; }
+  /// The device's, with the memory that was free in the first worker that said so.
+  [[nodiscard]] const DeviceLimits& limits() const { return limits_.value(); }
+  /// Adds to busy_s() as long as it lives.
+  [[nodiscard]] AddedSeconds busy() { return AddedSeconds(busy_s_); }
+  [[nodiscard]] double busy_s() const noexcept { return busy_s_; }
+  [[nodiscard]] double start_s() const noexcept { return start_s_; }
+
+ private:
+  void start();
+  void start_problem();
+
+  WorkerSettings settings_;
+  MeasurePolicy policy_;
+  Deadlines deadlines_;
+  std::optional<DeviceLimits> limits_;
+  std::optional<ProblemStart> problem_;
+  std::unique_ptr<Conversation> conversation_;
+  int started_ = 0;
+  int admissions_ = 0;  // in the present worker
+  double busy_s_ = 0.0;
+  double start_s_ = 0.0;
+};
+
+}  // namespace fatune
