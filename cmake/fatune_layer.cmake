@@ -1,10 +1,10 @@
 # fatune_layer(NAME SOURCES a.cpp ... [LINK targets...])
 #
 # One static library per folder of src/. Links are PRIVATE, so that a layer that includes a header
-# of a layer it did not name does not find the header: each layer exports only its own folder, as
+# of a layer that src/CMakeLists.txt does not let it include does not find the header: each layer exports only its own folder, as
 # an include directory that holds a link to that folder and to nothing else.
 function(fatune_layer name)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LAYERS;LINK" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
   set(target fatune_${name})
   add_library(${target} STATIC ${ARG_SOURCES})
   # <build>/layers/<name>/<name> -> src/<name>: #include "<name>/file.hpp" resolves for users of
@@ -14,7 +14,7 @@ function(fatune_layer name)
   file(CREATE_LINK "${CMAKE_SOURCE_DIR}/src/${name}" "${include_root}/${name}" SYMBOLIC)
   target_include_directories(${target} PUBLIC "${include_root}")
   target_compile_options(${target} PRIVATE ${FATUNE_WARNINGS})
-  foreach(layer IN LISTS ARG_LAYERS)
+  foreach(layer IN LISTS FATUNE_LAYERS_OF_${name})
     target_link_libraries(${target} PRIVATE fatune_${layer})
   endforeach()
   target_link_libraries(${target} PRIVATE ${ARG_LINK})

@@ -1,0 +1,33 @@
+"""The table of rooms in CONTRIBUTING.md says of each folder of src what src/CMakeLists.txt lets it include."""
+import pathlib
+import re
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def layers():
+    text = (ROOT / "src/CMakeLists.txt").read_text(encoding="utf-8")
+    rows = re.search(r"set\(FATUNE_LAYERS(.*?)\)", text, re.DOTALL)[1]
+    return {name: set(included.split()) for name, included in re.findall(r'"(\w+):([\w ]*)"', rows)}
+
+
+def rooms():
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    found = re.findall(r"^\| `src/(\w+)` \| .* \| ([\w, ]+) \|$", text, re.MULTILINE)
+    nothing = "nothing of fatune"
+    return {name: set() if said == nothing else set(said.split(", ")) for name, said in found}
+
+
+class RoomsTable(unittest.TestCase):
+    def test_says_what_each_room_may_include(self):
+        self.assertGreater(len(layers()), 20)
+        self.assertEqual(rooms(), layers())
+
+    def test_has_every_folder(self):
+        folders = {path.parent.name for path in ROOT.glob("src/*/CMakeLists.txt")}
+        self.assertEqual(set(layers()), folders)
+
+
+if __name__ == "__main__":
+    unittest.main()
