@@ -453,6 +453,7 @@ TEST(ProblemRaceResume, WhatDoesNotFitIsNotUsed) {
               {"no time", [&](auto& e) { e[kSample].us = 0.0; }},
               {"a sample before anyone is there", [&](auto& e) { std::swap(e[0], e[kSample]); }},
               {"one who is not known", [&](auto& e) { e[0].config = "z"; }},
+              {"one who joins twice", [&](auto& e) { e.insert(e.begin(), e[0]); }},
               {"one who joins late", [&](auto& e) { e.push_back(e[0]); }},
               {"a failure of nobody",
                [&](auto& e) {

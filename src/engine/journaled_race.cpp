@@ -1,0 +1,196 @@
+#include "engine/journaled_race.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <spdlog/spdlog.h>
+
+#include "measure/gpu_reading.hpp"
+
+namespace fatune {
+namespace {
+
+JournalEvent event_of(JournalEvent::Kind kind, const MeasuredCandidate& candidate) {
+  JournalEvent event;
+  event.kind = kind;
+  event.config = candidate.kernel.label;
+  return event;
+}
+
+}  // namespace
+
+double JournaledRace::elapsed_s() const {
+  return spent_before_s_ + std::chrono::duration<double>(Clock::now() - start_).count();
+}
+
+// --- What the race is told ---
+
+void JournaledRace::join(MeasuredCandidate candidate) {
+  const double us = candidate.first_us;
+  race_.admit(candidate.id, us > 0.0 ? std::optional<double>(us) : std::nullopt,
+              candidate.kernel.kept_in_race);
+  candidates_.add(std::move(candidate));
+}
+
+void JournaledRace::enter(MeasuredCandidate candidate) {
+  JournalEvent event = event_of(JournalEvent::Kind::admitted, candidate);
+  event.artifact_key = candidate.kernel.artifact->key;
+  event.launch = candidate.kernel.geometry;
+  event.us = candidate.first_us;
+  event.verification = candidate.verification;
+  log_.journal(event);
+  join(std::move(candidate));
+}
+
+void JournaledRace::admit(MeasuredCandidate candidate) {
+  if (closed_) {
+    reopen();
+  }
+  enter(std::move(candidate));
+}
+
+Step JournaledRace::next() {
+  asked_s_ = elapsed_s();
+  return race_.next(asked_s_);
+}
+
+void JournaledRace::record(MeasuredCandidate& candidate, const Samples& samples) {
+  JournalEvent event = event_of(JournalEvent::Kind::sample, candidate);
+  event.us = samples.samples_us.at(0);
+  event.elapsed_s = asked_s_;
+  if (!samples.readings.empty()) {
+    event.reading = samples.readings.front();
+  }
+  event.throttled = event.reading && is_throttled(*event.reading);
+  if (event.reading) {
+    conditions_.add(*event.reading);
+  }
+  if (candidate.verification.deterministic && !samples.deterministic) {
+    candidate.verification.deterministic = false;
+    event.verification = candidate.verification;
+  }
+  log_.journal(event);
+  race_.record(event.us, event.throttled);
+}
+
+void JournaledRace::withdraw(MeasuredCandidate& candidate, Outcome failure) {
+  JournalEvent event = event_of(JournalEvent::Kind::failed, candidate);
+  event.elapsed_s = asked_s_;
+  event.outcome = failure;
+  log_.journal(event);
+  candidate.failure = std::move(failure);
+  race_.withdraw(candidate.id);
+}
+
+void JournaledRace::close() {
+  if (!std::exchange(closed_, true)) {
+    JournalEvent event;
+    event.kind = JournalEvent::Kind::closed;
+    event.elapsed_s = elapsed_s();
+    log_.journal(event);
+    race_.close();
+  }
+}
+
+// --- Resuming ---
+
+void JournaledRace::start_over() {
+  race_ = Race(policy_);
+  candidates_ = {};
+  conditions_ = {};
+  spent_before_s_ = 0.0;
+  closed_ = false;
+}
+
+/// The run that this one resumes had closed the race without a candidate whose outcome it knew; the
+/// outcome is lost (docs/store.md: damage). All race anew, with it.
+void JournaledRace::reopen() {
+  spdlog::debug("a configuration joins late: its race begins anew");
+  CandidateList<MeasuredCandidate> candidates = std::move(candidates_);
+  start_over();
+  log_.drop_journal();
+  for (MeasuredCandidate& candidate : candidates) {
+    const std::optional<Outcome> failure = std::exchange(candidate.failure, std::nullopt);
+    const CandidateId id = candidate.id;
+    enter(std::move(candidate));
+    if (failure) {
+      withdraw(at(id), *failure);
+    }
+  }
+}
+
+bool JournaledRace::replay(const std::vector<JournalEvent>& events,
+                           const std::vector<ResumedCandidate>& candidates) {
+  if (std::all_of(events.begin(), events.end(),
+                  [&](const JournalEvent& event) { return repeat(event, candidates); })) {
+    return true;
+  }
+  spdlog::debug("what was measured before does not fit this run: measuring it again");
+  start_over();
+  return false;
+}
+
+bool JournaledRace::repeat(const JournalEvent& event,
+                           const std::vector<ResumedCandidate>& candidates) {
+  spent_before_s_ = std::max(spent_before_s_, event.elapsed_s);
+  switch (event.kind) {
+    case JournalEvent::Kind::admitted:
+      return !closed_ && repeat_admission(event, candidates);
+    case JournalEvent::Kind::sample:
+      return repeat_sample(event);
+    case JournalEvent::Kind::failed:
+      return repeat_failure(event);
+    case JournalEvent::Kind::closed:
+      closed_ = true;
+      race_.close();
+      break;
+  }
+  return true;
+}
+
+bool JournaledRace::repeat_admission(const JournalEvent& event,
+                                     const std::vector<ResumedCandidate>& candidates) {
+  const auto found = std::find_if(
+      candidates.begin(), candidates.end(),
+      [&](const ResumedCandidate& candidate) { return candidate.kernel.label == event.config; });
+  if (found == candidates.end() || candidates_.contains(found->id)) {
+    return false;
+  }
+  join({.id = found->id,
+        .kernel = found->kernel,
+        .verification = event.verification.value_or(Verification{}),
+        .first_us = event.us});
+  return true;
+}
+
+bool JournaledRace::repeat_sample(const JournalEvent& event) {
+  const Step step = race_.next(event.elapsed_s);
+  if (step.kind != Step::Kind::sample || at(step.candidate).kernel.label != event.config ||
+      !(event.us > 0.0)) {
+    return false;
+  }
+  if (event.verification) {
+    at(step.candidate).verification = *event.verification;
+  }
+  race_.record(event.us, event.throttled);
+  if (event.reading) {
+    conditions_.add(*event.reading);
+  }
+  return true;
+}
+
+bool JournaledRace::repeat_failure(const JournalEvent& event) {
+  const auto candidate = std::find_if(
+      candidates_.begin(), candidates_.end(),
+      [&](const MeasuredCandidate& other) { return other.kernel.label == event.config; });
+  if (candidate == candidates_.end() || !event.outcome) {
+    return false;
+  }
+  candidate->failure = event.outcome;
+  // The failure was found when a sample, or the end, was due: the race was asked before.
+  static_cast<void>(race_.next(event.elapsed_s));
+  race_.withdraw(candidate->id);
+  return true;
+}
+
+}  // namespace fatune

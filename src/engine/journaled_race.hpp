@@ -1,0 +1,83 @@
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/candidate_list.hpp"
+#include "engine/conditions_log.hpp"
+#include "engine/evaluator.hpp"
+#include "engine/run_log.hpp"
+#include "measure/measurer.hpp"
+#include "race/race.hpp"
+
+namespace fatune {
+
+/// A candidate in a race on a GPU.
+struct MeasuredCandidate {
+  CandidateId id{};
+  CandidateKernel kernel{};
+  Verification verification{};
+  double first_us = 0.0;
+  bool loaded = false;   ///< admitted by the measurer in this process
+  bool checked = false;  ///< its output was right after the last sample, too
+  bool counted = false;  ///< its hardware counters were read, or it was tried
+  bool gate_lost = false;
+  std::vector<CounterValue> counters{};
+  std::string counter_warning{};
+  std::optional<Outcome> failure{};
+};
+
+/// A race that writes all it is told to the log's journal, and resumes from the journal of an
+/// interrupted run. It keeps the time.
+class JournaledRace {
+ public:
+  /// `log` must outlive the race. The budget of `policy` counts from here on.
+  JournaledRace(const RacePolicy& policy, RunLog& log)
+      : log_(log), policy_(policy), race_(policy) {}
+
+  /// Repeats the events, without writing them. False: they make no sense here, and the race begins
+  /// anew. `candidates`: those that the events name as admitted.
+  [[nodiscard]] bool replay(const std::vector<JournalEvent>& events,
+                            const std::vector<ResumedCandidate>& candidates);
+
+  void admit(MeasuredCandidate candidate);
+  [[nodiscard]] Step next();
+  /// The sample that next() asked for.
+  void record(MeasuredCandidate& candidate, const Samples& samples);
+  void withdraw(MeasuredCandidate& candidate, Outcome failure);
+  void close();
+
+  [[nodiscard]] MeasuredCandidate& at(CandidateId id) { return candidates_.at(id); }
+  [[nodiscard]] const MeasuredCandidate& at(CandidateId id) const { return candidates_.at(id); }
+  [[nodiscard]] RaceResult result() const { return race_.result(); }
+  [[nodiscard]] const ConditionsLog& conditions() const { return conditions_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  [[nodiscard]] double elapsed_s() const;
+  void join(MeasuredCandidate candidate);
+  void enter(MeasuredCandidate candidate);
+  void start_over();
+  void reopen();
+  [[nodiscard]] bool repeat(const JournalEvent& event,
+                            const std::vector<ResumedCandidate>& candidates);
+  [[nodiscard]] bool repeat_admission(const JournalEvent& event,
+                                      const std::vector<ResumedCandidate>& candidates);
+  [[nodiscard]] bool repeat_sample(const JournalEvent& event);
+  [[nodiscard]] bool repeat_failure(const JournalEvent& event);
+
+  RunLog& log_;
+  RacePolicy policy_;
+  Race race_;
+  CandidateList<MeasuredCandidate> candidates_;
+  ConditionsLog conditions_;
+  Clock::time_point start_ = Clock::now();
+  double spent_before_s_ = 0.0;  ///< by the run that this one resumes
+  double asked_s_ = 0.0;         ///< when next() was last called
+  bool closed_ = false;
+};
+
+}  // namespace fatune
