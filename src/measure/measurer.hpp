@@ -70,8 +70,8 @@ struct Counted {
 /// Verifies and times candidates on one GPU. Whatever a candidate does is an Outcome; an Error
 /// means that measuring as a whole cannot continue.
 ///
-/// measure() does all of it for one candidate. The steps under it are there for callers that
-/// interleave candidates: admit() several, sample() them in turn, recheck() and retire() each.
+/// Callers interleave candidates: admit() several, sample() them in turn, recheck() and retire()
+/// each.
 class Measurer {
  public:
   explicit Measurer(MeasurePolicy policy) : policy_(policy) {}
@@ -105,14 +105,9 @@ class Measurer {
   /// Runs an admitted candidate on normal inputs under the conditions of a sample (a chip that has
   /// been busy, a cold L2), and counts. Error(gpu_failure) when the counters cannot be read: no
   /// CUPTI, no permission, a metric or a device that it does not know.
-  [[nodiscard]] virtual Counted count(CandidateId id, const CountRequest& request);
+  [[nodiscard]] virtual Counted count(CandidateId id, const CountRequest& request) = 0;
   /// Frees what an admitted candidate holds. Does nothing when it is not admitted.
   virtual void retire(CandidateId id) = 0;
-
-  /// Admits the candidate, takes policy().warmup samples that are thrown away and policy().repeats
-  /// that count, rechecks and retires it. Measured, WrongResult, Implausible, Unlaunchable, Crashed
-  /// or TimedOut; a wrong candidate is never timed.
-  [[nodiscard]] Outcome measure(const CandidateKernel& candidate);
 
   /// True once a candidate has killed the GPU context of this process (illegal address, launch
   /// failure ...): its outcome says so, and nothing can be measured here any more.

@@ -13,6 +13,7 @@
 #include "core/statistics.hpp"
 #include "gpu/gpu_test.hpp"
 #include "measure/gpu_measurer.hpp"
+#include "unit/measure/measure_alone.hpp"
 
 namespace fatune {
 namespace {
@@ -121,7 +122,7 @@ class Measuring : public GpuTest {
     policy.seed = 7;
     GpuMeasurer measurer(context(), limits(), policy);
     measurer.begin_problem(problem, measurement_kernels(problem, arch()));
-    Outcome outcome = measurer.measure(candidate);
+    Outcome outcome = measure_alone(measurer, candidate);
     EXPECT_FALSE(measurer.context_lost());
     return outcome;
   }
@@ -266,7 +267,7 @@ class CrashDeathTest : public Measuring {
     MeasurePolicy policy;
     GpuMeasurer measurer(context(), limits(), policy);
     measurer.begin_problem(kProblem, measurement_kernels(kProblem, arch()));
-    const Outcome outcome = measurer.measure(naive(kProblem, "kIllegalAddress"));
+    const Outcome outcome = measure_alone(measurer, naive(kProblem, "kIllegalAddress"));
     std::cerr << figures(outcome);
     std::_Exit(std::holds_alternative<Crashed>(outcome) && measurer.context_lost() ? 0 : 1);
   }

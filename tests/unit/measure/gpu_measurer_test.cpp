@@ -18,6 +18,7 @@
 #include "measure/repeated_launches.hpp"
 #include "unit/gpu/fake_driver.hpp"
 #include "unit/measure/host_gpu.hpp"
+#include "unit/measure/measure_alone.hpp"
 
 namespace fatune {
 namespace {
@@ -61,7 +62,7 @@ class GpuMeasurerTest : public gpu::FakeDriverTest {
     gpu_.launched.clear();
     std::vector<Outcome> outcomes;
     for (int i = 0; i < times; ++i) {
-      outcomes.push_back(measurer.measure(candidate_for(problem)));
+      outcomes.push_back(measure_alone(measurer, candidate_for(problem)));
       context_lost_ = measurer.context_lost();
     }
     return outcomes;
@@ -117,7 +118,7 @@ TEST_F(GpuMeasurerTest, AWorkspaceThatFitsNoMemoryIsALimit) {
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_);
   measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
-  const Outcome outcome = measurer.measure(candidate_);
+  const Outcome outcome = measure_alone(measurer, candidate_);
   EXPECT_EQ(outcome_name(outcome), "unlaunchable");
   EXPECT_THAT(outcome_summary(outcome), HasSubstr("CUDA_ERROR_OUT_OF_MEMORY"));
 }
@@ -560,9 +561,9 @@ TEST_F(GpuMeasurerTest, OneCandidatesDamageDoesNotReachTheNext) {
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_);
   measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
-  EXPECT_TRUE(std::holds_alternative<WrongResult>(measurer.measure(candidate_)));
+  EXPECT_TRUE(std::holds_alternative<WrongResult>(measure_alone(measurer, candidate_)));
   first = false;
-  const Outcome second = measurer.measure(candidate_);
+  const Outcome second = measure_alone(measurer, candidate_);
   EXPECT_TRUE(std::holds_alternative<Measured>(second)) << outcome_summary(second);
 }
 
@@ -709,7 +710,7 @@ TEST_F(GpuMeasurerTest, ALaunchThatTheDriverRefusesIsUnlaunchable) {
   GpuMeasurer measurer(context, HostGpu::limits(), policy_);
   measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
   const gpu::ScopedVariable refuse("FATUNE_FAKE_FAIL", "cuLaunchKernel=701");
-  const Outcome outcome = measurer.measure(candidate_);
+  const Outcome outcome = measure_alone(measurer, candidate_);
   ASSERT_TRUE(std::holds_alternative<Unlaunchable>(outcome)) << outcome_name(outcome);
   EXPECT_THAT(outcome_summary(outcome), HasSubstr("CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"));
   EXPECT_FALSE(measurer.context_lost());
@@ -721,7 +722,7 @@ TEST_F(GpuMeasurerTest, ACrashIsAnOutcomeAndTheContextIsLost) {
   measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
   const std::string next_but_one = std::to_string(gpu::FakeDriver::launches() + 2);
   const gpu::ScopedVariable crash("FATUNE_FAKE_KERNEL_ERROR", "700@" + next_but_one);
-  const Outcome outcome = measurer.measure(candidate_);
+  const Outcome outcome = measure_alone(measurer, candidate_);
   ASSERT_TRUE(std::holds_alternative<Crashed>(outcome)) << outcome_name(outcome);
   EXPECT_THAT(outcome_summary(outcome),
               AllOf(HasSubstr("CUDA_ERROR_ILLEGAL_ADDRESS"), HasSubstr("illegal memory access")));
@@ -756,13 +757,13 @@ TEST_F(GpuMeasurerTest, TheNextProblemReplacesTheLast) {
   const std::int64_t free_bytes = context.memory().free_bytes;
   measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
   EXPECT_EQ(context.memory().free_bytes, free_bytes);
-  EXPECT_TRUE(std::holds_alternative<Measured>(measurer.measure(candidate_)));
+  EXPECT_TRUE(std::holds_alternative<Measured>(measure_alone(measurer, candidate_)));
 }
 
 TEST_F(GpuMeasurerTest, MeasuringWithoutAProblemIsABug) {
   const gpu::Context context(0);
   GpuMeasurer measurer(context, HostGpu::limits(), policy_);
-  EXPECT_THROW(static_cast<void>(measurer.measure(candidate_)), std::logic_error);
+  EXPECT_THROW(static_cast<void>(measure_alone(measurer, candidate_)), std::logic_error);
 }
 
 // A driver that runs nothing: no fault is found, because none is looked for.
@@ -772,7 +773,7 @@ class NothingRuns : public gpu::FakeDriverTest {
     const gpu::Context context(0);
     GpuMeasurer measurer(context, HostGpu::limits(), small_policy());
     measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
-    return measurer.measure(HostGpu::make_candidate());
+    return measure_alone(measurer, HostGpu::make_candidate());
   }
 };
 

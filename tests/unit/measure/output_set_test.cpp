@@ -19,6 +19,7 @@
 #include "measure/gpu_measurer.hpp"
 #include "unit/gpu/fake_driver.hpp"
 #include "unit/measure/host_gpu.hpp"
+#include "unit/measure/measure_alone.hpp"
 
 namespace fatune {
 namespace {
@@ -72,7 +73,7 @@ class OutputSetTest : public gpu::FakeDriverTest {
     const gpu::Context context(0);
     GpuMeasurer measurer(context, HostGpu::limits(), policy_);
     measurer.begin_problem(problem_, HostGpu::measurement_kernels());
-    return measurer.measure(candidate_);
+    return measure_alone(measurer, candidate_);
   }
 
   void expect_wrong(const std::string& finding) {

@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "unit/gpu/fake_driver.hpp"
+#include "unit/measure/measure_alone.hpp"
 
 namespace fatune {
 namespace {
@@ -71,17 +72,18 @@ TEST_F(RemoteMeasurerTest, MeasuresByTheScript) {
   script(R"({"us": {"fast": 50, "slow": 70}})");
   RemoteMeasurer& measurer = open();
   EXPECT_EQ(measurer.limits().name, "Scripted GPU");
-  const Outcome outcome = measurer.measure(candidate("fast"));
+  const Outcome outcome = measure_alone(measurer, candidate("fast"));
   EXPECT_EQ(median_us(outcome), 50.0);
   EXPECT_THAT(std::get<Measured>(outcome).timing.samples_us, SizeIs(5));
-  EXPECT_EQ(median_us(measurer.measure(candidate("slow"))), 70.0);
+  EXPECT_EQ(median_us(measure_alone(measurer, candidate("slow"))), 70.0);
   EXPECT_EQ(measurer.workers_started(), 1);
 }
 
 TEST_F(RemoteMeasurerTest, AToolCanStandInFrontOfTheWorker) {
   script(R"({"us": {"fast": 50}})");
   launch_with({"/usr/bin/env", "FATUNE_FAKE_WORKER={\"us\": {\"fast\": 30}}"});
-  EXPECT_EQ(median_us(open().measure(candidate("fast"))), 30.0) << "env has changed the script";
+  EXPECT_EQ(median_us(measure_alone(open(), candidate("fast"))), 30.0)
+      << "env has changed the script";
 }
 
 TEST_F(RemoteMeasurerTest, AToolThatIsNotThereIsNamed) {
@@ -198,13 +200,13 @@ TEST_P(DeadlyFault, CostsOneCandidateAndTheOthersGoOn) {
     script(std::string(R"({"faults": [{"label": "bad", "at": ")") + at + R"(", "do": ")" + what +
            R"("}]})");
     RemoteMeasurer& measurer = open();
-    EXPECT_EQ(median_us(measurer.measure(candidate("first"))), 100.0) << at;
-    const Outcome outcome = measurer.measure(candidate("bad"));
+    EXPECT_EQ(median_us(measure_alone(measurer, candidate("first"))), 100.0) << at;
+    const Outcome outcome = measure_alone(measurer, candidate("bad"));
     ASSERT_TRUE(std::holds_alternative<Crashed>(outcome)) << at << outcome_summary(outcome);
     EXPECT_THAT(outcome_summary(outcome),
                 AllOf(HasSubstr(message), HasSubstr("run alone in a fresh process")))
         << at;
-    EXPECT_EQ(median_us(measurer.measure(candidate("last"))), 100.0) << at;
+    EXPECT_EQ(median_us(measure_alone(measurer, candidate("last"))), 100.0) << at;
   }
 }
 
@@ -217,18 +219,18 @@ INSTANTIATE_TEST_SUITE_P(
 TEST_F(RemoteMeasurerTest, AHungCandidateTimesOutAndTheOthersGoOn) {
   script(R"({"faults": [{"label": "bad", "at": "sample", "after": 3, "do": "hang"}]})");
   RemoteMeasurer& measurer = open();
-  const Outcome outcome = measurer.measure(candidate("bad"));
+  const Outcome outcome = measure_alone(measurer, candidate("bad"));
   ASSERT_TRUE(std::holds_alternative<TimedOut>(outcome)) << outcome_summary(outcome);
   EXPECT_GE(std::get<TimedOut>(outcome).deadline_ms, 1000.0);
-  EXPECT_EQ(median_us(measurer.measure(candidate("good"))), 100.0);
+  EXPECT_EQ(median_us(measure_alone(measurer, candidate("good"))), 100.0);
 }
 
 TEST_F(RemoteMeasurerTest, ACrashThatOthersHaveCausedIsNotHeldAgainstTheSuspect) {
   script(R"({"faults": [{"label": "suspect", "at": "sample", "after": 3, "after_others": true,
                          "do": "signal 9"}]})");
   RemoteMeasurer& measurer = open();
-  EXPECT_EQ(median_us(measurer.measure(candidate("culprit"))), 100.0);
-  const Outcome outcome = measurer.measure(candidate("suspect"));
+  EXPECT_EQ(median_us(measure_alone(measurer, candidate("culprit"))), 100.0);
+  const Outcome outcome = measure_alone(measurer, candidate("suspect"));
   EXPECT_EQ(median_us(outcome), 100.0);
   EXPECT_THAT(std::get<Measured>(outcome).timing.samples_us, AllOf(SizeIs(5), Each(100.0)));
   EXPECT_EQ(measurer.workers_started(), 2);
@@ -254,13 +256,13 @@ TEST_F(RemoteMeasurerTest, WhoIsKilledAgainAndAgainIsNotTriedForEver) {
     script(std::string(R"({"faults": [{"label": "bad", "at": ")") + at +
            R"(", "do": "signal 9"}]})");
     RemoteMeasurer& measurer = open();
-    EXPECT_EQ(median_us(measurer.measure(candidate("first"))), 100.0) << at;
-    const Outcome outcome = measurer.measure(candidate("bad"));
+    EXPECT_EQ(median_us(measure_alone(measurer, candidate("first"))), 100.0) << at;
+    const Outcome outcome = measure_alone(measurer, candidate("bad"));
     ASSERT_TRUE(std::holds_alternative<Crashed>(outcome)) << at << outcome_summary(outcome);
     EXPECT_THAT(outcome_summary(outcome),
                 AllOf(HasSubstr("signal 9"), HasSubstr("6 times in a row")));
     EXPECT_EQ(measurer.workers_started(), 6);
-    EXPECT_EQ(median_us(measurer.measure(candidate("last"))), 100.0) << at;
+    EXPECT_EQ(median_us(measure_alone(measurer, candidate("last"))), 100.0) << at;
   }
 }
 
@@ -305,8 +307,8 @@ TEST_F(RemoteMeasurerTest, InterleavedCandidatesSurviveTheCrashOfOne) {
 TEST_F(RemoteMeasurerTest, AWorkerInWhichAKernelWroteAstrayIsReplaced) {
   script(R"({"faults": [{"label": "stray", "at": "admit", "do": "stray"}]})");
   RemoteMeasurer& measurer = open();
-  EXPECT_TRUE(std::holds_alternative<WrongResult>(measurer.measure(candidate("stray"))));
-  EXPECT_EQ(median_us(measurer.measure(candidate("good"))), 100.0);
+  EXPECT_TRUE(std::holds_alternative<WrongResult>(measure_alone(measurer, candidate("stray"))));
+  EXPECT_EQ(median_us(measure_alone(measurer, candidate("good"))), 100.0);
   EXPECT_EQ(measurer.workers_started(), 2);
 }
 
@@ -352,7 +354,7 @@ TEST_P(DenseProductsFail, AndCostOneWorker) {
     EXPECT_THAT(error.what(), AllOf(HasSubstr("dense products cannot be measured"),
                                     HasSubstr(GetParam().second)));
   }
-  EXPECT_EQ(median_us(measurer.measure(candidate("a"))), 100.0);
+  EXPECT_EQ(median_us(measure_alone(measurer, candidate("a"))), 100.0);
   EXPECT_EQ(measurer.workers_started(), 2);
 }
 
