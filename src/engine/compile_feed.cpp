@@ -1,38 +1,63 @@
 #include "engine/compile_feed.hpp"
 
-#include <limits>
+#include <algorithm>
 #include <utility>
 
 namespace fatune {
-namespace {
 
-// Finished artifacts wait here, not in the pool: a problem whose turn is later must not delay the
-// others' compilations.
-constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
-
-}  // namespace
-
-CompileFeed::CompileFeed(std::vector<CompileRequest> requests, std::vector<CandidateKey> owners,
-                         std::size_t problems, CompilePool::CompileFunction compile_one, int jobs)
-    : owners_(std::move(owners)),
-      ready_(problems),
-      pool_(std::move(requests), std::move(compile_one), {jobs, kNoLimit}),
-      sorter_([this] { sort_results(); }) {}
+CompileFeed::CompileFeed(const std::vector<std::size_t>& order, CompileFunction compile_one,
+                         int jobs)
+    : compile_one_(std::move(compile_one)),
+      jobs_(static_cast<std::size_t>(std::max(jobs, 1))),
+      rank_(order.size()),
+      ready_(order.size()),
+      pool_(static_cast<int>(jobs_)) {
+  for (std::size_t rank = 0; rank < order.size(); ++rank) {
+    rank_.at(order[rank]) = rank;
+  }
+}
 
 CompileFeed::~CompileFeed() { cancel(); }
 
-void CompileFeed::sort_results() {
-  while (true) {
-    std::optional<Compiled> compiled = pool_.next();
-    if (!compiled) {
+void CompileFeed::add(const CandidateKey& owner, CompileRequest request) {
+  std::string key = artifact_key(request);
+  const std::lock_guard lock(mutex_);
+  const auto [found, is_new] = by_key_.try_emplace(std::move(key));
+  Job& job = found->second;
+  if (is_new) {
+    job.request = std::move(request);
+  }
+  job.owners.push_back(owner);
+  if (job.result) {
+    hand_over(job);
+  } else if (!job.begun) {  // again, where another problem's turn to ask was later
+    pool_.add([this, &job] { work(job); }, rank_.at(owner.problem));
+  }
+}
+
+void CompileFeed::work(Job& job) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (cancelled_ || std::exchange(job.begun, true)) {
       return;
     }
-    const std::lock_guard lock(mutex_);
-    const CandidateKey owner = owners_.at(compiled->index);
-    ready_.at(owner.problem).push_back({owner.candidate, std::move(compiled->result)});
-    last_arrival_ = Clock::now();
-    arrived_.notify_all();
   }
+  auto result = compile_guarded(compile_one_, job.request);
+  const std::lock_guard lock(mutex_);
+  if (cancelled_) {
+    return;
+  }
+  job.result = std::move(result);
+  last_arrival_ = Clock::now();
+  hand_over(job);
+}
+
+/// Precondition: the mutex is locked, and the job has its result.
+void CompileFeed::hand_over(Job& job) {
+  for (const CandidateKey& owner : std::exchange(job.owners, {})) {
+    ready_.at(owner.problem).push_back({owner.candidate, job.result});
+  }
+  arrived_.notify_all();
 }
 
 std::optional<CompiledCandidate> CompileFeed::take(std::size_t problem,
@@ -45,6 +70,11 @@ std::optional<CompiledCandidate> CompileFeed::take(std::size_t problem,
   CompiledCandidate candidate = std::move(ready.front());
   ready.pop_front();
   return candidate;
+}
+
+void CompileFeed::cancel() {
+  cancelled_ = true;
+  pool_.drop();
 }
 
 double CompileFeed::compiling_s() const {

@@ -1,16 +1,19 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <thread>
+#include <string>
 #include <vector>
 
-#include "compile/compile_pool.hpp"
+#include "compile/compile_each.hpp"
 #include "core/candidate_id.hpp"
+#include "core/task_pool.hpp"
 
 namespace fatune {
 
@@ -26,39 +29,57 @@ struct CompiledCandidate {
   std::shared_ptr<const CompileResult> result;
 };
 
-/// Compiles for all problems at once, and sorts what is ready by problem. Any thread may ask.
+/// Compiles for all problems on several threads, and sorts what is ready by problem. Requests with
+/// the same artifact_key are compiled once. An exception of the compiler becomes CompileFailed. Any
+/// thread may call it.
 class CompileFeed {
  public:
-  /// `owners`: of the requests, one by one; problems count from 0 to `problems` - 1.
-  CompileFeed(std::vector<CompileRequest> requests, std::vector<CandidateKey> owners,
-              std::size_t problems, CompilePool::CompileFunction compile_one, int jobs);
+  /// `order`: all problems, which count from 0. What is asked for the first is compiled before what
+  /// is asked for the second, and so on.
+  CompileFeed(const std::vector<std::size_t>& order, CompileFunction compile_one, int jobs);
   CompileFeed(const CompileFeed&) = delete;
   CompileFeed& operator=(const CompileFeed&) = delete;
   CompileFeed(CompileFeed&&) = delete;
   CompileFeed& operator=(CompileFeed&&) = delete;
   ~CompileFeed();  ///< cancels, then waits for the compilations under way
 
+  /// Asks for the machine code of a candidate. take() hands it over.
+  void add(const CandidateKey& owner, CompileRequest request);
   /// The next candidate of the problem that is ready, within the time; nothing when there is none.
   [[nodiscard]] std::optional<CompiledCandidate> take(std::size_t problem,
                                                       std::chrono::milliseconds within);
   /// No further compilation starts.
-  void cancel() { pool_.cancel(); }
+  void cancel();
+  /// Compilations that can go on at a time.
+  [[nodiscard]] std::size_t jobs() const noexcept { return jobs_; }
   /// Seconds from the start to the last compilation so far.
   [[nodiscard]] double compiling_s() const;
 
  private:
   using Clock = std::chrono::steady_clock;
 
-  void sort_results();
+  /// What is compiled once, for all its owners.
+  struct Job {
+    CompileRequest request;
+    std::vector<CandidateKey> owners;  ///< that wait for the result
+    bool begun = false;
+    std::shared_ptr<const CompileResult> result;  ///< null before it is compiled
+  };
 
-  Clock::time_point start_ = Clock::now();
-  std::vector<CandidateKey> owners_;
+  void work(Job& job);
+  void hand_over(Job& job);
+
+  const CompileFunction compile_one_;
+  const std::size_t jobs_;
+  const Clock::time_point start_ = Clock::now();
+  std::vector<std::size_t> rank_;  ///< by problem: its place in the order
   mutable std::mutex mutex_;
   std::condition_variable arrived_;
+  std::map<std::string, Job> by_key_;
   std::vector<std::deque<CompiledCandidate>> ready_;  ///< by problem
   Clock::time_point last_arrival_ = start_;
-  CompilePool pool_;
-  std::jthread sorter_;
+  std::atomic<bool> cancelled_ = false;
+  TaskPool pool_;  ///< last: its tasks use the others
 };
 
 }  // namespace fatune

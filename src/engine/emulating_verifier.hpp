@@ -15,8 +15,8 @@
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
+#include "core/task_pool.hpp"
 #include "emulation/small_emulation.hpp"
-#include "engine/task_pool.hpp"
 #include "plan/family_set.hpp"
 
 namespace fatune {

@@ -90,17 +90,23 @@ Outcome EstimatingEvaluator::outcome_of(const Open& candidate, bool counted) con
   return estimated;
 }
 
+std::vector<CandidateOutcome> EstimatingEvaluator::known_so_far() const {
+  const bool counted = all_counted();
+  std::vector<CandidateOutcome> known;
+  for (const auto& [id, judged] : judged_) {
+    known.push_back({id, outcome_of(judged, counted), 0, 0});
+  }
+  return known;
+}
+
 /// Candidates without a verdict, when it was interrupted, have no result.
 Evaluation EstimatingEvaluator::finish() {
   if (!open_.empty()) {
     verifier_->stop();
     open_.clear();
   }
-  const bool counted = all_counted();
   Evaluation evaluation;
-  for (const auto& [id, judged] : judged_) {
-    evaluation.results.push_back({id, outcome_of(judged, counted), 0, 0});
-  }
+  evaluation.results = known_so_far();
   judged_.clear();
   return evaluation;
 }

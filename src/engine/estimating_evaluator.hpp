@@ -36,6 +36,7 @@ class EstimatingEvaluator : public Evaluator {
                                              const CandidateKernel& kernel) override;
   [[nodiscard]] bool work() override;
   [[nodiscard]] bool tells_when_done(CandidateId id) const override;
+  [[nodiscard]] std::vector<CandidateOutcome> known_so_far() const override;
   [[nodiscard]] Evaluation finish() override;
 
  private:

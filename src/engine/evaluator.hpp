@@ -74,6 +74,9 @@ class Evaluator {
   /// Whether the evaluator itself tells an observer when the admitted candidate is done. False:
   /// once it is admitted, it counts as done.
   [[nodiscard]] virtual bool tells_when_done(CandidateId /*id*/) const { return false; }
+  /// What is known so far of admitted candidates, for a search that learns from it; times may
+  /// change later.
+  [[nodiscard]] virtual std::vector<CandidateOutcome> known_so_far() const { return {}; }
   /// Also before the end: then with what is known so far.
   [[nodiscard]] virtual Evaluation finish() = 0;
   /// Seconds in which the GPU had something to do, of all problems so far.

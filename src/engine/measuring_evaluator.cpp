@@ -69,6 +69,10 @@ void MeasuringEvaluator::close() {
   }
 }
 
+std::vector<CandidateOutcome> MeasuringEvaluator::known_so_far() const {
+  return race_ ? race_->finish().results : std::vector<CandidateOutcome>{};
+}
+
 Evaluation MeasuringEvaluator::finish() {
   Evaluation evaluation = race_ ? race_->finish() : Evaluation{};
   evaluation.matmul = matmul_;

@@ -57,6 +57,7 @@ class MeasuringEvaluator : public Evaluator {
                                              const CandidateKernel& kernel) override;
   [[nodiscard]] bool work() override;
   void close() override;
+  [[nodiscard]] std::vector<CandidateOutcome> known_so_far() const override;
   [[nodiscard]] Evaluation finish() override;
   [[nodiscard]] double busy_s() const override { return measurer_.busy_s(); }
 

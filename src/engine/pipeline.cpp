@@ -36,17 +36,20 @@ Pipeline::Pipeline(PipelineParts parts, const std::vector<ProblemPlan>& plans,
                    const std::vector<std::size_t>& order)
     : parts_(std::move(parts)), order_(order) {
   for (const ProblemPlan& plan : plans) {
-    works_.push_back(lay_out(parts_.families, parts_.limits, plan));
+    works_.emplace_back(parts_.families, parts_.limits, plan, parts_.search);
   }
-  CompileList list = list_requests(parts_.families, parts_.limits, works_, order);
-  feed_ = std::make_unique<CompileFeed>(std::move(list.requests), std::move(list.owners),
-                                        works_.size(), parts_.compile_one, parts_.jobs);
+  feed_ = std::make_unique<CompileFeed>(order, parts_.compile_one, parts_.jobs);
+  for (const std::size_t problem : order) {
+    for (const CandidateId id : works_[problem].ask(CandidateSource::kNoLimit)) {
+      feed_->add({problem, id}, works_[problem].request(id));
+    }
+  }
 }
 
 void Pipeline::reserve_begun(const std::vector<Seat>& seats, ProblemQueue& queue) const {
   for (std::size_t seat = 0; seat < seats.size(); ++seat) {
     for (const std::size_t problem : order_) {
-      const ProblemPlan& plan = *works_[problem].plan;
+      const ProblemPlan& plan = works_[problem].plan();
       if (seats[seat].log.has_begun(plan.problem, plan.run)) {
         queue.reserve(problem, seat);
       }

@@ -5,9 +5,11 @@
 #include <optional>
 #include <vector>
 
-#include "compile/compile_pool.hpp"
+#include "compile/compile_each.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
+#include "engine/candidate_source.hpp"
+#include "engine/compile_feed.hpp"
 #include "engine/device_thread.hpp"
 #include "engine/problem_plan.hpp"
 #include "engine/problem_queue.hpp"
@@ -23,7 +25,8 @@ namespace fatune {
 struct PipelineParts {
   const FamilySet& families;
   const DeviceLimits& limits;  ///< of all the GPUs: they are of one model
-  CompilePool::CompileFunction compile_one;
+  const CandidateSearch& search;
+  CompileFunction compile_one;
   int jobs = 1;
   RunObserver& observer;
   std::optional<Config> baseline;

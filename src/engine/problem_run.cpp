@@ -30,7 +30,7 @@ ProblemRun::ProblemRun(ProblemRunParts parts, ProblemWork& work, std::size_t ind
 bool ProblemRun::run() {
   report_ = header();
   parts_.log.begin_problem(report_);
-  parts_.observer.begin_problem(work_.plan->problem);
+  parts_.observer.begin_problem(work_.plan().problem);
   if (take_recalled()) {
     return true;
   }
@@ -42,10 +42,10 @@ bool ProblemRun::run() {
 
 ProblemReport ProblemRun::header() const {
   ProblemReport report;
-  report.problem = work_.plan->problem;
-  report.run = work_.plan->run;
-  report.pruned = work_.plan->pruned;
-  report.invalid = work_.plan->invalid;
+  report.problem = work_.plan().problem;
+  report.run = work_.plan().run;
+  report.pruned = work_.plan().pruned;
+  report.invalid = work_.plan().invalid;
   report.device_uuid = parts_.evaluator.limits().uuid;
   return report;
 }
@@ -56,19 +56,27 @@ bool ProblemRun::take_recalled() {
     return false;
   }
   report_ = *std::move(recalled);
-  for (std::size_t i = 0; i < work_.candidates.size() + work_.obstacles.size(); ++i) {
+  const std::size_t known =
+      work_.candidates().size() + work_.obstacles().size() + work_.plan().pruned_here.size();
+  for (std::size_t i = 0; i < known; ++i) {
     parts_.observer.step();
   }
   return true;
 }
 
 void ProblemRun::begin() {
-  for (Entry& entry : work_.obstacles) {
+  finish_uncompiled(work_.take_obstacles());
+  finish_uncompiled(work_.pruned());
+  search_ended_ = work_.source().finished();
+  parts_.evaluator.begin_problem(work_.plan().problem, parts_.budget_s, parts_.log);
+}
+
+void ProblemRun::finish_uncompiled(std::vector<Entry> entries) {
+  for (Entry& entry : entries) {
     parts_.log.add(entry, {});
     finished_.push_back(std::move(entry));
     parts_.observer.step();
   }
-  parts_.evaluator.begin_problem(work_.plan->problem, parts_.budget_s, parts_.log);
 }
 
 // --- Going on with an interrupted run ---
@@ -89,7 +97,7 @@ std::set<CandidateId> ProblemRun::journaled_candidates(
     const std::vector<JournalEvent>& events) const {
   std::set<CandidateId> candidates;
   for (const JournalEvent& event : events) {
-    for (CandidateId id; id.index < work_.candidates.size(); ++id.index) {
+    for (CandidateId id; id.index < work_.candidates().size(); ++id.index) {
       if (work_.at(id).entry.short_form == event.config) {
         candidates.insert(id);
       }
@@ -119,7 +127,7 @@ bool ProblemRun::fits(const JournalEvent& event) const {
     return true;
   }
   return std::any_of(
-      work_.candidates.begin(), work_.candidates.end(), [&](const Candidate& candidate) {
+      work_.candidates().begin(), work_.candidates().end(), [&](const Candidate& candidate) {
         return candidate.entry.short_form == event.config && candidate.artifact != nullptr &&
                candidate.artifact->key == event.artifact_key &&
                same_launch(candidate.geometry, event.launch);
@@ -153,11 +161,12 @@ void ProblemRun::resume(const std::vector<JournalEvent>& events,
 
 bool ProblemRun::race() {
   while (!InterruptWatch::interrupted()) {
-    const bool all_handled = handled_ == work_.candidates.size();
-    if (auto ready = all_handled ? std::nullopt : next_ready(false)) {
+    if (auto ready = open() == 0 ? std::nullopt : next_ready(false)) {
       handle(*ready);
+      ask_for_more();
       continue;
     }
+    const bool all_handled = open() == 0 && search_ended_;
     if (all_handled) {
       parts_.evaluator.close();
     }
@@ -167,11 +176,45 @@ bool ProblemRun::race() {
     if (all_handled) {
       return true;
     }
-    if (auto ready = next_ready(true)) {
-      handle(*ready);
-    }
+    wait_for_candidate();
   }
   return false;
+}
+
+/// The evaluator has nothing to do. A search that then has no proposal although everything that it
+/// has proposed is known has ended.
+void ProblemRun::wait_for_candidate() {
+  ask_for_more();
+  if (open() == 0) {
+    search_ended_ = true;
+  } else if (auto ready = next_ready(true)) {
+    handle(*ready);
+  }
+}
+
+/// Tells the search what is known, and has what it proposes compiled where compilers are idle.
+void ProblemRun::ask_for_more() {
+  search_ended_ = search_ended_ || work_.source().finished();
+  if (search_ended_ || open() >= parts_.feed.jobs()) {
+    return;
+  }
+  for (const CandidateOutcome& known : parts_.evaluator.known_so_far()) {
+    tell(known.candidate, known.outcome);
+  }
+  for (const CandidateId id : work_.ask(parts_.feed.jobs() - open())) {
+    parts_.feed.add({index_, id}, work_.request(id));
+  }
+  finish_uncompiled(work_.take_obstacles());
+}
+
+/// Tells it of those with the same code, too.
+void ProblemRun::tell(CandidateId id, const Outcome& outcome) {
+  work_.source().observe(work_.at(id).entry.config, outcome);
+  for (const auto& [repeat, first] : repeats_) {
+    if (first == id) {
+      work_.source().observe(work_.at(repeat).entry.config, outcome);
+    }
+  }
 }
 
 std::optional<CompiledCandidate> ProblemRun::next_ready(bool wait) {
@@ -197,6 +240,7 @@ void ProblemRun::handle(const CompiledCandidate& ready) {
     work_.at(ready.id).entry.outcome = *std::move(outcome);
     const Entry& entry = work_.at(ready.id).entry;
     const bool compiled_and_fits = entry.blocks_per_sm > 0;
+    tell(ready.id, entry.outcome);
     finish_candidate(ready.id,
                      compiled_and_fits && !std::holds_alternative<Serialized>(entry.outcome));
   }
@@ -211,9 +255,7 @@ std::optional<Outcome> ProblemRun::outcome_of(CandidateId id, const CompileResul
   if (const auto* failed = std::get_if<CompileFailed>(&result)) {
     return *failed;
   }
-  if (work_.finish_launch) {
-    work_.finish_launch(candidate);
-  }
+  work_.finish_launch(id);
   if (auto unlaunchable =
           add_artifact(*candidate.artifact, candidate.geometry, parts_.limits, candidate.entry)) {
     return *std::move(unlaunchable);
@@ -245,6 +287,9 @@ bool ProblemRun::repeats_code(CandidateId id) {
     return false;
   }
   repeats_.emplace_back(id, first->second);
+  if (finished_candidates_.count(first->second) > 0) {
+    tell(id, work_.at(first->second).entry.outcome);
+  }
   return true;
 }
 
@@ -254,7 +299,7 @@ CandidateKernel ProblemRun::kernel_of(const Candidate& candidate) const {
           candidate.geometry,
           candidate.probe_geometry,
           candidate.entry.config.family,
-          candidate.entry.config == work_.plan->kept_in_race,
+          candidate.entry.config == work_.plan().kept_in_race,
           true,
           candidate.small_geometry};
 }
@@ -335,7 +380,7 @@ void ProblemRun::rank() {
                          std::make_move_iterator(finished_.end()));
   finished_.erase(audited, finished_.end());
   sort_into_report(std::exchange(finished_, {}), parts_.baseline, report_);
-  add_audit(*work_.plan, report_);
+  add_audit(work_.plan(), report_);
 }
 
 }  // namespace fatune

@@ -47,13 +47,19 @@ class ProblemRun {
   [[nodiscard]] ProblemReport header() const;
   [[nodiscard]] bool take_recalled();
   void begin();
+  void finish_uncompiled(std::vector<Entry> entries);
   [[nodiscard]] bool go_on();
   [[nodiscard]] bool collect(const std::set<CandidateId>& candidates);
   [[nodiscard]] std::set<CandidateId> journaled_candidates(
       const std::vector<JournalEvent>& events) const;
   [[nodiscard]] bool fits(const JournalEvent& event) const;
   void resume(const std::vector<JournalEvent>& events, const std::set<CandidateId>& candidates);
+  /// Candidates that are being compiled, or wait to be handled.
+  [[nodiscard]] std::size_t open() const { return work_.candidates().size() - handled_; }
   [[nodiscard]] bool race();
+  void wait_for_candidate();
+  void ask_for_more();
+  void tell(CandidateId id, const Outcome& outcome);
   [[nodiscard]] std::optional<CompiledCandidate> next_ready(bool wait);
   void add_code(const CompiledCandidate& ready);
   void handle(const CompiledCandidate& ready);
@@ -72,6 +78,7 @@ class ProblemRun {
   std::size_t index_;
   std::deque<CompiledCandidate> waiting_;  ///< that came while others were looked for
   std::size_t handled_ = 0;
+  bool search_ended_ = false;
   std::set<CandidateId> resumed_;
   std::vector<JournalEvent> journaled_;  ///< events from which the run resumes
   std::map<CodeKey, CandidateId> first_with_code_;

@@ -1,53 +1,51 @@
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <optional>
+#include <utility>
 #include <vector>
 
+#include "core/candidate_id.hpp"
 #include "core/device_limits.hpp"
-#include "core/kernel_code.hpp"
-#include "engine/compile_feed.hpp"
+#include "engine/candidate_maker.hpp"
+#include "engine/candidate_source.hpp"
 #include "engine/problem_plan.hpp"
 #include "plan/family_set.hpp"
 #include "report/report.hpp"
 
 namespace fatune {
 
-/// A configuration on its way from its machine code to its outcome.
-struct Candidate {
-  Entry entry;
-  LaunchGeometry geometry;
-  LaunchGeometry probe_geometry;                 ///< on probe_problem()
-  std::optional<LaunchGeometry> small_geometry;  ///< on small_problem(), if the code is the same
-  std::shared_ptr<const Artifact> artifact;      ///< null before it is compiled, and if that failed
+/// One problem with the candidates that its search has proposed so far.
+class ProblemWork {
+ public:
+  /// All must outlive it.
+  ProblemWork(const FamilySet& families, const DeviceLimits& limits, const ProblemPlan& plan,
+              const CandidateSearch& search);
+
+  /// Asks the search for up to `most` more. The candidates among them, which are to be compiled;
+  /// the others join the obstacles.
+  [[nodiscard]] std::vector<CandidateId> ask(std::size_t most);
+
+  [[nodiscard]] const ProblemPlan& plan() const noexcept { return plan_; }
+  [[nodiscard]] CandidateSource& source() noexcept { return *source_; }
+  [[nodiscard]] Candidate& at(CandidateId id) { return candidates_.at(id.index); }
+  [[nodiscard]] const std::vector<Candidate>& candidates() const noexcept { return candidates_; }
+  /// The entries of the plan's configurations that rules drop on this problem.
+  [[nodiscard]] std::vector<Entry> pruned() const;
+  [[nodiscard]] const std::vector<Entry>& obstacles() const noexcept { return obstacles_; }
+  /// Those that were not taken before.
+  [[nodiscard]] std::vector<Entry> take_obstacles() { return std::exchange(obstacles_, {}); }
+  [[nodiscard]] CompileRequest request(CandidateId id) const {
+    return maker_->request(candidates_.at(id.index));
+  }
+  /// Makes the launches of a candidate those of its artifact.
+  void finish_launch(CandidateId id) { maker_->finish_launch(at(id)); }
+
+ private:
+  const ProblemPlan& plan_;
+  std::unique_ptr<CandidateMaker> maker_;  ///< the source refers to it
+  std::unique_ptr<CandidateSource> source_;
+  std::vector<Candidate> candidates_;  ///< as proposed: likely winners first
+  std::vector<Entry> obstacles_;       ///< nothing is compiled for them: the outcome is known
 };
-
-/// One problem with its candidates.
-struct ProblemWork {
-  const ProblemPlan* plan = nullptr;
-  std::vector<Candidate> candidates;  ///< likely winners first
-  std::vector<Entry> obstacles;       ///< that nothing need be compiled for: the outcome is known
-  [[nodiscard]] Candidate& at(CandidateId id) { return candidates.at(id.index); }
-  [[nodiscard]] const Candidate& at(CandidateId id) const { return candidates.at(id.index); }
-
-  /// Makes both launches of a candidate those of its artifact; empty: they do not depend on it.
-  std::function<void(Candidate&)> finish_launch = {};
-};
-
-/// The compilations, with their candidates, in order.
-struct CompileList {
-  std::vector<CompileRequest> requests;
-  std::vector<CandidateKey> owners;  ///< of the requests
-};
-
-/// The problem's work, its candidates in the order of their guessed times. All must outlive it.
-[[nodiscard]] ProblemWork lay_out(const FamilySet& families, const DeviceLimits& limits,
-                                  const ProblemPlan& plan);
-
-/// Requests of the problems in the given order (indices into `works`).
-[[nodiscard]] CompileList list_requests(const FamilySet& families, const DeviceLimits& limits,
-                                        const std::vector<ProblemWork>& works,
-                                        const std::vector<std::size_t>& order);
 
 }  // namespace fatune

@@ -3,7 +3,6 @@
 #include <filesystem>
 #include <optional>
 
-#include "app/artifacts/compile_batch.hpp"
 #include "app/artifacts/kernel_file_name.hpp"
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
@@ -12,7 +11,7 @@
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "app/run/session.hpp"
-#include "compile/compile_pool.hpp"
+#include "compile/compile_each.hpp"
 #include "core/error.hpp"
 #include "emit/compile_report.hpp"
 #include "emit/output_file.hpp"
@@ -125,21 +124,22 @@ void compile_prepared(const Job& job, std::vector<Prepared>& prepared) {
     }
   }
   const auto cache = open_cache(job.options.compile);
-  CompilePool pool(
-      std::move(requests),
-      [&](const CompileRequest& request) { return compile(request, cache.get(), job.options.ptx); },
-      {job_count(job.options.compile), 0});
   Progress progress(job.options.output, owners.size());
-  while (const std::optional<Compiled> compiled = next_compiled(pool)) {
-    Prepared& owner = prepared[owners.at(compiled->index)];
-    progress.begin_problem(owner.problem);
-    if (const auto* artifact = std::get_if<Artifact>(compiled->result.get())) {
-      add_compiled(job, *artifact, owner);
-    } else {
-      add_failure(std::get<CompileFailed>(*compiled->result), owner.row);
-    }
-    progress.step();
-  }
+  compile_each(
+      requests,
+      [&](const CompileRequest& request) { return compile(request, cache.get(), job.options.ptx); },
+      job_count(job.options.compile),
+      [&](std::size_t index, const auto& result) {
+        Prepared& owner = prepared[owners.at(index)];
+        progress.begin_problem(owner.problem);
+        if (const auto* artifact = std::get_if<Artifact>(result.get())) {
+          add_compiled(job, *artifact, owner);
+        } else {
+          add_failure(std::get<CompileFailed>(*result), owner.row);
+        }
+        progress.step();
+        return !InterruptWatch::interrupted();
+      });
   progress.finish();
 }
 

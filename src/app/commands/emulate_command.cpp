@@ -10,9 +10,9 @@
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "app/emulation/emulate_config.hpp"
-#include "app/for_each_index.hpp"
 #include "app/run/session.hpp"
 #include "compile/compiler.hpp"
+#include "core/for_each_index.hpp"
 #include "emit/emulate_report.hpp"
 #include "engine/interrupt.hpp"
 

@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "app/console/progress.hpp"
-#include "app/for_each_index.hpp"
 #include "attention/error_rule.hpp"
+#include "core/for_each_index.hpp"
 #include "emulation/finding_groups.hpp"
 #include "emulation/small_emulation.hpp"
 #include "engine/entries.hpp"

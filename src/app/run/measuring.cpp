@@ -189,7 +189,7 @@ RunEnd measure(const MeasureOptions& options, const PlannedRun& run, const Targe
   std::vector<Station> stations = open_stations(options, run, target, cache, progress);
   // Compiling begins while the workers start.
   Pipeline pipeline(
-      {run.kernels.families, target.limits,
+      {run.kernels.families, target.limits, *run.search,
        [&](const CompileRequest& request) { return compile_for(request, options, target, cache); },
        job_count(options.compile), progress, run.baseline, options.policy.budget_s},
       run.problems, work_order(run.problems, stations.size()));

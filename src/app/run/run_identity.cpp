@@ -47,6 +47,9 @@ nlohmann::json plan_json(const PlannedRun& run) {
   if (run.counters > 0) {  // else as before there were any, so that older runs can be gone on with
     plan["counters"] = run.counters;
   }
+  if (const std::string search = run.search->name(); !search.empty()) {
+    plan["search"] = search;
+  }
   return plan;
 }
 

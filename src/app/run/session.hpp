@@ -11,6 +11,7 @@
 #include "app/options.hpp"
 #include "compile/cubin_cache.hpp"
 #include "core/exit_code.hpp"
+#include "engine/complete_search.hpp"
 #include "engine/problem_plan.hpp"
 
 namespace fatune {
@@ -24,6 +25,7 @@ struct PlannedRun {
   int counters = 0;  ///< MeasureOptions::counters
   /// Makes the problems those of a device; empty: they are the same on each.
   std::function<void(const DeviceLimits&, std::vector<ProblemPlan>&)> fit = {};
+  std::shared_ptr<const CandidateSearch> search = std::make_shared<CompleteSearch>();
 };
 
 /// Configurations that have an outcome, those of an audit too, over all problems.

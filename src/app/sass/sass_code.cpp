@@ -9,7 +9,6 @@
 
 #include "app/artifacts/cached_artifact.hpp"
 #include "app/artifacts/compile_batch.hpp"
-#include "app/for_each_index.hpp"
 #include "app/run/session.hpp"
 #include "app/sass/code_file.hpp"
 #include "app/sass/disassemble.hpp"
@@ -17,6 +16,7 @@
 #include "app/scratch_folder.hpp"
 #include "compile/compiler.hpp"
 #include "core/error.hpp"
+#include "core/for_each_index.hpp"
 #include "engine/interrupt.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"

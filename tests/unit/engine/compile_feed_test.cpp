@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <future>
+#include <stdexcept>
 
 namespace fatune {
 namespace {
@@ -34,8 +35,10 @@ std::string key_of(const std::optional<CompiledCandidate>& ready) {
 }
 
 TEST(CompileFeed, SortsWhatIsReadyByProblem) {
-  CompileFeed feed({request("a"), request("b"), request("c")}, {{1, {0}}, {0, {0}}, {1, {1}}}, 2,
-                   compile_at_once, 1);
+  CompileFeed feed({0, 1}, compile_at_once, 1);
+  feed.add({1, {0}}, request("a"));
+  feed.add({0, {0}}, request("b"));
+  feed.add({1, {1}}, request("c"));
   const auto only = feed.take(0, kLong);
   EXPECT_EQ(key_of(only), "b");
   EXPECT_EQ(only->id, CandidateId{0});
@@ -51,7 +54,9 @@ TEST(CompileFeed, ProblemsWithTheSameRequestEachGetTheResultOfOneCompilation) {
     ++compilations;
     return compile_at_once(request);
   };
-  CompileFeed feed({request("a"), request("a")}, {{0, {0}}, {1, {0}}}, 2, compile_one, 2);
+  CompileFeed feed({0, 1}, compile_one, 2);
+  feed.add({0, {0}}, request("a"));
+  feed.add({1, {0}}, request("a"));
   const auto first = feed.take(0, kLong);
   const auto second = feed.take(1, kLong);
   ASSERT_TRUE(first && second);
@@ -60,28 +65,68 @@ TEST(CompileFeed, ProblemsWithTheSameRequestEachGetTheResultOfOneCompilation) {
 }
 
 TEST(CompileFeed, AProblemThatIsNotAskedForHoldsUpNoOther) {
-  std::vector<CompileRequest> requests;
-  std::vector<CandidateKey> owners;
+  CompileFeed feed({0, 1}, compile_at_once, 1);
   for (std::size_t i = 0; i < 50; ++i) {
-    requests.push_back(request("early " + std::to_string(i)));
-    owners.push_back({0, {i}});
+    feed.add({0, {i}}, request("early " + std::to_string(i)));
   }
-  requests.push_back(request("late"));
-  owners.push_back({1, {0}});
-  CompileFeed feed(requests, owners, 2, compile_at_once, 1);
+  feed.add({1, {0}}, request("late"));
   EXPECT_EQ(key_of(feed.take(1, kLong)), "late");
+}
+
+TEST(CompileFeed, WhatIsAskedForLaterIsCompiledInTheProblemsOrder) {
+  std::promise<void> go_on;
+  std::shared_future<void> gate = go_on.get_future();
+  std::vector<std::string> compiled;
+  CompileFeed feed(
+      {1, 0},
+      [&, gate](const CompileRequest& request) {
+        gate.wait();
+        compiled.push_back(request.label);
+        return compile_at_once(request);
+      },
+      1);
+  feed.add({1, {0}}, request("begun"));
+  EXPECT_FALSE(feed.take(1, milliseconds(1)));
+  feed.add({0, {0}}, request("second"));
+  feed.add({0, {1}}, request("shared"));
+  feed.add({1, {1}}, request("first"));
+  feed.add({1, {2}}, request("shared"));
+  go_on.set_value();
+  EXPECT_TRUE(feed.take(0, kLong) && feed.take(0, kLong));
+  EXPECT_THAT(compiled, testing::ElementsAre("begun", "first", "shared", "second"));
+}
+
+TEST(CompileFeed, WhatIsCompiledAlreadyIsReadyAtOnce) {
+  CompileFeed feed({0, 1}, compile_at_once, 1);
+  feed.add({0, {0}}, request("a"));
+  const auto first = feed.take(0, kLong);
+  feed.add({1, {7}}, request("a"));
+  const auto second = feed.take(1, kNoWait);
+  ASSERT_TRUE(first && second);
+  EXPECT_EQ(second->id, CandidateId{7});
+  EXPECT_EQ(second->result, first->result);
+}
+
+TEST(CompileFeed, AnExceptionIsAFailure) {
+  CompileFeed feed(
+      {0}, [](const CompileRequest&) -> CompileResult { throw std::runtime_error("boom"); }, 1);
+  feed.add({0, {0}}, request("a"));
+  const auto ready = feed.take(0, kLong);
+  ASSERT_TRUE(ready);
+  EXPECT_EQ(std::get<CompileFailed>(*ready->result).log, "boom");
 }
 
 TEST(CompileFeed, NothingWithinTheTimeIsNothing) {
   std::promise<void> go_on;
   std::shared_future<void> gate = go_on.get_future();
   CompileFeed feed(
-      {request("a")}, {{0, {0}}}, 1,
+      {0},
       [gate](const CompileRequest& request) {
         gate.wait();
         return compile_at_once(request);
       },
       1);
+  feed.add({0, {0}}, request("a"));
   EXPECT_FALSE(feed.take(0, milliseconds(1)));
   go_on.set_value();
   EXPECT_EQ(key_of(feed.take(0, kLong)), "a");
@@ -94,7 +139,7 @@ TEST(CompileFeed, AfterCancellingNothingFurtherIsCompiled) {
   std::shared_future<void> gate = go_on.get_future();
   std::atomic<int> compilations = 0;
   CompileFeed feed(
-      {request("a"), request("b")}, {{0, {0}}, {0, {1}}}, 1,
+      {0},
       [&, gate](const CompileRequest& request) {
         if (++compilations == 1) {
           begun.set_value();
@@ -103,6 +148,8 @@ TEST(CompileFeed, AfterCancellingNothingFurtherIsCompiled) {
         return compile_at_once(request);
       },
       1);
+  feed.add({0, {0}}, request("a"));
+  feed.add({0, {1}}, request("b"));
   begun.get_future().wait();
   feed.cancel();
   go_on.set_value();

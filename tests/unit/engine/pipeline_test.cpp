@@ -6,6 +6,7 @@
 #include <mutex>
 #include <set>
 
+#include "engine/complete_search.hpp"
 #include "engine/interrupt.hpp"
 #include "unit/engine/recording_log.hpp"
 #include "unit/engine/scripted_evaluator.hpp"
@@ -42,7 +43,7 @@ class RunPipeline : public testing::Test {
   }
 
   Pipeline make() {
-    return {{toy_.families, toy_.limits,
+    return {{toy_.families, toy_.limits, search_,
              [this](const CompileRequest& request) { return toy_.compile_one(request); }, 2,
              observer_, std::nullopt, budget_s_},
             plans_,
@@ -67,6 +68,7 @@ class RunPipeline : public testing::Test {
 
   ToyProblems toy_;
   std::vector<ProblemPlan> plans_;
+  CompleteSearch search_;
   RunObserver observer_;
   double budget_s_ = 0.0;
   std::vector<std::unique_ptr<ScriptedGpu>> gpus_ = two_gpus();

@@ -2,6 +2,11 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+#include <map>
+#include <memory>
+
+#include "engine/complete_search.hpp"
 #include "engine/interrupt.hpp"
 #include "unit/engine/recording_log.hpp"
 #include "unit/engine/scripted_evaluator.hpp"
@@ -28,15 +33,16 @@ class ProblemRunTest : public testing::Test {
   /// Whether it ran to its end; its report is report_ then.
   bool run(const std::vector<const char*>& configs) { return run(toy_.plan(256, configs)); }
   bool run(const ProblemPlan& plan) {
-    ProblemWork work = lay_out(toy_.families, toy_.limits, plan);
-    CompileList list = list_requests(toy_.families, toy_.limits, {work}, {0});
-    if (backwards_) {
-      std::reverse(list.requests.begin(), list.requests.end());
-      std::reverse(list.owners.begin(), list.owners.end());
-    }
+    ProblemWork work(toy_.families, toy_.limits, plan, *search_);
     CompileFeed feed(
-        list.requests, list.owners, 1,
-        [this](const CompileRequest& request) { return toy_.compile_one(request); }, 1);
+        {0}, [this](const CompileRequest& request) { return toy_.compile_one(request); }, jobs_);
+    std::vector<CandidateId> ids = work.ask(CandidateSource::kNoLimit);
+    if (backwards_) {
+      std::reverse(ids.begin(), ids.end());
+    }
+    for (const CandidateId id : ids) {
+      feed.add({0, id}, work.request(id));
+    }
     ProblemRun run({toy_.limits, feed, evaluator_, log_, observer_, baseline_, 12.5}, work, 0);
     const bool complete = run.run();
     report_ = run.take_report();
@@ -46,12 +52,13 @@ class ProblemRunTest : public testing::Test {
   /// As an earlier run would have told of it.
   [[nodiscard]] JournalEvent admission(const char* config) const {
     const ProblemPlan plan = toy_.plan(256, {config});
-    const ProblemWork work = lay_out(toy_.families, toy_.limits, plan);
+    ProblemWork work(toy_.families, toy_.limits, plan, CompleteSearch());
+    static_cast<void>(work.ask(1));
     JournalEvent event;
     event.kind = JournalEvent::Kind::admitted;
     event.config = config;
     event.artifact_key = "key of " + std::string(config);
-    event.launch = work.candidates.at(0).geometry;
+    event.launch = work.candidates().at(0).geometry;
     event.us = 1.0;
     return event;
   }
@@ -79,6 +86,8 @@ class ProblemRunTest : public testing::Test {
   RecordingLog log_;
   CountingObserver observer_;
   std::optional<Config> baseline_;
+  std::unique_ptr<CandidateSearch> search_ = std::make_unique<CompleteSearch>();
+  int jobs_ = 1;
   bool backwards_ = false;  ///< the last to be laid out is compiled first
   ProblemReport report_;
 };
@@ -329,6 +338,130 @@ TEST_F(ProblemRunTest, AnInterruptWhileTheJournalsCodeIsCompiledEndsItToo) {
   EXPECT_FALSE(run({kSmall, kLarge}));
   EXPECT_THAT(log_.ended, SizeIs(1));
   EXPECT_EQ(log_.drops, 0);
+}
+
+// --- A search that learns ---
+
+/// Proposes two at a time: the large blocks, and, once it has their outcomes, the small block that
+/// unrolls as the faster of them does, with a configuration that cannot run.
+class PairwiseSource : public CandidateSource {
+ public:
+  struct Told {
+    std::vector<std::size_t> asked_for;
+    std::map<Config, std::string> outcomes;  ///< names, as first told
+  };
+
+  PairwiseSource(const ProblemPlan& plan, Told& told, bool admits_its_end)
+      : plan_(plan), told_(told), admits_its_end_(admits_its_end) {}
+
+  [[nodiscard]] std::vector<Proposal> propose(std::size_t most) override {
+    told_.asked_for.push_back(most);
+    if (pairs_ == 0) {
+      ++pairs_;
+      return {{plan_.configs.at(0), {}}, {plan_.configs.at(1), {}}};
+    }
+    if (pairs_ == 1 && us_.size() == 2 && most >= 2) {
+      ++pairs_;
+      const bool unrolled = us_.at(plan_.configs.at(1)) < us_.at(plan_.configs.at(0));
+      return {{plan_.configs.at(unrolled ? 3 : 2), {}}, {{"toy_attention", {5, 64, 48, 1}}, {}}};
+    }
+    return {};
+  }
+  void observe(const Config& config, const Outcome& outcome) override {
+    told_.outcomes.try_emplace(config, outcome_name(outcome));
+    us_[config] = is_ranked(outcome) ? ranked_us(outcome) : 1e9;
+  }
+  [[nodiscard]] bool finished() const override { return pairs_ == 2 && admits_its_end_; }
+
+ private:
+  const ProblemPlan& plan_;
+  Told& told_;
+  bool admits_its_end_;
+  int pairs_ = 0;
+  std::map<Config, double> us_;
+};
+
+class PairwiseSearch : public CandidateSearch {
+ public:
+  explicit PairwiseSearch(bool admits_its_end = true) : admits_its_end_(admits_its_end) {}
+  [[nodiscard]] std::string name() const override { return "pairwise"; }
+  [[nodiscard]] std::unique_ptr<CandidateSource> begin(const ProblemPlan& plan,
+                                                       const GuessUs&) const override {
+    return std::make_unique<PairwiseSource>(plan, told, admits_its_end_);
+  }
+
+  mutable PairwiseSource::Told told;
+
+ private:
+  bool admits_its_end_;
+};
+
+class LearningSearch : public ProblemRunTest {
+ protected:
+  LearningSearch() { jobs_ = 2; }
+  bool run_pairwise(bool admits_its_end = true) {
+    auto search = std::make_unique<PairwiseSearch>(admits_its_end);
+    told_ = &search->told;
+    search_ = std::move(search);
+    return run({kLarge, kLargeUnrolled, kSmall, kSmallUnrolled});
+  }
+  [[nodiscard]] std::string told_of(const char* config) const {
+    return told_->outcomes.at(toy_.config(config));
+  }
+
+  const PairwiseSource::Told* told_ = nullptr;  ///< search_ has it
+};
+
+TEST_F(LearningSearch, IsAskedForMoreAsItIsToldWhatIsKnown) {
+  EXPECT_TRUE(run_pairwise());
+  EXPECT_THAT(evaluator_.admitted, UnorderedElementsAre(kLarge, kLargeUnrolled, kSmall));
+  EXPECT_THAT(ranking(), ElementsAre(kSmall, kLarge, kLargeUnrolled));
+  ASSERT_THAT(report_.failures, SizeIs(1));
+  EXPECT_EQ(outcome_name(report_.failures[0].outcome), "invalid");
+  EXPECT_EQ(report_.measuring->stopped_because, "scripted");
+  EXPECT_EQ(observer_.steps, 4);
+  EXPECT_EQ(toy_.compilations, 3);
+  EXPECT_EQ(told_of(kLarge), "measured");
+  EXPECT_EQ(told_->outcomes.at({"toy_attention", {5, 64, 48, 1}}), "invalid");
+}
+
+TEST_F(LearningSearch, LearnsFromFailuresToo) {
+  evaluator_.refusals[kLarge] = WrongResult{};
+  EXPECT_TRUE(run_pairwise());
+  EXPECT_THAT(ranking(), ElementsAre(kSmallUnrolled, kLargeUnrolled));
+  EXPECT_EQ(told_of(kLarge), "wrong_result");
+}
+
+TEST_F(LearningSearch, IsToldOfThoseWithTheCodeOfAnother) {
+  toy_.same_code = "one key";
+  for (const bool refused : {false, true}) {
+    if (refused) {
+      evaluator_.refusals = {{kLarge, Crashed{"x"}}, {kLargeUnrolled, Crashed{"x"}}};
+    }
+    EXPECT_TRUE(run_pairwise());
+    EXPECT_EQ(told_of(kLarge), refused ? "crashed" : "measured");
+    EXPECT_EQ(told_of(kLargeUnrolled), refused ? "crashed" : "measured");
+  }
+}
+
+TEST_F(LearningSearch, IsAskedForAnyNumberBeforeItsTurnAndThenForAsManyAsCompilersAreIdle) {
+  EXPECT_TRUE(run_pairwise());
+  ASSERT_GE(told_->asked_for.size(), 2U);
+  EXPECT_EQ(told_->asked_for.front(), CandidateSource::kNoLimit);
+  EXPECT_LE(*std::max_element(told_->asked_for.begin() + 1, told_->asked_for.end()), 2U);
+}
+
+TEST_F(LearningSearch, EndsWhenItHasNoProposalThoughAllIsKnown) {
+  EXPECT_TRUE(run_pairwise(false));
+  EXPECT_THAT(ranking(), ElementsAre(kSmall, kLarge, kLargeUnrolled));
+  EXPECT_TRUE(evaluator_.closed);
+}
+
+TEST_F(LearningSearch, IsInterruptedAsAnyOther) {
+  const InterruptWatch watch;
+  evaluator_.interrupt_at = 1;
+  EXPECT_FALSE(run_pairwise());
+  EXPECT_THAT(log_.ended, SizeIs(1));
 }
 
 }  // namespace

@@ -66,16 +66,23 @@ class ScriptedEvaluator : public Evaluator {
     return true;
   }
   void close() override { closed = true; }
+  /// Of those that have had their piece of work, in the order of admission.
+  [[nodiscard]] std::vector<CandidateOutcome> known_so_far() const override {
+    std::vector<CandidateOutcome> known;
+    for (const auto& [id, us] : racing_) {
+      if (known.size() + static_cast<std::size_t>(due_) < racing_.size()) {
+        known.push_back({id, measured(us), 0, 0});
+      }
+    }
+    return known;
+  }
   [[nodiscard]] Evaluation finish() override {
     std::stable_sort(racing_.begin(), racing_.end(),
                      [](const auto& a, const auto& b) { return a.second < b.second; });
     Evaluation evaluation;
     for (const auto& [id, us] : racing_) {
-      Measured measured;
-      measured.timing.median_us = us;
-      measured.timing.samples_us = {us};
       const auto place = static_cast<int>(evaluation.results.size()) + 1;
-      evaluation.results.push_back({id, measured, place, place});
+      evaluation.results.push_back({id, measured(us), place, place});
     }
     evaluation.summary.emplace().stopped_because =
         closed && due_ == 0 ? "scripted" : "stopped early";
@@ -98,6 +105,13 @@ class ScriptedEvaluator : public Evaluator {
   bool closed = false;
 
  private:
+  [[nodiscard]] static Measured measured(double us) {
+    Measured measured;
+    measured.timing.median_us = us;
+    measured.timing.samples_us = {us};
+    return measured;
+  }
+
   DeviceLimits limits_;
   std::vector<std::pair<CandidateId, double>> racing_;
   int due_ = 0;

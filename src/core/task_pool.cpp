@@ -1,11 +1,12 @@
-#include "engine/task_pool.hpp"
+#include "core/task_pool.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace fatune {
 
 TaskPool::TaskPool(int threads) {
-  for (int i = 0; i < threads; ++i) {
+  for (int i = 0; i < std::max(threads, 1); ++i) {
     threads_.emplace_back([this] { work(); });
   }
 }
@@ -24,19 +25,21 @@ void TaskPool::work() {
     if (tasks_.empty()) {
       return;
     }
-    const Task task = std::exchange(tasks_.front(), {});
-    tasks_.pop_front();
+    Task task = std::move(tasks_.extract(tasks_.begin()).mapped());
+    ++running_;
     lock.unlock();
     task();
+    task = {};  // what it holds goes before anybody is told that it has ended
     lock.lock();
+    --running_;
     any_ended_ = true;
     ended_.notify_all();
   }
 }
 
-void TaskPool::add(Task task) {
+void TaskPool::add(Task task, std::size_t rank) {
   const std::lock_guard lock(mutex_);
-  tasks_.push_back(std::move(task));
+  tasks_.emplace(rank, std::move(task));
   added_.notify_one();
 }
 
@@ -46,9 +49,15 @@ void TaskPool::wait(std::chrono::milliseconds within) {
   any_ended_ = false;
 }
 
+void TaskPool::finish() {
+  std::unique_lock lock(mutex_);
+  ended_.wait(lock, [this] { return tasks_.empty() && running_ == 0; });
+}
+
 void TaskPool::drop() {
   const std::lock_guard lock(mutex_);
   tasks_.clear();
+  ended_.notify_all();
 }
 
 }  // namespace fatune

@@ -2,20 +2,23 @@
 
 #include <chrono>
 #include <condition_variable>
-#include <deque>
+#include <cstddef>
 #include <functional>
+#include <map>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 namespace fatune {
 
-/// Threads that work off tasks in the order in which they are added.
+/// Threads that work off tasks in the order of their ranks, and of one rank in the order in which
+/// they are added. Any thread may call it, a task too.
 class TaskPool {
  public:
   /// A task must not throw.
   using Task = std::function<void()>;
 
+  /// At least one thread.
   explicit TaskPool(int threads);
   TaskPool(const TaskPool&) = delete;
   TaskPool& operator=(const TaskPool&) = delete;
@@ -23,9 +26,11 @@ class TaskPool {
   TaskPool& operator=(TaskPool&&) = delete;
   ~TaskPool();  ///< drops the tasks that have not begun, and waits for the others
 
-  void add(Task task);
+  void add(Task task, std::size_t rank = 0);
   /// Waits until a task has ended since the last call, or for so long.
   void wait(std::chrono::milliseconds within);
+  /// Waits until every task has ended or was dropped. No task may call it.
+  void finish();
   /// Drops the tasks that have not begun.
   void drop();
 
@@ -35,7 +40,8 @@ class TaskPool {
   std::mutex mutex_;
   std::condition_variable added_;
   std::condition_variable ended_;
-  std::deque<Task> tasks_;
+  std::multimap<std::size_t, Task> tasks_;  ///< by rank
+  std::size_t running_ = 0;
   bool any_ended_ = false;
   bool closed_ = false;
   std::vector<std::jthread> threads_;

@@ -1,10 +1,12 @@
-#include "engine/task_pool.hpp"
+#include "core/task_pool.hpp"
 
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <future>
+#include <string>
 #include <thread>
+#include <utility>
 
 namespace fatune {
 namespace {
@@ -40,6 +42,31 @@ TEST(TaskPool, WaitingEndsWithATaskOrTheTime) {
   pool.add([&] { done = true; });
   pool.wait(seconds(60));
   EXPECT_TRUE(done);
+}
+
+TEST(TaskPool, LowerRanksComeFirstAndWithinARankWhatWasAddedFirst) {
+  std::promise<void> go_on;
+  std::string order;
+  TaskPool pool(1);
+  pool.add([&] { go_on.get_future().wait(); });
+  for (const auto& [name, rank] :
+       {std::pair{'a', 2U}, {'b', 1U}, {'c', 2U}, {'d', 0U}, {'e', 1U}}) {
+    pool.add([&order, name = name] { order += name; }, rank);
+  }
+  go_on.set_value();
+  pool.finish();
+  EXPECT_EQ(order, "dbeac");
+}
+
+TEST(TaskPool, FinishingWaitsForAllThatIsAdded) {
+  TaskPool pool(3);
+  pool.finish();  // nothing is added, and it returns
+  std::atomic<int> done = 0;
+  for (int i = 0; i < 100; ++i) {
+    pool.add([&] { ++done; });
+  }
+  pool.finish();
+  EXPECT_EQ(done, 100);
 }
 
 TEST(TaskPool, WhatIsDroppedIsNotRun) {

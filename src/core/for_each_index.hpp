@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <exception>
+#include <mutex>
+
+#include "core/task_pool.hpp"
+
+namespace fatune {
+
+/// Calls `work(i)` for each index below `count`, on `jobs` threads; after an exception for none
+/// that has not begun. The first exception is thrown when all have ended.
+template <typename Work>
+void for_each_index(std::size_t count, int jobs, Work work) {
+  std::mutex mutex;
+  std::exception_ptr failure;
+  TaskPool pool(jobs);
+  for (std::size_t i = 0; i < count; ++i) {
+    pool.add([&, i] {
+      try {
+        work(i);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        failure = failure ? failure : std::current_exception();
+        pool.drop();
+      }
+    });
+  }
+  pool.finish();
+  if (failure) {
+    std::rethrow_exception(failure);
+  }
+}
+
+}  // namespace fatune

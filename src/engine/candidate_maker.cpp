@@ -1,0 +1,98 @@
+#include "engine/candidate_maker.hpp"
+
+#include <utility>
+
+#include "attention/probe_problem.hpp"
+#include "engine/entries.hpp"
+#include "engine/work_estimate.hpp"
+#include "plan/planner.hpp"
+
+namespace fatune {
+namespace {
+
+/// Whether two requests give the same machine code.
+bool is_same_code(const CompileRequest& a, const CompileRequest& b) {
+  return a.sources == b.sources && a.defines == b.defines && a.options == b.options &&
+         a.entry_point == b.entry_point;
+}
+
+}  // namespace
+
+CandidateMaker::CandidateMaker(const FamilySet& families, const DeviceLimits& limits,
+                               const Problem& problem)
+    : families_(families),
+      limits_(limits),
+      problem_(problem),
+      probe_(probe_problem(problem)),
+      small_(small_problem(problem)) {}
+
+CandidateMaker::Prepared CandidateMaker::prepare(const Config& config) const {
+  const Family& family = families_.of(config);
+  Prepared prepared{make_entry(family, config), std::nullopt};
+  prepared.entry.total_flop = find_quantity(family, config, problem_, limits_, "total_flop");
+  if (auto obstacle = find_obstacle(family, config, problem_, limits_)) {
+    prepared.entry.outcome = *std::move(obstacle);
+  } else {
+    prepared.geometry = launch_geometry(family, config, problem_, limits_);
+  }
+  return prepared;
+}
+
+double CandidateMaker::guess_us(const Config& config) {
+  const Prepared& prepared = guessed_.insert_or_assign(config, prepare(config)).first->second;
+  return prepared.geometry ? fatune::guess_us(families_.of(config), prepared.entry,
+                                              *prepared.geometry, problem_, limits_)
+                           : 0.0;
+}
+
+std::variant<Candidate, Entry> CandidateMaker::make(const Proposal& proposal) {
+  const Config& config = proposal.config;
+  auto guessed = guessed_.extract(config);
+  Prepared prepared = guessed ? std::move(guessed.mapped()) : prepare(config);
+  prepared.entry.pruned_by = proposal.pruned_by;
+  if (!prepared.geometry) {
+    return std::move(prepared.entry);
+  }
+  const Family& family = families_.of(config);
+  Candidate candidate{std::move(prepared.entry), *prepared.geometry,
+                      launch_geometry(family, config, probe_, limits_), std::nullopt, nullptr};
+  if (has_small_launch(family, config)) {
+    candidate.small_geometry = launch_geometry(family, config, small_, limits_);
+  }
+  return candidate;
+}
+
+Entry CandidateMaker::make_pruned(const PrunedConfig& pruned) const {
+  Entry entry = make_entry(families_.of(pruned.config), pruned.config);
+  entry.outcome = pruned.why;
+  return entry;
+}
+
+CompileRequest CandidateMaker::request(const Candidate& candidate) const {
+  const Config& config = candidate.entry.config;
+  return compile_request(families_.of(config), config, problem_, limits_.arch, limits_);
+}
+
+void CandidateMaker::finish_launch(Candidate& candidate) const {
+  const Config& config = candidate.entry.config;
+  const Family& family = families_.of(config);
+  const ResourceFacts* facts = &candidate.artifact->facts;
+  candidate.geometry = launch_geometry(family, config, problem_, limits_, facts);
+  candidate.probe_geometry = launch_geometry(family, config, probe_, limits_, facts);
+  if (candidate.small_geometry) {
+    candidate.small_geometry = launch_geometry(family, config, small_, limits_, facts);
+  }
+}
+
+/// The machine code for the small problem is that for the problem itself.
+bool CandidateMaker::has_small_launch(const Family& family, const Config& config) const {
+  if (find_obstacle(family, config, small_, limits_)) {
+    return false;
+  }
+  const auto request = [&](const Problem& problem) {
+    return compile_request(family, config, problem, limits_.arch, limits_);
+  };
+  return is_same_code(request(small_), request(problem_));
+}
+
+}  // namespace fatune

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <variant>
+
+#include "attention/problem.hpp"
+#include "core/device_limits.hpp"
+#include "core/kernel_code.hpp"
+#include "engine/candidate_source.hpp"
+#include "plan/family_set.hpp"
+#include "report/report.hpp"
+
+namespace fatune {
+
+/// A configuration on its way from its machine code to its outcome.
+struct Candidate {
+  Entry entry;
+  LaunchGeometry geometry;
+  LaunchGeometry probe_geometry;                 ///< on probe_problem()
+  std::optional<LaunchGeometry> small_geometry;  ///< on small_problem(), if the code is the same
+  std::shared_ptr<const Artifact> artifact;      ///< null before it is compiled, and if that failed
+};
+
+/// Makes candidates of one problem's configurations.
+class CandidateMaker {
+ public:
+  /// Families and limits must outlive it.
+  CandidateMaker(const FamilySet& families, const DeviceLimits& limits, const Problem& problem);
+
+  /// As GuessUs.
+  [[nodiscard]] double guess_us(const Config& config);
+  /// The entry alone where nothing need be compiled: its outcome is known.
+  [[nodiscard]] std::variant<Candidate, Entry> make(const Proposal& proposal);
+  [[nodiscard]] Entry make_pruned(const PrunedConfig& pruned) const;
+  [[nodiscard]] CompileRequest request(const Candidate& candidate) const;
+  /// Makes the launches of a candidate those of its artifact.
+  void finish_launch(Candidate& candidate) const;
+
+ private:
+  /// An entry with its launch; no launch: its outcome is known.
+  struct Prepared {
+    Entry entry;
+    std::optional<LaunchGeometry> geometry;
+  };
+
+  [[nodiscard]] Prepared prepare(const Config& config) const;
+  [[nodiscard]] bool has_small_launch(const Family& family, const Config& config) const;
+
+  const FamilySet& families_;
+  const DeviceLimits& limits_;
+  Problem problem_;
+  Problem probe_;
+  Problem small_;
+  std::map<Config, Prepared> guessed_;  ///< that were not made since
+};
+
+}  // namespace fatune
