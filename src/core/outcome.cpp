@@ -59,11 +59,20 @@ std::optional<RowMismatches> rows_of(const std::vector<RowMismatches>& rows,
   return stats.is_of_o() && found != rows.end() ? std::optional(*found) : std::nullopt;
 }
 
+OutcomeKind outcome_kind(const Outcome& outcome) {
+  return static_cast<OutcomeKind>(outcome.index());
+}
+
+std::string_view outcome_name(OutcomeKind kind) {
+  static constexpr std::array<std::string_view, 18> kNames{
+      "pruned",    "invalid",      "compile_failed", "serialized",  "unlaunchable", "crashed",
+      "timed_out", "wrong_result", "implausible",    "flagged",     "estimated",    "measured",
+      "right",     "compiled",     "profiled",       "not_covered", "not_verified", "stopped"};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
+
 std::string_view outcome_name(const Outcome& outcome) {
-  static constexpr std::array<std::string_view, std::variant_size_v<Outcome>> kNames{
-      "pruned",    "invalid",      "compile_failed", "serialized", "unlaunchable", "crashed",
-      "timed_out", "wrong_result", "implausible",    "flagged",    "estimated",    "measured"};
-  return kNames.at(outcome.index());
+  return outcome_name(outcome_kind(outcome));
 }
 
 std::string outcome_summary(const Outcome& outcome) { return std::visit(Summary{}, outcome); }

@@ -133,6 +133,31 @@ struct Measured {
 using Outcome = std::variant<Pruned, Invalid, CompileFailed, Serialized, Unlaunchable, Crashed,
                              TimedOut, WrongResult, Implausible, Flagged, Estimated, Measured>;
 
+/// How a configuration ended: the alternatives of Outcome, in their order, and what reports say of
+/// configurations that nobody ranks.
+enum class OutcomeKind {
+  pruned,
+  invalid,
+  compile_failed,
+  serialized,
+  unlaunchable,
+  crashed,
+  timed_out,
+  wrong_result,
+  implausible,
+  flagged,
+  estimated,
+  measured,
+  right,         ///< checked or emulated, without a fault
+  compiled,      ///< only that was asked for
+  profiled,      ///< its hardware counters were read
+  not_covered,   ///< the emulator cannot run it
+  not_verified,  ///< nothing was compared
+  stopped,       ///< it has not come to its end
+};
+[[nodiscard]] OutcomeKind outcome_kind(const Outcome& outcome);
+/// The enumerator's own name: the spelling of every output format.
+[[nodiscard]] std::string_view outcome_name(OutcomeKind kind);
 /// "pruned", "invalid", "compile_failed", "serialized", "unlaunchable", "crashed", "timed_out",
 /// "wrong_result", "implausible", "flagged", "estimated", "measured": the spelling of every output
 /// format.

@@ -92,7 +92,7 @@ std::string count_text(const std::vector<CheckedInput>& worst, const Coverage& c
     return std::count_if(worst.begin(), worst.end(), matches);
   };
   const auto not_compiled =
-      count([](const CheckedInput& row) { return row.outcome == "compile_failed"; });
+      count([](const CheckedInput& row) { return row.outcome == OutcomeKind::compile_failed; });
   const auto wrong = count([](const CheckedInput& row) { return !is_right(row); }) - not_compiled;
   if (wrong + not_compiled == 0) {
     return coverage.complete ? fmt::format("all {} right\n", worst.size())
@@ -136,7 +136,8 @@ std::vector<Field<CheckedInput>> make_checked_input_fields() {
       {"outcome", "outcome",
        "right, wrong_result, crashed, ...; flagged: the tool has findings; not_verified: nothing "
        "was compared, or the tool did not come to its end",
-       0, kEverywhere, member<&CheckedInput::outcome>, ColumnFit{.once = true}}};
+       0, kEverywhere, [](const CheckedInput& r) { return outcome_name(r.outcome); },
+       ColumnFit{.once = true}}};
   add_error_fields(
       fields, {"kind of input: normal, large_logits, dominating_key; null: it never got so far",
                "greatest absolute difference to the fp32 reference", 6, kEverywhere});
@@ -159,7 +160,7 @@ std::vector<Field<CheckedInput>> make_checked_input_fields() {
 
 }  // namespace
 
-bool is_right(const CheckedInput& checked) { return checked.outcome == "right"; }
+bool is_right(const CheckedInput& checked) { return checked.outcome == OutcomeKind::right; }
 
 bool is_emulated(const CheckedInput& checked) { return checked.tool == kEmulatorTool; }
 

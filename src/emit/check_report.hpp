@@ -21,7 +21,7 @@ struct CheckedInput {
   Problem problem;
   std::string config;  ///< short form
   std::uint64_t seed = 0;
-  std::string outcome;                  ///< "right", or outcome_name() of what went wrong
+  OutcomeKind outcome = OutcomeKind::not_verified;
   std::optional<ErrorStats> stats;      ///< absent: it never got so far
   std::string detail;                   ///< what went wrong; empty: nothing
   std::optional<RowMismatches> rows{};  ///< which of its rows are wrong; absent: not asked for

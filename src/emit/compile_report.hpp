@@ -14,7 +14,7 @@ namespace fatune {
 /// One configuration that `compile` handled.
 struct CompiledConfig {
   std::string short_form;
-  std::string status;                  ///< "compiled", or outcome_name of what stopped it
+  OutcomeKind status = OutcomeKind::stopped;
   std::string detail;                  ///< empty, or the reason in one line
   std::string log;                     ///< NVRTC's
   std::optional<ResourceFacts> facts;  ///< absent unless compiled

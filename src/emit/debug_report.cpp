@@ -119,7 +119,7 @@ std::string status_line(const DebugReport& report) {
                        report.why_not_measured);
   }
   if (report.failure) {
-    return text + fmt::format("THE KERNEL FAILED: {}: {}\n", report.failure->outcome,
+    return text + fmt::format("THE KERNEL FAILED: {}: {}\n", outcome_name(report.failure->outcome),
                               report.failure->detail);
   }
   return shows_steps(report) ? text
@@ -172,9 +172,9 @@ const char* verdict_of(const DebugReport& report) {
 }
 
 Json json_failure(const DebugReport& report) {
-  return !report.failure
-             ? Json()
-             : Json{{"outcome", report.failure->outcome}, {"detail", report.failure->detail}};
+  return !report.failure ? Json()
+                         : Json{{"outcome", outcome_name(report.failure->outcome)},
+                                {"detail", report.failure->detail}};
 }
 
 Json json_debug(const DebugReport& report) {

@@ -13,7 +13,7 @@ namespace fatune {
 
 /// Why there is nothing of the kernel to compare.
 struct DebugFailure {
-  std::string outcome;  ///< "crashed", "timed_out", "unlaunchable"; of the emulator "flagged"
+  OutcomeKind outcome = OutcomeKind::crashed;
   std::string detail;
 };
 

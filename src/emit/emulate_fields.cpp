@@ -60,7 +60,8 @@ std::vector<Field<EmulatedConfig>> make_config_fields() {
       {"outcome", "outcome",
        "right, wrong_result, flagged (there are findings), not_covered (an instruction that is not "
        "emulated), compile_failed, invalid, unlaunchable",
-       0, kEverywhere, member<&Row::outcome>, ColumnFit{.once = true}},
+       0, kEverywhere, [](const Row& r) { return outcome_name(r.outcome); },
+       ColumnFit{.once = true}},
       {"runs", "runs", "schedules times inputs", 0, kForPrograms, member<&Row::runs>},
       {"findings_count", "findings", "mistakes that are listed", 0, kEverywhere,
        [](const Row& r) { return r.findings.size(); }, ColumnFit{.leaves = 9}}};

@@ -62,12 +62,12 @@ std::string headline(const EmulateReport& report) {
 }
 
 std::string count_text(const EmulateReport& report) {
-  const auto count = [&](const char* outcome) {
+  const auto count = [&](OutcomeKind outcome) {
     return std::count_if(report.configs.begin(), report.configs.end(),
                          [&](const EmulatedConfig& c) { return c.outcome == outcome; });
   };
-  const auto right = count("right");
-  const auto wrong = count("wrong_result") + count("flagged");
+  const auto right = count(OutcomeKind::right);
+  const auto wrong = count(OutcomeKind::wrong_result) + count(OutcomeKind::flagged);
   const auto all = static_cast<std::ptrdiff_t>(report.configs.size());
   std::string text = incomplete_text(report.coverage);
   if (right == all) {

@@ -52,7 +52,7 @@ std::vector<Field<ProfiledConfig>> figure_fields() {
       {"config", "config", "the configuration's short form", 0, kEverywhere,
        member<&ProfiledConfig::config>, ColumnFit{.config = true}},
       {"outcome", "outcome", "profiled, or how it ended instead: wrong_result, crashed, ...", 0,
-       kForPrograms, member<&ProfiledConfig::outcome>},
+       kForPrograms, [](const ProfiledConfig& r) { return outcome_name(r.outcome); }},
       {"runs", "runs", "launches that were counted; the figures are their averages", 0,
        kForPrograms, member<&ProfiledConfig::runs>},
       {"relative_percent", "rel %", "100 * baseline's duration / this one's", 1, kEverywhere,

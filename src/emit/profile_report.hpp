@@ -18,9 +18,9 @@ struct ProfiledConfig {
   std::optional<Problem> problem;  ///< absent: a report made elsewhere does not say
   std::string config;              ///< short form
   std::string kernel_name;         ///< as profilers print it; empty where the family has no form
-  std::string outcome;             ///< "profiled", or outcome_name() of what went wrong
-  std::string detail;              ///< what went wrong; empty: nothing
-  std::int64_t runs = 0;           ///< launches that were counted
+  OutcomeKind outcome = OutcomeKind::stopped;
+  std::string detail;     ///< what went wrong; empty: nothing
+  std::int64_t runs = 0;  ///< launches that were counted
   std::optional<double> duration_us;
   std::optional<double> relative_percent;  ///< 100 * the baseline's duration / this one's
   std::optional<double> total_flop;        ///< the family's own count

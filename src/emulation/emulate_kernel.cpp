@@ -296,10 +296,10 @@ class Runs {
     const auto fault = row_.stats ? find_fault(*row_.stats) : std::nullopt;
     const bool wrong = fault || !changed_inputs_.empty();
     const bool stopped = settings_.stopped && settings_.stopped();
-    row_.outcome = !row_.findings.empty() ? "flagged"
-                   : wrong                ? "wrong_result"
-                   : stopped              ? "stopped"
-                                          : "right";
+    row_.outcome = !row_.findings.empty() ? OutcomeKind::flagged
+                   : wrong                ? OutcomeKind::wrong_result
+                   : stopped              ? OutcomeKind::stopped
+                                          : OutcomeKind::right;
     row_.groups = group_findings(row_.findings);
     if (!row_.findings.empty()) {
       const EmulatedFinding& first = row_.findings.front();
@@ -341,7 +341,7 @@ std::optional<EmulatedConfig> emulate_kernel(const EmulationCase& of,
       return std::nullopt;
     }
   } catch (const Error& error) {
-    row.outcome = "not_covered";
+    row.outcome = OutcomeKind::not_covered;
     row.detail = error.what();
   }
   return row;

@@ -27,7 +27,7 @@ class Emulator {
         return *std::move(emulated);
       }
     }
-    return {without_run(of_.problem, "not_covered", "no small problem can stand for it"),
+    return {without_run(of_.problem, OutcomeKind::not_covered, "no small problem can stand for it"),
             {of_.problem, {}}};
   }
 
@@ -36,14 +36,14 @@ class Emulator {
                                                   const Artifact* artifact) {
     if (artifact != nullptr) {
       auto emulated = emulate(*artifact, small);
-      if (!emulated || emulated->row.outcome != "flagged") {
+      if (!emulated || emulated->row.outcome != OutcomeKind::flagged) {
         return emulated;
       }
     }
     const CompileResult compiled = compile_to_ptx(with_line_info(small.request), of_.cache);
     if (const auto* failed = std::get_if<CompileFailed>(&compiled)) {
       return SmallEmulation{
-          without_run(small.launch.on.problem, std::string(outcome_name(*failed)),
+          without_run(small.launch.on.problem, outcome_kind(*failed),
                       "for the small problem it does not compile: " + outcome_summary(*failed)),
           small.launch.on};
     }
@@ -57,7 +57,7 @@ class Emulator {
       return std::nullopt;
     }
     SmallEmulation emulated{*std::move(row), small.launch.on};
-    if (emulated.row.work && emulated.row.outcome == "right") {
+    if (emulated.row.work && emulated.row.outcome == OutcomeKind::right) {
       emulated.work = samples(artifact, small, *emulated.row.work);
     }
     return emulated;
@@ -88,12 +88,12 @@ class Emulator {
     return samples;
   }
 
-  [[nodiscard]] EmulatedConfig without_run(const Problem& problem, std::string outcome,
+  [[nodiscard]] EmulatedConfig without_run(const Problem& problem, OutcomeKind outcome,
                                            std::string why) const {
     EmulatedConfig row;
     row.config = config_;
     row.problem = problem;
-    row.outcome = std::move(outcome);
+    row.outcome = outcome;
     row.detail = std::move(why);
     return row;
   }
@@ -105,7 +105,7 @@ class Emulator {
 };
 
 /// Outcomes that stand for the configuration's, whatever another problem has shown.
-constexpr std::array<std::string_view, 3> kFaults{"wrong_result", "flagged", "stopped"};
+constexpr std::array kFaults{OutcomeKind::wrong_result, OutcomeKind::flagged, OutcomeKind::stopped};
 
 /// Nothing is counted: the work is that of another window.
 SmallEmulation emulate_narrow(const SmallCase& of, const Problem& narrow,
@@ -125,11 +125,11 @@ SmallEmulation emulate_small(const SmallCase& of, const Artifact* artifact,
                              const EmulationSettings& settings, EmulatedInputs& inputs) {
   SmallEmulation emulated = Emulator(of, settings, inputs).run(artifact);
   const std::optional<Problem> narrow = narrow_problem(of.problem);
-  if (!narrow || emulated.row.outcome != "right") {
+  if (!narrow || emulated.row.outcome != OutcomeKind::right) {
     return emulated;
   }
   SmallEmulation second = emulate_narrow(of, *narrow, settings, inputs);
-  if (second.row.outcome == "right") {
+  if (second.row.outcome == OutcomeKind::right) {
     emulated.narrow_window = narrow->window;
   }
   const bool tells = std::ranges::count(kFaults, second.row.outcome) > 0;

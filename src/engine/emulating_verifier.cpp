@@ -66,16 +66,16 @@ EmulationVerdict EmulatingVerifier::emulate(const Config& config, const Problem&
 EmulationVerdict EmulatingVerifier::judge(const SmallEmulation& emulated) const {
   const EmulatedConfig& row = emulated.row;
   const Verification verification = verification_of(emulated, settings_, setup_.seed);
-  if (row.outcome == "wrong_result") {
+  if (row.outcome == OutcomeKind::wrong_result) {
     return {verification, WrongResult{verification, row.detail}, {}};
   }
-  if (row.outcome == "flagged") {
+  if (row.outcome == OutcomeKind::flagged) {
     return {verification, Flagged{verification, findings_summary(row.findings, row.groups)}, {}};
   }
-  if (row.outcome == "right") {
+  if (row.outcome == OutcomeKind::right) {
     return {verification, std::nullopt, {}, emulated.work};
   }
-  return {{}, std::nullopt, row.outcome == "stopped" ? "interrupted" : row.detail};
+  return {{}, std::nullopt, row.outcome == OutcomeKind::stopped ? "interrupted" : row.detail};
 }
 
 }  // namespace fatune

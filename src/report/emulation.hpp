@@ -126,8 +126,7 @@ struct EmulatedProfile {
 struct EmulatedConfig {
   std::string config;  ///< short form
   Problem problem;
-  std::string
-      outcome;  ///< "right", "wrong_result", "flagged", "not_covered", "compile_failed", ...
+  OutcomeKind outcome = OutcomeKind::stopped;
   std::int64_t runs = 0;            ///< schedules times inputs
   std::optional<ErrorStats> stats;  ///< of the run that came closest to its limit, or beyond it
   std::vector<ErrorStats> inputs;   ///< of each input's such run: of O, then of each other output

@@ -89,15 +89,15 @@ class Findings {
 
  private:
   void add(const Problem& problem, std::uint64_t seed, const Entry& entry) {
-    const std::string outcome = std::string(outcome_name(entry.outcome));
+    const OutcomeKind outcome = outcome_kind(entry.outcome);
     const Verification* verification = verification_of(entry.outcome);
     const bool measured = std::holds_alternative<Measured>(entry.outcome);
     const std::size_t first = rows_.size();
     if (verification != nullptr) {
       for (const ErrorStats& stats : verification->inputs) {
         const auto fault = find_fault(stats);
-        rows_.push_back({problem, entry.short_form, seed, fault ? outcome : "right", stats,
-                         fault.value_or(""), rows_of(verification->rows, stats)});
+        rows_.push_back({problem, entry.short_form, seed, fault ? outcome : OutcomeKind::right,
+                         stats, fault.value_or(""), rows_of(verification->rows, stats)});
       }
     }
     // Faults that no single input shows: a crash, overwritten inputs, a later run.
@@ -105,8 +105,8 @@ class Findings {
       rows_.push_back(
           {problem, entry.short_form, seed, outcome, std::nullopt, outcome_summary(entry.outcome)});
     } else if (first == rows_.size()) {
-      rows_.push_back(
-          {problem, entry.short_form, seed, "not_verified", std::nullopt, "no input was compared"});
+      rows_.push_back({problem, entry.short_form, seed, OutcomeKind::not_verified, std::nullopt,
+                       "no input was compared"});
     }
   }
 

@@ -47,6 +47,11 @@ struct Prepared {
   std::optional<CompileRequest> request;
 };
 
+void set_outcome(const Outcome& outcome, CompiledConfig& row) {
+  row.status = outcome_kind(outcome);
+  row.detail = outcome_summary(outcome);
+}
+
 Prepared prepare(const Job& job, const Config& config) {
   const Problem problem = problem_for(job.family, config, job.options.problems, job.seq_len);
   Prepared prepared;
@@ -54,8 +59,7 @@ Prepared prepare(const Job& job, const Config& config) {
   prepared.entry = make_entry(job.family, config);
   prepared.row.short_form = prepared.entry.short_form;
   if (const auto obstacle = find_obstacle(job.family, config, problem, job.limits)) {
-    prepared.row.status = outcome_name(*obstacle);
-    prepared.row.detail = outcome_summary(*obstacle);
+    set_outcome(*obstacle, prepared.row);
     return prepared;
   }
   prepared.geometry = launch_geometry(job.family, config, problem, job.limits);
@@ -78,11 +82,6 @@ void write_artifact(const Job& job, const CompileRequest& request, const Artifac
   }
 }
 
-void set_outcome(const Outcome& outcome, CompiledConfig& row) {
-  row.status = outcome_name(outcome);
-  row.detail = outcome_summary(outcome);
-}
-
 void add_failure(const CompileFailed& failed, CompiledConfig& row) {
   set_outcome(failed, row);
   row.log = failed.log;
@@ -94,7 +93,7 @@ void add_compiled(const Job& job, const Artifact& artifact, Prepared& prepared) 
                                       job.limits, &artifact.facts);
   const auto unlaunchable = add_artifact(artifact, prepared.geometry, job.limits, prepared.entry);
   const auto serialized = find_serialization(artifact.facts);
-  row.status = "compiled";
+  row.status = OutcomeKind::compiled;
   if (unlaunchable) {
     set_outcome(*unlaunchable, row);
   } else if (serialized) {
@@ -147,14 +146,15 @@ ExitCode exit_code_of(const CompileReport& report, bool strict) {
   if (!report.coverage.complete) {
     return ExitCode::interrupted;
   }
-  const auto any = [&](const char* status) {
+  const auto any = [&](OutcomeKind status) {
     return std::any_of(report.configs.begin(), report.configs.end(),
                        [&](const CompiledConfig& config) { return config.status == status; });
   };
-  if (strict && any("compile_failed")) {
+  if (strict && any(OutcomeKind::compile_failed)) {
     return ExitCode::failed_outcomes;
   }
-  return any("compiled") || any("serialized") ? ExitCode::ok : ExitCode::nothing_ranked;
+  return any(OutcomeKind::compiled) || any(OutcomeKind::serialized) ? ExitCode::ok
+                                                                    : ExitCode::nothing_ranked;
 }
 
 }  // namespace
@@ -175,7 +175,7 @@ ExitCode compile_offline(const CompileOptions& options) {
   const InterruptWatch watch;
   compile_prepared(job, prepared);
   for (Prepared& one : prepared) {
-    if (!one.row.status.empty()) {
+    if (one.row.status != OutcomeKind::stopped) {
       report.configs.push_back(std::move(one.row));
     }
   }

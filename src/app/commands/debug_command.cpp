@@ -92,7 +92,7 @@ class Debugging {
   }
 
   void fail(const Outcome& outcome) {
-    report_.failure = DebugFailure{std::string(outcome_name(outcome)), outcome_summary(outcome)};
+    report_.failure = DebugFailure{outcome_kind(outcome), outcome_summary(outcome)};
   }
 
   void take(const DebugRun& run) { kernel_ = read_kernel_values(head_, run.output, run.dump); }
@@ -106,7 +106,7 @@ class Debugging {
     if (shown.finished) {
       take(shown.run);
     } else {
-      report_.failure = DebugFailure{"flagged", report_.first_finding};
+      report_.failure = DebugFailure{OutcomeKind::flagged, report_.first_finding};
     }
   }
 

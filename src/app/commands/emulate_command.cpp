@@ -65,21 +65,20 @@ EmulationSettings settings_of(const EmulateOptions& options,
 }
 
 /// Not one that an interrupt has kept from being run, or from its end.
-bool is_finished(const EmulatedConfig& row) {
-  return !row.outcome.empty() && row.outcome != "stopped";
-}
+bool is_finished(const EmulatedConfig& row) { return row.outcome != OutcomeKind::stopped; }
 
 ExitCode exit_code_of(const std::vector<EmulatedConfig>& rows, bool strict) {
-  const auto any = [&](const char* outcome) {
+  const auto any = [&](OutcomeKind outcome) {
     return std::any_of(rows.begin(), rows.end(),
                        [&](const EmulatedConfig& row) { return row.outcome == outcome; });
   };
-  const bool all_right = std::all_of(
-      rows.begin(), rows.end(), [](const EmulatedConfig& row) { return row.outcome == "right"; });
-  if (any("wrong_result") || any("flagged") || (strict && !all_right)) {
+  const bool all_right = std::all_of(rows.begin(), rows.end(), [](const EmulatedConfig& row) {
+    return row.outcome == OutcomeKind::right;
+  });
+  if (any(OutcomeKind::wrong_result) || any(OutcomeKind::flagged) || (strict && !all_right)) {
     return ExitCode::failed_outcomes;
   }
-  return any("right") ? ExitCode::ok : ExitCode::nothing_ranked;
+  return any(OutcomeKind::right) ? ExitCode::ok : ExitCode::nothing_ranked;
 }
 
 }  // namespace

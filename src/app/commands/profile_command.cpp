@@ -61,7 +61,7 @@ void write_files(const fs::path& folder, const ProfileReport& report) {
 
 bool any_profiled(const ProfileReport& report) {
   for (const ProfiledConfig& row : report.rows) {
-    if (row.outcome == "profiled") {
+    if (row.outcome == OutcomeKind::profiled) {
       return true;
     }
   }

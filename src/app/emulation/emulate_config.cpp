@@ -17,7 +17,7 @@ EmulatedConfig stopped_by(const Outcome& outcome, const Family& family, const Co
   EmulatedConfig row;
   row.config = short_form(family, config);
   row.problem = problem;
-  row.outcome = outcome_name(outcome);
+  row.outcome = outcome_kind(outcome);
   row.detail = outcome_summary(outcome);
   return row;
 }

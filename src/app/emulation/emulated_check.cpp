@@ -64,42 +64,44 @@ class Rows {
       : problem_(*planned.problem), config_(std::move(config)), seed_(seed) {}
 
   [[nodiscard]] std::vector<CheckedInput> of(const Outcome& obstacle) {
-    add(std::string(outcome_name(obstacle)), outcome_summary(obstacle));
+    add(outcome_kind(obstacle), outcome_summary(obstacle));
     return std::move(rows_);
   }
 
   [[nodiscard]] std::vector<CheckedInput> of(const SmallEmulation& emulated) {
     const EmulatedConfig& row = emulated.row;
     problem_ = compared_part(emulated.on);
-    if (row.outcome == "flagged") {
+    if (row.outcome == OutcomeKind::flagged) {
       add_findings(row);
     }
     for (const ErrorStats& stats : row.inputs) {
       const auto fault = find_fault(stats);
-      CheckedInput& added = add(fault ? "wrong_result" : "right", fault.value_or(""));
+      CheckedInput& added =
+          add(fault ? OutcomeKind::wrong_result : OutcomeKind::right, fault.value_or(""));
       added.stats = stats;
       added.rows = rows_of(row.rows, stats);
     }
     // Faults that no single input shows.
-    if (row.outcome != "right" && std::all_of(rows_.begin(), rows_.end(), is_right)) {
-      add(row.outcome == "not_covered" ? "not_verified" : row.outcome, row.detail);
+    if (row.outcome != OutcomeKind::right && std::all_of(rows_.begin(), rows_.end(), is_right)) {
+      add(row.outcome == OutcomeKind::not_covered ? OutcomeKind::not_verified : row.outcome,
+          row.detail);
     }
     return std::move(rows_);
   }
 
  private:
-  CheckedInput& add(std::string outcome, std::string detail) {
+  CheckedInput& add(OutcomeKind outcome, std::string detail) {
     CheckedInput& row = rows_.emplace_back();
     row.problem = problem_;
     row.config = config_;
     row.seed = seed_;
-    row.outcome = std::move(outcome);
+    row.outcome = outcome;
     row.detail = std::move(detail);
     row.tool = kEmulatorTool;
     return row;
   }
   void add_findings(const EmulatedConfig& row) {
-    CheckedInput& added = add("flagged", findings_summary(row.findings, row.groups));
+    CheckedInput& added = add(OutcomeKind::flagged, findings_summary(row.findings, row.groups));
     for (const EmulatedFinding& finding : row.findings) {
       added.findings.push_back(as_finding(finding));
     }
@@ -149,7 +151,8 @@ class SeedCheck {
     }
     const SmallEmulation emulated = emulate_small(
         {family, *planned.config, *planned.problem, limits_, cache_}, nullptr, settings_, inputs_);
-    return emulated.row.outcome == "stopped" ? std::vector<CheckedInput>{} : rows.of(emulated);
+    return emulated.row.outcome == OutcomeKind::stopped ? std::vector<CheckedInput>{}
+                                                        : rows.of(emulated);
   }
 
   const FamilySet& families_;

@@ -30,7 +30,7 @@ bool is_kernel_of(const Family& family, const Config& config, const std::string&
 }
 
 void set_failure(const Outcome& outcome, ProfiledConfig& row) {
-  row.outcome = outcome_name(outcome);
+  row.outcome = outcome_kind(outcome);
   row.detail = outcome_summary(outcome);
 }
 
@@ -109,7 +109,8 @@ std::vector<ProfiledConfig> ProblemProfile::finish(const std::vector<CountedCase
       set_counters(counted[i].runs, fields, row);
     }
   }
-  std::erase_if(rows_, [](const ProfiledConfig& row) { return row.outcome.empty(); });
+  std::erase_if(rows_,
+                [](const ProfiledConfig& row) { return row.outcome == OutcomeKind::stopped; });
   return std::move(rows_);
 }
 

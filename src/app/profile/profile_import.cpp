@@ -52,7 +52,7 @@ ProfileReport import_profile(const std::filesystem::path& file, const Family& fa
 
 void set_counters(const std::vector<RawCounters>& runs, const std::vector<CounterField>& fields,
                   ProfiledConfig& row) {
-  row.outcome = "profiled";
+  row.outcome = OutcomeKind::profiled;
   row.runs = static_cast<std::int64_t>(runs.size());
   row.counters = derive_averages(fields, runs);
   const auto duration = choose_counter_fields(std::vector<std::string>{"duration_us"});

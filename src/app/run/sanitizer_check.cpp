@@ -75,20 +75,20 @@ bool has_findings(const SanitizerReport& report) {
 }
 
 void judge(const Entry& entry, const std::optional<SanitizerReport>& report, CheckedInput& row) {
-  const auto say = [&](std::string outcome, const std::string& detail) {
-    row.outcome = std::move(outcome);
+  const auto say = [&](OutcomeKind outcome, const std::string& detail) {
+    row.outcome = outcome;
     row.detail = detail.empty() ? detail : row.tool + ": " + detail;
   };
   const auto unfinished = why_unfinished(report);
   if (report && has_findings(*report)) {
     row.findings = report->findings;
-    say("flagged", findings_text(*report));
+    say(OutcomeKind::flagged, findings_text(*report));
   } else if (!std::holds_alternative<Measured>(entry.outcome)) {
-    say(std::string(outcome_name(entry.outcome)), outcome_summary(entry.outcome));
+    say(outcome_kind(entry.outcome), outcome_summary(entry.outcome));
   } else if (unfinished) {
-    say("not_verified", *unfinished);
+    say(OutcomeKind::not_verified, *unfinished);
   } else {
-    say("right", "");
+    say(OutcomeKind::right, "");
   }
 }
 

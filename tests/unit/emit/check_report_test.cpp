@@ -16,7 +16,8 @@ using ::testing::HasSubstr;
 
 /// Two heads of 128 rows, of which the last 16 of every 64 are wrong.
 CheckedInput wrong_rows() {
-  CheckedInput checked{{1, 128, 2, 64, DType::bf16, false}, "one", 7, "wrong_result", {}, "off"};
+  CheckedInput checked{{1, 128, 2, 64, DType::bf16, false}, "one", 7,
+                       OutcomeKind::wrong_result,           {},    "off"};
   checked.stats = ErrorStats{};
   checked.stats->input = "normal";
   checked.rows = RowMismatches{"normal", 128, {}, {}, {}};
@@ -30,7 +31,8 @@ CheckedInput wrong_rows() {
 }
 
 CheckedInput flagged() {
-  CheckedInput checked{{1, 128, 2, 64, DType::bf16, false}, "one", 7, "flagged", {}, "a race"};
+  CheckedInput checked{
+      {1, 128, 2, 64, DType::bf16, false}, "one", 7, OutcomeKind::flagged, {}, "a race"};
   checked.tool = "racecheck";
   checked.findings.push_back({"race",
                               "Race reported between Write access",
@@ -59,7 +61,7 @@ TEST(CheckReport, TablesSayWhatTheWrongRowsHaveInCommon) {
 
 /// Right, `error` of its limit; of O, or of another output, of which nothing is compared.
 CheckedInput right_output(const std::string& output, double error) {
-  CheckedInput checked{{1, 128, 2, 64, DType::bf16, false}, "one", 7, "right", {}, ""};
+  CheckedInput checked{{1, 128, 2, 64, DType::bf16, false}, "one", 7, OutcomeKind::right, {}, ""};
   checked.stats = ErrorStats{};
   checked.stats->input = "normal";
   checked.stats->output = output;

@@ -114,7 +114,7 @@ TEST(DebugReport, AnEmulatedOneSaysSoAndIsFlaggedByFindings) {
 
 TEST(DebugReport, AKernelThatFailedIsNotRight) {
   DebugReport report = sample(false);
-  report.failure = DebugFailure{"crashed", "CUDA_ERROR_ILLEGAL_ADDRESS"};
+  report.failure = DebugFailure{OutcomeKind::crashed, "CUDA_ERROR_ILLEGAL_ADDRESS"};
   EXPECT_FALSE(is_right(report));
   EXPECT_THAT(render(debug_document(report), OutputFormat::table),
               HasSubstr("THE KERNEL FAILED: crashed: CUDA_ERROR_ILLEGAL_ADDRESS"));

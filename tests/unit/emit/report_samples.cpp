@@ -135,7 +135,7 @@ CompileReport sample_compilation() {
   report.device.arch = Arch{90, '\0'};
   CompiledConfig good;
   good.short_form = "(A): x";
-  good.status = "compiled";
+  good.status = OutcomeKind::compiled;
   good.facts = ResourceFacts{};
   good.cubin_file = "out/a.cubin";
   good.problem = report.problem;

@@ -120,7 +120,7 @@ TEST(OutputSchemas, ATimelineOfKernelsAndRanges) {
 TEST(OutputSchemas, AnEmulationWithAndWithoutFindings) {
   EmulatedConfig flagged;
   flagged.config = "one";
-  flagged.outcome = "flagged";
+  flagged.outcome = OutcomeKind::flagged;
   flagged.stats = ErrorStats{};
   EmulatedFinding& finding = flagged.findings.emplace_back();
   finding.check = "race";
@@ -138,7 +138,7 @@ TEST(OutputSchemas, AnEmulationWithAndWithoutFindings) {
   EmulateReport report;
   report.checks = all_emulation_checks();
   report.configs = {flagged, flagged};
-  report.configs.back().outcome = "not_covered";
+  report.configs.back().outcome = OutcomeKind::not_covered;
   report.configs.back().stats.reset();
   report.configs.back().findings.clear();
   report.configs.back().profile.reset();

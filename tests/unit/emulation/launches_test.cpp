@@ -73,13 +73,13 @@ EmulatedConfig emulated(const std::string& before) {
 
 TEST(Launches, AKernelThatOnlyCountsThemIsRight) {
   const EmulatedConfig row = emulated(kCounts);
-  EXPECT_EQ(row.outcome, "right") << row.detail;
+  EXPECT_EQ(row.outcome, OutcomeKind::right) << row.detail;
   EXPECT_EQ(row.runs, 2 * std::ssize(kInputKinds)) << "no more launches";
 }
 
 TEST(Launches, AKernelThatDoesNothingAfterItsFirstIsFlagged) {
   const EmulatedConfig row = emulated(kCounts + "  if (number > 0) return;\n");
-  EXPECT_EQ(row.outcome, "flagged");
+  EXPECT_EQ(row.outcome, OutcomeKind::flagged);
   EXPECT_THAT(row.detail, HasSubstr("launch_dependent: the output is right in the first launch, "
                                     "wrong in launch 2: the kernel keeps state"));
 }
@@ -87,7 +87,7 @@ TEST(Launches, AKernelThatDoesNothingAfterItsFirstIsFlagged) {
 TEST(Launches, AKernelThatKnowsItsInputsIsFlagged) {
   const EmulatedConfig row =
       emulated("  if (seen == gQ[0]) return;\n  if (threadIdx.x == 0) last_seen = gQ[0];\n");
-  EXPECT_EQ(row.outcome, "flagged");
+  EXPECT_EQ(row.outcome, OutcomeKind::flagged);
   EXPECT_THAT(row.detail, HasSubstr("wrong in launch 2"));
 }
 
@@ -96,7 +96,7 @@ TEST(Launches, AKernelThatIsRightInEveryOtherIsFlagged) {
     const EmulatedConfig row =
         emulated(kCounts + "  if (number % 2 == " + parity +
                  ") {\n    if (threadIdx.x < 64) gO[threadIdx.x] = 0;\n    return;\n  }\n");
-    EXPECT_EQ(row.outcome, "flagged") << parity;
+    EXPECT_EQ(row.outcome, OutcomeKind::flagged) << parity;
     EXPECT_THAT(row.detail, HasSubstr("launch 2")) << parity;
   }
 }
@@ -104,7 +104,7 @@ TEST(Launches, AKernelThatIsRightInEveryOtherIsFlagged) {
 TEST(Launches, AKernelThatHangsInItsThirdIsFlagged) {
   const EmulatedConfig row = emulated(
       kCounts + "  while (number == 2 && *static_cast<volatile int*>(&launches) < 9) {}\n");
-  EXPECT_EQ(row.outcome, "flagged");
+  EXPECT_EQ(row.outcome, OutcomeKind::flagged);
   EXPECT_THAT(row.detail, HasSubstr("until launches + 0 bytes changes"));
 }
 
