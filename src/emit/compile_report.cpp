@@ -12,17 +12,17 @@ namespace fatune {
 namespace {
 
 template <auto kMember>
-constexpr auto fact = [](const CompiledConfig& row) {
+constexpr auto compiled_fact = [](const CompiledConfig& row) {
   return row.facts ? std::optional((*row.facts).*kMember) : std::nullopt;
 };
 
 template <auto kMember>
-constexpr auto integer = [](const CompiledConfig& row) {
+constexpr auto compiled_integer = [](const CompiledConfig& row) {
   return row.facts ? std::optional(row.*kMember) : std::nullopt;
 };
 
 template <std::string CompiledConfig::*kMember>
-constexpr auto text = [](const CompiledConfig& row) { return text_or_none(row.*kMember); };
+constexpr auto compiled_text = [](const CompiledConfig& row) { return text_or_none(row.*kMember); };
 
 Json json_shape(const Problem& problem) {
   Json shape = json_problem(problem);
@@ -76,23 +76,23 @@ const std::vector<Field<CompiledConfig>>& compile_fields() {
        kEverywhere, [](const CompiledConfig& r) { return outcome_name(r.status); },
        ColumnFit{.once = true}},
       {"registers_per_thread", "regs", "registers per thread", 0, kEverywhere,
-       fact<&ResourceFacts::registers_per_thread>},
+       compiled_fact<&ResourceFacts::registers_per_thread>},
       {"spill_store_bytes", "spill st", "bytes of spill stores per thread (static count)", 0,
-       kEverywhere, fact<&ResourceFacts::spill_store_bytes>, ColumnFit{.leaves = 3}},
+       kEverywhere, compiled_fact<&ResourceFacts::spill_store_bytes>, ColumnFit{.leaves = 3}},
       {"spill_load_bytes", "spill ld", "bytes of spill loads per thread (static count)", 0,
-       kEverywhere, fact<&ResourceFacts::spill_load_bytes>},
+       kEverywhere, compiled_fact<&ResourceFacts::spill_load_bytes>},
       {"local_bytes", "local", "stack frame per thread in bytes", 0, kEverywhere,
-       fact<&ResourceFacts::local_bytes>, ColumnFit{.leaves = 1}},
+       compiled_fact<&ResourceFacts::local_bytes>, ColumnFit{.leaves = 1}},
       {"static_smem_bytes", "static smem", "static shared memory per block in bytes", 0,
-       kForPrograms, fact<&ResourceFacts::static_smem_bytes>},
+       kForPrograms, compiled_fact<&ResourceFacts::static_smem_bytes>},
       {"dynamic_smem_bytes", "smem", "dynamic shared memory per block in bytes", 0, kEverywhere,
-       integer<&CompiledConfig::dynamic_smem_bytes>, ColumnFit{.leaves = 5}},
+       compiled_integer<&CompiledConfig::dynamic_smem_bytes>, ColumnFit{.leaves = 5}},
       {"threads_per_block", "threads", "threads per block", 0, kEverywhere,
-       integer<&CompiledConfig::threads_per_block>, ColumnFit{.leaves = 2}},
+       compiled_integer<&CompiledConfig::threads_per_block>, ColumnFit{.leaves = 2}},
       {"blocks_per_sm", "blk/SM", "blocks that fit one SM at a time; 0: cannot launch", 0,
-       kEverywhere, integer<&CompiledConfig::blocks_per_sm>, ColumnFit{.leaves = 6}},
+       kEverywhere, compiled_integer<&CompiledConfig::blocks_per_sm>, ColumnFit{.leaves = 6}},
       {"code_bytes", "code", "machine code in bytes", 0, kEverywhere,
-       fact<&ResourceFacts::code_bytes>, ColumnFit{.leaves = 4}},
+       compiled_fact<&ResourceFacts::code_bytes>, ColumnFit{.leaves = 4}},
       {"assembler_notes", "notes",
        "what ptxas notes of asynchronous products and setmaxnreg; null: nothing", 0, kForPrograms,
        [](const CompiledConfig& r) {
@@ -109,12 +109,13 @@ const std::vector<Field<CompiledConfig>>& compile_fields() {
          return r.facts ? std::optional(r.from_cache) : std::nullopt;
        }},
       {"cubin_file", "cubin", "the machine code as written", 0, kForPrograms,
-       text<&CompiledConfig::cubin_file>},
-      {"ptx_file", "ptx", "the PTX as written", 0, kForPrograms, text<&CompiledConfig::ptx_file>},
+       compiled_text<&CompiledConfig::cubin_file>},
+      {"ptx_file", "ptx", "the PTX as written", 0, kForPrograms,
+       compiled_text<&CompiledConfig::ptx_file>},
       {"artifact_key", "key", "content address of the machine code", 0, kForPrograms,
-       text<&CompiledConfig::artifact_key>},
+       compiled_text<&CompiledConfig::artifact_key>},
       {"detail", "detail", "why it was not compiled, or is not worth measuring; null when it is", 0,
-       kEverywhere, text<&CompiledConfig::detail>, kWraps},
+       kEverywhere, compiled_text<&CompiledConfig::detail>, kWraps},
   };
   return fields;
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "attention/problem_details.hpp"
-#include "emit/field.hpp"
+#include "emit/document/field.hpp"
 
 namespace fatune {
 

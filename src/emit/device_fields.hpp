@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "core/device_limits.hpp"
-#include "emit/field.hpp"
+#include "emit/document/field.hpp"
 
 namespace fatune {
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "emit/colour.hpp"
+#include "emit/document/colour.hpp"
 
 namespace fatune {
 namespace {

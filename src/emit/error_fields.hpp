@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/outcome.hpp"
-#include "emit/field.hpp"
+#include "emit/document/field.hpp"
 
 namespace fatune {
 

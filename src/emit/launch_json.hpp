@@ -2,7 +2,7 @@
 
 #include "attention/problem.hpp"
 #include "core/kernel_code.hpp"
-#include "emit/json_text.hpp"
+#include "emit/document/json_text.hpp"
 
 namespace fatune {
 

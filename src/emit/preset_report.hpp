@@ -5,7 +5,7 @@
 
 #include "attention/problem_preset.hpp"
 #include "emit/document/document.hpp"
-#include "emit/field.hpp"
+#include "emit/document/field.hpp"
 
 namespace fatune {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "emit/field.hpp"
+#include "emit/document/field.hpp"
 #include "emit/profile_report.hpp"
 
 namespace fatune {

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "emit/document/json_text.hpp"
 #include "emit/document/table.hpp"
-#include "emit/json_text.hpp"
 #include "report/winners_summary.hpp"
 
 namespace fatune {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "emit/document/document.hpp"
-#include "emit/field.hpp"
+#include "emit/document/field.hpp"
 #include "report/winner_check.hpp"
 
 namespace fatune {

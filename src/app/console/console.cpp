@@ -7,7 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "emit/document/render.hpp"
-#include "emit/text_fit.hpp"
+#include "emit/document/text_fit.hpp"
 
 namespace fatune {
 

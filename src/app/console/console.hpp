@@ -5,7 +5,7 @@
 #include "app/console/streams.hpp"
 #include "app/options.hpp"
 #include "emit/document/document.hpp"
-#include "emit/page.hpp"
+#include "emit/document/page.hpp"
 
 namespace fatune {
 

@@ -6,9 +6,9 @@
 #include <variant>
 #include <vector>
 
-#include "emit/colour.hpp"
+#include "emit/document/colour.hpp"
+#include "emit/document/json_text.hpp"
 #include "emit/document/table.hpp"
-#include "emit/json_text.hpp"
 
 namespace fatune {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "emit/document/document.hpp"
-#include "emit/page.hpp"
+#include "emit/document/page.hpp"
 
 namespace fatune {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "emit/field.hpp"
-#include "emit/text_table.hpp"
+#include "emit/document/field.hpp"
+#include "emit/document/text_table.hpp"
 
 namespace fatune {
 

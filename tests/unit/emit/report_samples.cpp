@@ -146,7 +146,7 @@ CompileReport sample_compilation() {
       {{"next", 4, 0, "before_launch", "", "", {}}, {"lse", 8, 0, "never", "lse", "float32", {2}}}};
   CompiledConfig bad;
   bad.short_form = "(B): y";
-  bad.status = "compile_failed";
+  bad.status = OutcomeKind::compile_failed;
   bad.detail = "error: no";
   report.configs = {good, bad};
   return report;

@@ -5,7 +5,7 @@
 namespace fatune {
 namespace {
 
-Document sample(std::size_t top = 0) {
+Document numbered_rows(std::size_t top = 0) {
   const auto records = [] {
     return Table{{{.name = "name", .heading = "what"},
                   {.name = "time_us", .heading = "us", .decimals = 1},
@@ -22,26 +22,26 @@ Document sample(std::size_t top = 0) {
 }
 
 TEST(Render, ATerminalHasTheFirstRowsAndColours) {
-  EXPECT_EQ(render(sample(1), OutputFormat::table),
+  EXPECT_EQ(render(numbered_rows(1), OutputFormat::table),
             "results\none\ntwo\n  three\nwhat   us\na     1.2\n"
             "... and 1 more (--top 0 shows all)\n");
-  EXPECT_THAT(render(sample(), {OutputFormat::table, 0, true}),
+  EXPECT_THAT(render(numbered_rows(), {OutputFormat::table, 0, true}),
               testing::StartsWith("\x1b[1mresults\x1b[0m\n"));
 }
 
 TEST(Render, MarkdownHasEveryRow) {
-  EXPECT_EQ(render(sample(1), OutputFormat::markdown),
+  EXPECT_EQ(render(numbered_rows(1), OutputFormat::markdown),
             "## results\n\none\n\n**two**\n```\n  three\n```\n"
             "| what | us |\n| --- | ---: |\n| a | 1.2 |\n| b,c | 10.0 |\n");
 }
 
 TEST(Render, CsvHasEveryColumnAndNothingElse) {
-  EXPECT_EQ(render(sample(1), OutputFormat::csv),
+  EXPECT_EQ(render(numbered_rows(1), OutputFormat::csv),
             "name,time_us,note,key\r\na,1.25,,true\r\n\"b,c\",10,,false\r\n");
 }
 
 TEST(Render, JsonBeginsWithItsFormat) {
-  EXPECT_EQ(render(sample(), OutputFormat::json),
+  EXPECT_EQ(render(numbered_rows(), OutputFormat::json),
             "{\n  \"format\": \"fatune.sample\",\n  \"format_version\": 1\n}\n");
 }
 

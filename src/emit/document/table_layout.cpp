@@ -1,12 +1,12 @@
-#include "emit/table_layout.hpp"
+#include "emit/document/table_layout.hpp"
 
 #include <algorithm>
 #include <numeric>
 #include <optional>
 #include <utility>
 
-#include "emit/shared_parts.hpp"
-#include "emit/text_fit.hpp"
+#include "emit/document/shared_parts.hpp"
+#include "emit/document/text_fit.hpp"
 
 namespace fatune {
 namespace {

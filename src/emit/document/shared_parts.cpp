@@ -1,4 +1,4 @@
-#include "emit/shared_parts.hpp"
+#include "emit/document/shared_parts.hpp"
 
 #include <algorithm>
 #include <string_view>

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <variant>
 
-#include "emit/text_table.hpp"
+#include "emit/document/text_table.hpp"
 
 namespace fatune {
 

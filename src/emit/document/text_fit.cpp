@@ -1,4 +1,4 @@
-#include "emit/text_fit.hpp"
+#include "emit/document/text_fit.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,4 +1,4 @@
-#include "emit/json_text.hpp"
+#include "emit/document/json_text.hpp"
 
 #include "attention/problem_details.hpp"
 

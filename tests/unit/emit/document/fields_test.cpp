@@ -4,8 +4,8 @@
 #include <set>
 #include <string>
 
+#include "emit/document/field.hpp"
 #include "emit/entry_fields.hpp"
-#include "emit/field.hpp"
 
 namespace fatune {
 namespace {

@@ -1,4 +1,4 @@
-#include "emit/colour.hpp"
+#include "emit/document/colour.hpp"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-#include "emit/text_table.hpp"
+#include "emit/document/text_table.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "emit/text_table.hpp"
+#include "emit/document/text_table.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "emit/table_layout.hpp"
-#include "emit/text_fit.hpp"
+#include "emit/document/table_layout.hpp"
+#include "emit/document/text_fit.hpp"
 
 namespace fatune {
 namespace {

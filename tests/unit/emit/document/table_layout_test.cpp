@@ -1,4 +1,4 @@
-#include "emit/table_layout.hpp"
+#include "emit/document/table_layout.hpp"
 
 #include <gmock/gmock.h>
 
@@ -10,13 +10,13 @@
 #include "emit/cases_report.hpp"
 #include "emit/check_report.hpp"
 #include "emit/device_fields.hpp"
+#include "emit/document/shared_parts.hpp"
+#include "emit/document/text_fit.hpp"
 #include "emit/emulate_report.hpp"
 #include "emit/entry_fields.hpp"
 #include "emit/history_report.hpp"
 #include "emit/sass_report.hpp"
-#include "emit/shared_parts.hpp"
 #include "emit/summary_report.hpp"
-#include "emit/text_fit.hpp"
 
 namespace fatune {
 namespace {

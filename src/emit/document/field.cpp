@@ -1,4 +1,4 @@
-#include "emit/field.hpp"
+#include "emit/document/field.hpp"
 
 #include <cmath>
 

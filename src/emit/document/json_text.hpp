@@ -5,7 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "emit/field.hpp"
+#include "emit/document/field.hpp"
 #include "report/report.hpp"
 
 namespace fatune {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "emit/text_table.hpp"
+#include "emit/document/text_table.hpp"
 
 namespace fatune {
 
