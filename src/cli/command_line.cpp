@@ -1,7 +1,6 @@
 #include "cli/command_line.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>

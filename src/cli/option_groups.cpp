@@ -1,7 +1,6 @@
 #include "cli/option_groups.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
 #include <fmt/format.h>

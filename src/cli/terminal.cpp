@@ -2,8 +2,6 @@
 
 #include <unistd.h>
 
-#include <string_view>
-
 #include "app/console/terminal_width.hpp"
 #include "core/environment.hpp"
 #include "core/text_parts.hpp"

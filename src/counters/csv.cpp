@@ -2,7 +2,6 @@
 
 #include <csv.h>
 
-#include <memory>
 #include <new>
 
 #include <fmt/format.h>

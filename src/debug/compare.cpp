@@ -5,7 +5,6 @@
 #include <limits>
 #include <span>
 #include <tuple>
-#include <utility>
 
 #include "debug/blockwise.hpp"
 #include "debug/limits.hpp"

@@ -1,7 +1,6 @@
 #include "emulation/emulated_kernel.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 

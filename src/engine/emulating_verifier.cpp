@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "emulation/finding_groups.hpp"
-#include "emulation/small_problem.hpp"
 #include "engine/interrupt.hpp"
 #include "plan/short_form.hpp"
 

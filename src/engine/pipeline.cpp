@@ -5,11 +5,8 @@
 #include <chrono>
 #include <exception>
 #include <mutex>
-#include <numeric>
 #include <utility>
 
-#include "attention/problem.hpp"
-#include "engine/interrupt.hpp"
 #include "engine/problem_run.hpp"
 
 namespace fatune {

@@ -4,7 +4,6 @@
 #include <numeric>
 
 #include "attention/flop.hpp"
-#include "attention/problem.hpp"
 
 namespace fatune {
 namespace {

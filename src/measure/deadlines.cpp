@@ -1,7 +1,6 @@
 #include "measure/deadlines.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 #include "measure/debug_run.hpp"
 
-#include <array>
 #include <optional>
 #include <string_view>
 #include <utility>

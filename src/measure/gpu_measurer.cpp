@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "attention/probe_problem.hpp"
 #include "attention/range_names.hpp"
 #include "core/error.hpp"
 #include "gpu/nvtx.hpp"

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cstdlib>
-#include <stdexcept>
 
 #include "attention/row_values.hpp"
 #include "measure/memory_plan.hpp"

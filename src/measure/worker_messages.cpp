@@ -1,7 +1,5 @@
 #include "measure/worker_messages.hpp"
 
-#include <utility>
-
 #include <fmt/format.h>
 
 #include "measure/message_members.hpp"

@@ -1,6 +1,5 @@
 #include "plan/space.hpp"
 
-#include <algorithm>
 #include <charconv>
 #include <set>
 

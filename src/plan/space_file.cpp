@@ -1,6 +1,5 @@
 #include "plan/space_file.hpp"
 
-#include <algorithm>
 #include <map>
 
 #include <fmt/format.h>

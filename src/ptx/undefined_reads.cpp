@@ -1,7 +1,6 @@
 #include "ptx/undefined_reads.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 #include "core/is_among.hpp"
 #include "ptx/paths.hpp"

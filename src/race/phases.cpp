@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/is_among.hpp"
 #include "race/precision.hpp"
 #include "race/stopping.hpp"
 
@@ -111,7 +112,7 @@ std::vector<CandidateId> next_members(const RaceState& state) {
 bool collects(const RaceState& state, CandidateId id) {
   if (state.phase == RacePhase::finals) {
     const std::vector<CandidateId> ids = finalists(state);
-    return std::find(ids.begin(), ids.end(), id) != ids.end();
+    return is_among(id, ids);
   }
   return state.candidates.at(id).in_contention() && !has_repeats(state, id);
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/is_among.hpp"
+
 namespace fatune {
 namespace {
 
@@ -20,7 +22,7 @@ CandidateId fastest_of(const std::vector<RoundSample>& samples) {
 }  // namespace
 
 void RoundCourse::begin(std::vector<CandidateId> members, const RacePolicy& policy) {
-  if (sentinel_ && std::find(members.begin(), members.end(), *sentinel_) == members.end()) {
+  if (sentinel_ && !is_among(*sentinel_, members)) {
     members.push_back(*sentinel_);
   }
   random_.seed(policy.seed + kSeedStep * static_cast<std::uint64_t>(samples_taken_));

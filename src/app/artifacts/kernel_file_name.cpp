@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <string_view>
-#include <utility>
 
 namespace fatune {
 namespace {

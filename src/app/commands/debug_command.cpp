@@ -1,4 +1,3 @@
-#include <utility>
 #include <variant>
 
 #include <fmt/format.h>

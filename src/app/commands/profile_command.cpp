@@ -1,7 +1,5 @@
 #include <algorithm>
 #include <filesystem>
-#include <memory>
-#include <utility>
 
 #include <fmt/format.h>
 

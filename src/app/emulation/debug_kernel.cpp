@@ -1,6 +1,5 @@
 #include "app/emulation/debug_kernel.hpp"
 
-#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,7 +9,6 @@
 #include "app/run/session.hpp"
 #include "attention/forward_arguments.hpp"
 #include "compile/compiler.hpp"
-#include "compile/kernel_parameters.hpp"
 #include "core/error.hpp"
 #include "engine/device_lock.hpp"
 #include "measure/protocol.hpp"

@@ -1,6 +1,5 @@
 #include "app/emulation/emulate_config.hpp"
 
-#include <optional>
 #include <variant>
 
 #include "compile/compiler.hpp"

@@ -1,7 +1,6 @@
 #include "app/profile/ncu_reader.hpp"
 
 #include <numeric>
-#include <optional>
 #include <system_error>
 #include <utility>
 

@@ -7,7 +7,6 @@
 #include "app/choice/plan_problems.hpp"
 #include "app/run/stored_reports.hpp"
 #include "core/error.hpp"
-#include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 
 namespace fatune {

@@ -1,7 +1,6 @@
 #include "app/sass/code_file.hpp"
 
 #include <algorithm>
-#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>

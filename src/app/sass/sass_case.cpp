@@ -1,7 +1,5 @@
 #include "app/sass/sass_case.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "app/choice/plan_problems.hpp"

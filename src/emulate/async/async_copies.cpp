@@ -1,7 +1,6 @@
 #include "emulate/async/async_copies.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <vector>
 

@@ -1,7 +1,6 @@
 #include "emulate/async/bulk_copies.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <span>
 #include <utility>

@@ -1,7 +1,6 @@
 #include "emulate/decode/names.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "emulate/memory/bank_conflicts.hpp"
 #include "emulate/memory/memory_access.hpp"
 #include "emulate/memory/memory_order.hpp"
 #include "emulate/operations/map_lanes.hpp"

@@ -1,7 +1,5 @@
-#include <array>
 #include <cmath>
 #include <cstdint>
-#include <string>
 
 #include "core/text_parts.hpp"
 #include "emulate/operations/map_lanes.hpp"
