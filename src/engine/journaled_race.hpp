@@ -29,8 +29,8 @@ struct MeasuredCandidate {
   std::optional<Outcome> failure{};
 };
 
-/// A race that writes all it is told to the log's journal, and resumes from the journal of an
-/// interrupted run. It keeps the time.
+/// Writes all that a race is told to the log's journal, resumes the race from the journal of an
+/// interrupted run, and keeps its time.
 class JournaledRace {
  public:
   /// `log` must outlive the race. The budget of `policy` counts from here on.

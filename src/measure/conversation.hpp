@@ -30,14 +30,15 @@ class Conversation {
         process_(std::make_unique<WorkerProcess>(command)) {}
 
   [[nodiscard]] bool ended() const noexcept { return process_ == nullptr; }
-  /// It was ended from outside (WorkerEnd::killed_by_others).
+  /// Whether the worker was ended from outside (WorkerEnd::killed_by_others).
   [[nodiscard]] bool was_killed() const noexcept { return killed_; }
 
   [[nodiscard]] Reply ask(const Message& request, std::chrono::milliseconds within);
-  /// Another answer to the same question.
+  /// Waits for another answer to the same question.
   [[nodiscard]] Reply await(std::chrono::milliseconds within);
 
-  /// What `read` makes of an answer of this type; of any other, the failure that it tells of.
+  /// Returns what `read` makes of an answer of this type. Another answer is a failure: the
+  /// candidate's, if the worker has rejected it, else the worker's.
   template <typename Read>
   [[nodiscard]] auto read_reply(Reply reply, std::string_view type, Read read)
       -> std::variant<std::invoke_result_t<Read, const Message&>, Outcome> {

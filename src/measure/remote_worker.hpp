@@ -15,8 +15,8 @@ namespace fatune {
 /// Workers that are killed from outside in a row before that counts as a failure.
 inline constexpr int kKillsForgiven = 5;
 
-/// A worker process at a time: starts it, has it prepare the problem, replaces it when it has
-/// ended, and counts the seconds that this takes.
+/// Has one worker process at a time: starts it, has it prepare the problem, replaces it when it has
+/// ended, and counts the seconds.
 class RemoteWorker {
  public:
   /// Starts a worker. Throws as RemoteMeasurer.
@@ -33,7 +33,7 @@ class RemoteWorker {
   void begin_problem(const Problem& problem, const Artifact& kernels);
 
   [[nodiscard]] bool runs() const { return conversation_ && !conversation_->ended(); }
-  /// With the present worker. Precondition: runs().
+  /// The conversation with the present worker. Precondition: runs().
   [[nodiscard]] Conversation& conversation() { return *conversation_; }
   /// Whether the last worker was ended from outside.
   [[nodiscard]] bool was_killed() const { return conversation_ && conversation_->was_killed(); }
@@ -42,7 +42,7 @@ class RemoteWorker {
 
   /// A candidate is about to be admitted in the present worker.
   void note_admission() { ++admissions_; }
-  /// One candidate alone has used the present worker, or the last one.
+  /// Whether one candidate alone has used the present worker, or the last one.
   [[nodiscard]] bool is_used_by_one() const { return admissions_ == 1; }
 
   [[nodiscard]] Deadlines& deadlines() { return deadlines_; }
