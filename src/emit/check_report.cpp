@@ -29,7 +29,7 @@ bool same_run(const CheckedInput& a, const CheckedInput& b) {
   return a.problem == b.problem && a.config == b.config && a.seed == b.seed && a.tool == b.tool;
 }
 
-constexpr auto verified = [](const CheckedInput& row) {
+const auto verified = [](const CheckedInput& row) {
   return !is_right(row)     ? std::nullopt
          : is_emulated(row) ? std::optional(std::string("emulated"))
                             : std::optional(std::string("gpu"));

@@ -11,7 +11,7 @@ constexpr std::size_t kWorst = 10;
 constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 
 template <auto kMember>
-constexpr auto finding = [](const CheckedRow& row) { return row.found.*kMember; };
+const auto finding = [](const CheckedRow& row) { return row.found.*kMember; };
 
 /// The problem that the input was run on: the probe problem has a batch of its own, so the heads
 /// tell.

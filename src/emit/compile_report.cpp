@@ -12,17 +12,17 @@ namespace fatune {
 namespace {
 
 template <auto kMember>
-constexpr auto compiled_fact = [](const CompiledConfig& row) {
+const auto compiled_fact = [](const CompiledConfig& row) {
   return row.facts ? std::optional((*row.facts).*kMember) : std::nullopt;
 };
 
 template <auto kMember>
-constexpr auto compiled_integer = [](const CompiledConfig& row) {
+const auto compiled_integer = [](const CompiledConfig& row) {
   return row.facts ? std::optional(row.*kMember) : std::nullopt;
 };
 
 template <std::string CompiledConfig::*kMember>
-constexpr auto compiled_text = [](const CompiledConfig& row) { return text_or_none(row.*kMember); };
+const auto compiled_text = [](const CompiledConfig& row) { return text_or_none(row.*kMember); };
 
 Json json_shape(const Problem& problem) {
   Json shape = json_problem(problem);

@@ -9,12 +9,12 @@
 namespace fatune {
 namespace {
 
-constexpr auto verdict = [](const StepCheck& check) {
+const auto verdict = [](const StepCheck& check) {
   return std::string(!check.max_error ? "not compared" : check.wrong > 0 ? "wrong" : "right");
 };
 
 template <auto kMember>
-constexpr auto wrong_value = [](const StepCheck& check) {
+const auto wrong_value = [](const StepCheck& check) {
   return check.first_wrong ? std::optional((*check.first_wrong).*kMember) : std::nullopt;
 };
 

@@ -13,7 +13,7 @@ const EmulatedCounts& counts_of(const EmulatedPart& row) { return row.counts; }
 const EmulatedCounts& counts_of(const EmulatedLine& row) { return row.own; }
 
 template <std::int64_t EmulatedCounts::*kMember>
-constexpr auto count = [](const auto& row) {
+const auto count = [](const auto& row) {
   if constexpr (requires { row.profile; }) {
     return row.profile ? std::optional(row.profile->all.*kMember) : std::nullopt;
   } else {

@@ -30,24 +30,24 @@ std::optional<double> tflops(const EntryRow& row, double flop) {
 }
 
 template <double Timing::*kMember>
-constexpr auto timing = [](const EntryRow& row) {
+const auto timing = [](const EntryRow& row) {
   const auto* measured = std::get_if<Measured>(&row.entry->outcome);
   return measured == nullptr ? std::nullopt : std::optional(measured->timing.*kMember);
 };
 
-constexpr auto sample_count = [](const EntryRow& row) {
+const auto sample_count = [](const EntryRow& row) {
   const auto* measured = std::get_if<Measured>(&row.entry->outcome);
   return measured == nullptr ? std::nullopt : std::optional(measured->timing.samples_us.size());
 };
 
 template <auto kMember>
-constexpr auto fact = [](const EntryRow& row) {
+const auto fact = [](const EntryRow& row) {
   return row.entry->facts ? std::optional((*row.entry->facts).*kMember) : std::nullopt;
 };
 
 /// A member of a configuration that was compiled.
 template <auto kMember>
-constexpr auto if_compiled = [](const EntryRow& row) {
+const auto if_compiled = [](const EntryRow& row) {
   return row.entry->facts ? std::optional((*row.entry).*kMember) : std::nullopt;
 };
 
@@ -67,32 +67,32 @@ const ErrorStats* tightest_input(const EntryRow& row) {
 }
 
 template <double ErrorStats::*kMember>
-constexpr auto error_stat = [](const EntryRow& row) {
+const auto error_stat = [](const EntryRow& row) {
   const ErrorStats* stats = tightest_input(row);
   return stats == nullptr ? std::nullopt : std::optional(stats->*kMember);
 };
 
-constexpr auto mismatched_percent = [](const EntryRow& row) {
+const auto mismatched_percent = [](const EntryRow& row) {
   const ErrorStats* stats = tightest_input(row);
   return stats == nullptr ? std::nullopt : std::optional(stats->mismatched_percent());
 };
 
-constexpr auto not_verified_because = [](const EntryRow& row) {
+const auto not_verified_because = [](const EntryRow& row) {
   const auto* estimated = std::get_if<Estimated>(&row.entry->outcome);
   return estimated == nullptr ? std::nullopt : text_or_none(estimated->not_verified_because);
 };
 
-constexpr auto estimated_from = [](const EntryRow& row) {
+const auto estimated_from = [](const EntryRow& row) {
   const auto* estimated = std::get_if<Estimated>(&row.entry->outcome);
   return text_or_none(estimated == nullptr ? "" : estimated->counted ? "emulation" : "family");
 };
 
-constexpr auto why_not_ranked = [](const EntryRow& row) {
+const auto why_not_ranked = [](const EntryRow& row) {
   return is_ranked(row.entry->outcome) ? std::nullopt
                                        : std::optional(outcome_summary(row.entry->outcome));
 };
 
-constexpr auto deterministic = [](const EntryRow& row) {
+const auto deterministic = [](const EntryRow& row) {
   const auto* measured = std::get_if<Measured>(&row.entry->outcome);
   return measured == nullptr ? std::nullopt : std::optional(measured->verification.deterministic);
 };

@@ -14,7 +14,7 @@ template <auto kMember>
 inline constexpr auto stat =
     [](const auto& row) { return row.stats ? std::optional((*row.stats).*kMember) : std::nullopt; };
 
-inline constexpr auto percent_of_limit = [](const auto& row) {
+inline const auto percent_of_limit = [](const auto& row) {
   return row.stats && row.stats->limit > 0.0
              ? std::optional(100.0 *
                              std::max(row.stats->max_abs_error, row.stats->max_abs_difference) /

@@ -5,7 +5,7 @@
 namespace fatune {
 namespace {
 
-constexpr auto best_tflops = [](const RunSummary& run) {
+const auto best_tflops = [](const RunSummary& run) {
   return run.best ? std::optional(literature_flop(run.best->problem) / run.best->time_us *
                                   kFlopPerUsToTflops)
                   : std::nullopt;

@@ -7,7 +7,7 @@ namespace fatune {
 namespace {
 
 template <auto kMember>
-constexpr auto of_problem = [](const ProfiledConfig& row) {
+const auto of_problem = [](const ProfiledConfig& row) {
   return row.problem ? std::optional((*row.problem).*kMember) : std::nullopt;
 };
 
@@ -18,11 +18,11 @@ std::optional<double> tflops(const ProfiledConfig& row, double flop) {
 
 /// The rate of the problem's work by one of the conventions.
 template <double (*kFlop)(const Problem&)>
-constexpr auto problem_tflops = [](const ProfiledConfig& row) {
+const auto problem_tflops = [](const ProfiledConfig& row) {
   return row.problem ? tflops(row, kFlop(*row.problem)) : std::nullopt;
 };
 
-constexpr auto sweep_difference = [](const ProfiledConfig& row) {
+const auto sweep_difference = [](const ProfiledConfig& row) {
   const double us = row.duration_us.value_or(0.0);
   return row.sweep_us && us > 0.0 ? std::optional(100.0 * (us / *row.sweep_us - 1.0))
                                   : std::nullopt;

@@ -150,7 +150,7 @@ std::vector<std::string> shapes_of(const NamedCode& code) {
 }
 
 template <auto kGet, BeforeAfter CountChange::*kWhere>
-constexpr auto of = [](const CountChange& change) { return kGet(change.*kWhere); };
+const auto of = [](const CountChange& change) { return kGet(change.*kWhere); };
 
 auto before(const BeforeAfter& counts) { return counts.before; }
 auto after(const BeforeAfter& counts) { return counts.after; }

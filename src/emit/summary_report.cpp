@@ -7,18 +7,18 @@
 namespace fatune {
 namespace {
 
-constexpr auto time_us = [](const ProblemWinner& winner) {
+const auto time_us = [](const ProblemWinner& winner) {
   return winner.config.empty() ? std::nullopt : std::optional(winner.time_us);
 };
 
-constexpr auto winner_tflops = [](const ProblemWinner& winner) {
+const auto winner_tflops = [](const ProblemWinner& winner) {
   return winner.time_us > 0.0
              ? std::optional(literature_flop(winner.problem) / winner.time_us * kFlopPerUsToTflops)
              : std::nullopt;
 };
 
 template <double CommonChoice::*kMember>
-constexpr auto regret = [](const CommonChoice& choice) {
+const auto regret = [](const CommonChoice& choice) {
   return choice.config.empty() ? std::nullopt : std::optional(choice.*kMember);
 };
 

@@ -6,7 +6,7 @@ namespace fatune {
 namespace {
 
 template <auto kMember>
-constexpr auto of_item = [](const TimelineRow& row) { return row.item.*kMember; };
+const auto of_item = [](const TimelineRow& row) { return row.item.*kMember; };
 
 }  // namespace
 

@@ -12,13 +12,13 @@ namespace {
 
 /// An outcome with its samples, of the candidate, not itself repeated, of another run. Parameters:
 /// ?1 is the run under way, ?2 the plan.
-const std::string kOfCandidate =
+constexpr const char* kOfCandidate =
     "SELECT o.id, o.entry, o.run_problem FROM outcomes o "
     "JOIN run_problems rp ON rp.id = o.run_problem JOIN runs r ON r.id = rp.run "
     "WHERE r.id <> ?1 AND r.conditions = ?3 AND rp.problem = ?4 AND rp.repetition = ?5 "
     "AND o.artifact_key = ?6 AND o.launch = ?7 AND o.tried = 1 AND o.source IS NULL AND ";
 
-const std::string kLatest = " ORDER BY o.id DESC LIMIT 1";
+constexpr const char* kLatest = " ORDER BY o.id DESC LIMIT 1";
 
 /// The result of `read`. Damaged data counts as missing, so that it is measured again. A database
 /// that cannot be read at all is an Error.

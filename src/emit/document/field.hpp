@@ -104,7 +104,7 @@ inline constexpr int kBySize = -1;
 
 /// Field::get of a field that is a member.
 template <auto kMember>
-inline constexpr auto member = [](const auto& row) { return row.*kMember; };
+inline const auto member = [](const auto& row) { return row.*kMember; };
 
 /// A field's value in a table or Markdown cell; "-" when there is none.
 [[nodiscard]] std::string cell_text(const FieldValue& value, int decimals);
