@@ -71,17 +71,17 @@ std::vector<Field<R>> resource_columns() {
   return {
       {"registers_per_thread", "regs", "registers per thread", 0, kEverywhere,
        [](const R& r) {
-         return of_code(r, [](const Entry& e) { return e.facts->registers_per_thread; });
+         return of_code(r, [](const Result& e) { return e.facts->registers_per_thread; });
        },
        ColumnFit{.leaves = 3}},
       {"smem_bytes", "smem", "shared memory per block in bytes", 0, kEverywhere,
        [](const R& r) {
          return of_code(
-             r, [](const Entry& e) { return e.dynamic_smem_bytes + e.facts->static_smem_bytes; });
+             r, [](const Result& e) { return e.dynamic_smem_bytes + e.facts->static_smem_bytes; });
        },
        ColumnFit{.leaves = 2}},
       {"blocks_per_sm", "blk/SM", "blocks that fit one SM at a time", 0, kEverywhere,
-       [](const R& r) { return of_code(r, [](const Entry& e) { return e.blocks_per_sm; }); },
+       [](const R& r) { return of_code(r, [](const Result& e) { return e.blocks_per_sm; }); },
        ColumnFit{.leaves = 1}},
       {"measured", "measured", "false: nothing was timed for this case", 0, kForPrograms,
        [](const R& r) { return r.best && std::holds_alternative<Measured>(r.best->outcome); }},

@@ -8,14 +8,14 @@
 namespace fatune {
 namespace {
 
-const std::vector<CounterValue>& counters_of(const Entry& entry) {
+const std::vector<CounterValue>& counters_of(const Result& result) {
   static const std::vector<CounterValue> none;
-  const auto* const measured = std::get_if<Measured>(&entry.outcome);
+  const auto* const measured = std::get_if<Measured>(&result.outcome);
   return measured == nullptr ? none : measured->counters;
 }
 
-FieldValue value_of(const Entry& entry, const std::string& name) {
-  for (const CounterValue& counter : counters_of(entry)) {
+FieldValue value_of(const Result& result, const std::string& name) {
+  for (const CounterValue& counter : counters_of(result)) {
     if (counter.name == name) {
       return FieldValue{counter.value};
     }
@@ -23,12 +23,12 @@ FieldValue value_of(const Entry& entry, const std::string& name) {
   return {};
 }
 
-/// The figures that a sweep reads and any of the entries has.
-std::vector<CounterField> fields_of(const std::vector<const Entry*>& entries) {
+/// The figures that a sweep reads and any of the results has.
+std::vector<CounterField> fields_of(const std::vector<const Result*>& results) {
   std::vector<CounterField> fields = counter_fields(CounterSet::core);
   std::erase_if(fields, [&](const CounterField& field) {
-    return std::none_of(entries.begin(), entries.end(), [&](const Entry* entry) {
-      return has_value(value_of(*entry, field.name));
+    return std::none_of(results.begin(), results.end(), [&](const Result* result) {
+      return has_value(value_of(*result, field.name));
     });
   });
   return fields;
@@ -36,30 +36,30 @@ std::vector<CounterField> fields_of(const std::vector<const Entry*>& entries) {
 
 }  // namespace
 
-Table counter_table(const std::vector<Entry>& ranking) {
-  std::vector<const Entry*> entries;
+Table counter_table(const std::vector<Result>& ranking) {
+  std::vector<const Result*> results;
   std::vector<FieldValue> ranks;
   std::vector<FieldValue> configs;
-  for (const Entry& entry : ranking) {
-    if (!counters_of(entry).empty()) {
-      entries.push_back(&entry);
-      ranks.emplace_back(std::int64_t{entry.rank});
-      configs.emplace_back(entry.short_form);
+  for (const Result& result : ranking) {
+    if (!counters_of(result).empty()) {
+      results.push_back(&result);
+      ranks.emplace_back(std::int64_t{result.rank});
+      configs.emplace_back(result.short_form);
     }
   }
-  Table table{{}, std::vector<std::vector<FieldValue>>(entries.size())};
+  Table table{{}, std::vector<std::vector<FieldValue>>(results.size())};
   append_column(table, {.name = "rank", .heading = "rank"}, std::move(ranks));
   append_column(table, {.name = "config", .heading = "config", .fit = ColumnFit{.config = true}},
                 std::move(configs));
-  append_counters(entries, table);
+  append_counters(results, table);
   return table;
 }
 
-void append_counters(const std::vector<const Entry*>& entries, Table& table) {
-  for (const CounterField& field : fields_of(entries)) {
+void append_counters(const std::vector<const Result*>& results, Table& table) {
+  for (const CounterField& field : fields_of(results)) {
     std::vector<FieldValue> values;
-    for (const Entry* const entry : entries) {
-      values.push_back(value_of(*entry, field.name));
+    for (const Result* const result : results) {
+      values.push_back(value_of(*result, field.name));
     }
     append_column(table,
                   {.name = field.name,

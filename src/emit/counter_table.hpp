@@ -8,11 +8,11 @@
 // Hardware counters beside a sweep's results: figures of the table of src/counters.
 namespace fatune {
 
-/// A row for each of the entries that has counters, with its place; no rows when none has.
-[[nodiscard]] Table counter_table(const std::vector<Entry>& ranking);
+/// A row for each of the results that has counters, with its place; no rows when none has.
+[[nodiscard]] Table counter_table(const std::vector<Result>& ranking);
 
-/// Appends a column for each figure that any of the entries has. `entries`: those of the table's
+/// Appends a column for each figure that any of the results has. `results`: those of the table's
 /// rows.
-void append_counters(const std::vector<const Entry*>& entries, Table& table);
+void append_counters(const std::vector<const Result*>& results, Table& table);
 
 }  // namespace fatune

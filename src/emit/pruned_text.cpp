@@ -18,15 +18,15 @@ struct RuleDrops {
 
 std::vector<RuleDrops> drops_by_rule(const ProblemReport& problem) {
   std::vector<RuleDrops> drops;
-  for (const Entry& entry : problem.failures) {
-    const auto* pruned = std::get_if<Pruned>(&entry.outcome);
+  for (const Result& result : problem.failures) {
+    const auto* pruned = std::get_if<Pruned>(&result.outcome);
     if (pruned == nullptr) {
       continue;
     }
     auto found = std::find_if(drops.begin(), drops.end(),
                               [&](const RuleDrops& one) { return one.rule == pruned->rule; });
     if (found == drops.end()) {
-      found = drops.insert(drops.end(), {pruned->rule, entry.short_form, pruned->reason, 0});
+      found = drops.insert(drops.end(), {pruned->rule, result.short_form, pruned->reason, 0});
     }
     ++found->count;
   }

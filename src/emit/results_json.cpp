@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "emit/device_fields.hpp"
-#include "emit/entry_fields.hpp"
+#include "emit/result_fields.hpp"
 #include "emit/run_report.hpp"
 #include "emit/summary_report.hpp"
 
@@ -50,46 +50,46 @@ Json json_counters(const std::vector<CounterValue>& counters) {
 
 /// The details of an outcome beyond its columns.
 struct OutcomeDetails {
-  Json& entry;
+  Json& result;
 
   void operator()(const Measured& o) const {
-    entry["verification"] = json_verification(o.verification);
-    entry["confidence"] = json_value(o.timing.confidence);
-    entry["stopped_because"] = o.timing.stopped_because;
-    entry["warnings"] = o.timing.warnings;
-    entry["samples_us"] = json_samples(o.timing);
+    result["verification"] = json_verification(o.verification);
+    result["confidence"] = json_value(o.timing.confidence);
+    result["stopped_because"] = o.timing.stopped_because;
+    result["warnings"] = o.timing.warnings;
+    result["samples_us"] = json_samples(o.timing);
     if (!o.counters.empty()) {
-      entry["counters"] = json_counters(o.counters);
+      result["counters"] = json_counters(o.counters);
     }
   }
   void operator()(const WrongResult& o) const {
-    entry["verification"] = json_verification(o.verification);
+    result["verification"] = json_verification(o.verification);
   }
   void operator()(const Flagged& o) const {
-    entry["verification"] = json_verification(o.verification);
+    result["verification"] = json_verification(o.verification);
   }
   void operator()(const Estimated& o) const {
-    entry["estimate_terms"] = json_terms(o);
+    result["estimate_terms"] = json_terms(o);
     if (!o.verification.inputs.empty()) {
-      entry["verification"] = json_verification(o.verification);
+      result["verification"] = json_verification(o.verification);
     }
   }
-  void operator()(const CompileFailed& o) const { entry["log"] = o.log; }
+  void operator()(const CompileFailed& o) const { result["log"] = o.log; }
   template <typename Other>
   void operator()(const Other&) const {}
 };
 
-Json json_entry(const EntryRow& row) {
-  Json entry = json_object(entry_fields(), row);
-  entry["parameters"] = json_parameters(row.entry->parameters);
-  std::visit(OutcomeDetails{entry}, row.entry->outcome);
-  return entry;
+Json json_result(const ResultRow& row) {
+  Json result = json_object(result_fields(), row);
+  result["parameters"] = json_parameters(row.result->parameters);
+  std::visit(OutcomeDetails{result}, row.result->outcome);
+  return result;
 }
 
-Json json_entries(const RunReport& run, const ProblemReport& problem,
-                  const std::vector<Entry>& entries) {
-  return json_list(entries, [&](const Entry& entry) {
-    return json_entry({&run, &problem, &entry});
+Json json_results(const RunReport& run, const ProblemReport& problem,
+                  const std::vector<Result>& results) {
+  return json_list(results, [&](const Result& result) {
+    return json_result({&run, &problem, &result});
   });
 }
 
@@ -170,16 +170,16 @@ Json json_problem_report(const RunReport& run, const ProblemReport& problem) {
                                 ? json_value(problem.matmul->sm_mhz)
                                 : Json(nullptr)},
           {"audit", json_audit(problem.audit)},
-          {"audited", json_entries(run, problem, problem.audited)},
+          {"audited", json_results(run, problem, problem.audited)},
           {"pruned", problem.pruned},
           {"invalid", problem.invalid},
-          {"ranking", json_entries(run, problem, problem.ranking)},
-          {"failures", json_entries(run, problem, problem.failures)}};
+          {"ranking", json_results(run, problem, problem.ranking)},
+          {"failures", json_results(run, problem, problem.failures)}};
 }
 
 /// The samples stay in results.json: what a configuration is chosen by is their summary.
-Json json_choice(const RunReport& run, const ProblemReport& problem, const Entry& entry) {
-  Json choice = json_entry({&run, &problem, &entry});
+Json json_choice(const RunReport& run, const ProblemReport& problem, const Result& result) {
+  Json choice = json_result({&run, &problem, &result});
   choice.erase("samples_us");
   return choice;
 }

@@ -9,9 +9,9 @@
 namespace fatune {
 namespace {
 
-std::optional<double> measured_tflops(const ProblemReport& problem, const Entry& entry) {
-  const bool here = std::holds_alternative<Measured>(entry.outcome) && !entry.reused;
-  return here ? literature_tflops(problem, entry) : std::nullopt;
+std::optional<double> measured_tflops(const ProblemReport& problem, const Result& result) {
+  const bool here = std::holds_alternative<Measured>(result.outcome) && !result.reused;
+  return here ? literature_tflops(problem, result) : std::nullopt;
 }
 
 std::optional<double> percent_of(const std::optional<double>& part,
@@ -38,26 +38,26 @@ std::string clock_text(const MatmulRate& rate) {
 
 }  // namespace
 
-std::optional<double> literature_tflops(const ProblemReport& problem, const Entry& entry) {
-  const double us = is_ranked(entry.outcome) ? ranked_us(entry.outcome) : 0.0;
+std::optional<double> literature_tflops(const ProblemReport& problem, const Result& result) {
+  const double us = is_ranked(result.outcome) ? ranked_us(result.outcome) : 0.0;
   return us > 0.0 ? std::optional(literature_flop(problem.problem) / us * kFlopPerUsToTflops)
                   : std::nullopt;
 }
 
-std::optional<double> percent_of_matmul(const ProblemReport& problem, const Entry& entry) {
-  return percent_of(measured_tflops(problem, entry), matmul_tflops(problem));
+std::optional<double> percent_of_matmul(const ProblemReport& problem, const Result& result) {
+  return percent_of(measured_tflops(problem, result), matmul_tflops(problem));
 }
 
 std::optional<double> percent_of_peak_at_clock(const RunReport& run, const ProblemReport& problem,
-                                               const Entry& entry) {
-  return percent_of(measured_tflops(problem, entry), peak_tflops_at_clock(run, problem));
+                                               const Result& result) {
+  return percent_of(measured_tflops(problem, result), peak_tflops_at_clock(run, problem));
 }
 
 std::string roofline_text(const RunReport& run, const ProblemReport& problem) {
   if (problem.ranking.empty()) {
     return {};
   }
-  const Entry& winner = problem.ranking.front();
+  const Result& winner = problem.ranking.front();
   std::string text;
   if (const auto percent = percent_of_matmul(problem, winner)) {
     text +=

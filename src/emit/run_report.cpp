@@ -10,8 +10,8 @@
 
 #include "emit/counter_table.hpp"
 #include "emit/document/render.hpp"
-#include "emit/entry_fields.hpp"
 #include "emit/pruned_text.hpp"
+#include "emit/result_fields.hpp"
 #include "emit/results_json.hpp"
 #include "emit/roofline.hpp"
 #include "emit/summary_report.hpp"
@@ -24,23 +24,23 @@ constexpr const char* kNotMeasured =
 constexpr const char* kNotMeasuredEnd =
     "NOT MEASURED: nothing was timed; the ranking above is an estimate";
 
-using Rows = std::vector<EntryRow>;
-using Fields = std::vector<Field<EntryRow>>;
+using Rows = std::vector<ResultRow>;
+using Fields = std::vector<Field<ResultRow>>;
 
 Rows rows_of(const RunReport& run, const ProblemReport& problem,
-             const std::vector<Entry>& entries) {
+             const std::vector<Result>& results) {
   Rows rows;
-  for (const Entry& entry : entries) {
-    rows.push_back({&run, &problem, &entry});
+  for (const Result& result : results) {
+    rows.push_back({&run, &problem, &result});
   }
   return rows;
 }
 
 void append_rows(const RunReport& report, Rows& rows) {
   for (const ProblemReport& problem : report.problems) {
-    for (const auto* entries : {&problem.ranking, &problem.failures, &problem.audited}) {
-      for (const Entry& entry : *entries) {
-        rows.push_back({&report, &problem, &entry});
+    for (const auto* results : {&problem.ranking, &problem.failures, &problem.audited}) {
+      for (const Result& result : *results) {
+        rows.push_back({&report, &problem, &result});
       }
     }
   }
@@ -48,7 +48,7 @@ void append_rows(const RunReport& report, Rows& rows) {
 
 Fields csv_fields() {
   Fields fields;
-  for (const auto* of : {&problem_fields(), &entry_fields(), &run_fields()}) {
+  for (const auto* of : {&problem_fields(), &result_fields(), &run_fields()}) {
     fields.insert(fields.end(), of->begin(), of->end());
   }
   return fields;
@@ -56,18 +56,18 @@ Fields csv_fields() {
 
 bool has_field(const Fields& fields, const std::string& name) {
   return std::any_of(fields.begin(), fields.end(),
-                     [&](const Field<EntryRow>& field) { return field.name == name; });
+                     [&](const Field<ResultRow>& field) { return field.name == name; });
 }
 
 /// Names of the families' parameters, whatever the order of the rows; those of several once.
 std::vector<std::string> parameter_names(const Rows& rows) {
-  std::map<std::string, const Entry*> one_of_family;
-  for (const EntryRow& row : rows) {
-    one_of_family.try_emplace(row.entry->config.family, row.entry);
+  std::map<std::string, const Result*> one_of_family;
+  for (const ResultRow& row : rows) {
+    one_of_family.try_emplace(row.result->config.family, row.result);
   }
   std::vector<std::string> names;
-  for (const auto& [family, entry] : one_of_family) {
-    for (const NamedValue& parameter : entry->parameters) {
+  for (const auto& [family, result] : one_of_family) {
+    for (const NamedValue& parameter : result->parameters) {
       if (std::find(names.begin(), names.end(), parameter.name) == names.end()) {
         names.push_back(parameter.name);
       }
@@ -76,13 +76,13 @@ std::vector<std::string> parameter_names(const Rows& rows) {
   return names;
 }
 
-FieldValue parameter_of(const Entry& entry, const std::string& name) {
-  const auto found = std::find_if(entry.parameters.begin(), entry.parameters.end(),
+FieldValue parameter_of(const Result& result, const std::string& name) {
+  const auto found = std::find_if(result.parameters.begin(), result.parameters.end(),
                                   [&](const NamedValue& value) { return value.name == name; });
-  return found == entry.parameters.end() ? FieldValue{} : FieldValue{found->text};
+  return found == result.parameters.end() ? FieldValue{} : FieldValue{found->text};
 }
 
-/// One column per parameter that is not a column already (dtype, d_head); empty where the entry's
+/// One column per parameter that is not a column already (dtype, d_head); empty where the result's
 /// family has no such one.
 void append_parameters(const Fields& fields, const Rows& rows, Table& table) {
   for (const std::string& name : parameter_names(rows)) {
@@ -90,8 +90,8 @@ void append_parameters(const Fields& fields, const Rows& rows, Table& table) {
       continue;
     }
     std::vector<FieldValue> values;
-    for (const EntryRow& row : rows) {
-      values.push_back(parameter_of(*row.entry, name));
+    for (const ResultRow& row : rows) {
+      values.push_back(parameter_of(*row.result, name));
     }
     append_column(table, {.name = name, .heading = name}, std::move(values));
   }
@@ -99,21 +99,21 @@ void append_parameters(const Fields& fields, const Rows& rows, Table& table) {
 
 /// The first line of a report names the only family, and no row repeats it.
 Fields fields_for_people(const Rows& rows) {
-  Fields fields = entry_fields();
-  if (std::all_of(rows.begin(), rows.end(), [](const EntryRow& row) {
-        return row.entry->config.family == row.run->family;
+  Fields fields = result_fields();
+  if (std::all_of(rows.begin(), rows.end(), [](const ResultRow& row) {
+        return row.result->config.family == row.run->family;
       })) {
-    std::erase_if(fields, [](const Field<EntryRow>& field) { return field.name == kFamilyField; });
+    std::erase_if(fields, [](const Field<ResultRow>& field) { return field.name == kFamilyField; });
   }
   return fields;
 }
 
-std::vector<const Entry*> entries_of(const Rows& rows) {
-  std::vector<const Entry*> entries;
-  for (const EntryRow& row : rows) {
-    entries.push_back(row.entry);
+std::vector<const Result*> results_of(const Rows& rows) {
+  std::vector<const Result*> results;
+  for (const ResultRow& row : rows) {
+    results.push_back(row.result);
   }
-  return entries;
+  return results;
 }
 
 std::string device_line(const RunReport& report) {
@@ -203,8 +203,9 @@ Blocks failures_of(const RunReport& run, const ProblemReport& problem) {
     return {};
   }
   Rows rows = rows_of(run, problem, problem.failures);
-  std::erase_if(
-      rows, [](const EntryRow& row) { return std::holds_alternative<Pruned>(row.entry->outcome); });
+  std::erase_if(rows, [](const ResultRow& row) {
+    return std::holds_alternative<Pruned>(row.result->outcome);
+  });
   return {block::Text{"\n"}, block::Warning{fmt::format("{} not in the ranking:", rows.size())},
           block::ParagraphEnd{}, block_of(rows, Shown::in_failures)};
 }
@@ -247,9 +248,9 @@ std::string run_text(const ProblemReport& problem) {
 
 std::string reused_text(const ProblemReport& problem) {
   std::ptrdiff_t count = 0;
-  for (const auto* entries : {&problem.ranking, &problem.failures}) {
-    count += std::count_if(entries->begin(), entries->end(),
-                           [](const Entry& entry) { return entry.reused; });
+  for (const auto* results : {&problem.ranking, &problem.failures}) {
+    count += std::count_if(results->begin(), results->end(),
+                           [](const Result& result) { return result.reused; });
   }
   return count == 0 ? std::string() : fmt::format("; {} reused", count);
 }
@@ -259,13 +260,13 @@ Blocks verified_of(const RunReport& run, const ProblemReport& problem) {
   if (run.measured || problem.ranking.empty()) {
     return {};
   }
-  const Entry* verified = nullptr;
-  const Entry* not_covered = nullptr;
+  const Result* verified = nullptr;
+  const Result* not_covered = nullptr;
   std::size_t count = 0;
-  for (const Entry& entry : problem.ranking) {
-    const bool right = !verified_by(entry.outcome).empty();
+  for (const Result& result : problem.ranking) {
+    const bool right = !verified_by(result.outcome).empty();
     count += right ? 1 : 0;
-    (right ? verified : not_covered) = &entry;
+    (right ? verified : not_covered) = &result;
   }
   if (verified == nullptr &&
       std::get<Estimated>(not_covered->outcome).not_verified_because.empty()) {
@@ -357,7 +358,7 @@ Table records_of(std::span<const RunReport> reports) {
   Table table = table_of(fields, rows);
   if (!rows.empty()) {
     append_parameters(fields, rows, table);
-    append_counters(entries_of(rows), table);
+    append_counters(results_of(rows), table);
   }
   return table;
 }

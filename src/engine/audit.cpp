@@ -7,14 +7,14 @@
 namespace fatune {
 namespace {
 
-double time_or_endless_us(const Entry& entry) {
-  return is_ranked(entry.outcome) ? ranked_us(entry.outcome)
-                                  : std::numeric_limits<double>::infinity();
+double time_or_endless_us(const Result& result) {
+  return is_ranked(result.outcome) ? ranked_us(result.outcome)
+                                   : std::numeric_limits<double>::infinity();
 }
 
 /// Seconds that its samples took on the GPU, those for its verification not counted.
-double sampled_s(const Entry& entry) {
-  const auto* measured = std::get_if<Measured>(&entry.outcome);
+double sampled_s(const Result& result) {
+  const auto* measured = std::get_if<Measured>(&result.outcome);
   if (measured == nullptr) {
     return 0.0;
   }
@@ -33,13 +33,13 @@ RuleAudit audit_rule(const std::string& rule, std::int64_t pruned, const Problem
   audit.pruned = pruned;
   double compile_ms = 0.0;
   double measure_s = 0.0;
-  const Entry* best = nullptr;
-  for (const Entry& entry : report.audited) {
-    if (entry.pruned_by == rule) {
+  const Result* best = nullptr;
+  for (const Result& result : report.audited) {
+    if (result.pruned_by == rule) {
       ++audit.audited;
-      compile_ms += entry.compile_ms;
-      measure_s += sampled_s(entry);
-      best = best == nullptr && is_ranked(entry.outcome) ? &entry : best;
+      compile_ms += result.compile_ms;
+      measure_s += sampled_s(result);
+      best = best == nullptr && is_ranked(result.outcome) ? &result : best;
     }
   }
   if (audit.audited > 0) {
@@ -63,9 +63,9 @@ void add_audit(const ProblemPlan& plan, ProblemReport& report) {
   std::stable_sort(report.audited.begin(), report.audited.end(), [](const auto& a, const auto& b) {
     return time_or_endless_us(a) < time_or_endless_us(b);
   });
-  for (Entry& entry : report.audited) {
-    entry.rank = 0;
-    entry.tie_group = 0;
+  for (Result& result : report.audited) {
+    result.rank = 0;
+    result.tie_group = 0;
   }
   for (const auto& [rule, pruned] : plan.pruned_by_rule) {
     report.audit.push_back(audit_rule(rule, pruned, report));

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "attention/probe_problem.hpp"
-#include "engine/entries.hpp"
+#include "engine/results.hpp"
 #include "engine/work_estimate.hpp"
 #include "plan/planner.hpp"
 
@@ -28,10 +28,10 @@ CandidateMaker::CandidateMaker(const FamilySet& families, const DeviceLimits& li
 
 CandidateMaker::Prepared CandidateMaker::prepare(const Config& config) const {
   const Family& family = families_.of(config);
-  Prepared prepared{make_entry(family, config), std::nullopt};
-  prepared.entry.total_flop = find_quantity(family, config, problem_, limits_, "total_flop");
+  Prepared prepared{make_result(family, config), std::nullopt};
+  prepared.result.total_flop = find_quantity(family, config, problem_, limits_, "total_flop");
   if (auto obstacle = find_obstacle(family, config, problem_, limits_)) {
-    prepared.entry.outcome = *std::move(obstacle);
+    prepared.result.outcome = *std::move(obstacle);
   } else {
     prepared.geometry = launch_geometry(family, config, problem_, limits_);
   }
@@ -40,21 +40,21 @@ CandidateMaker::Prepared CandidateMaker::prepare(const Config& config) const {
 
 double CandidateMaker::guess_us(const Config& config) {
   const Prepared& prepared = guessed_.insert_or_assign(config, prepare(config)).first->second;
-  return prepared.geometry ? fatune::guess_us(families_.of(config), prepared.entry,
+  return prepared.geometry ? fatune::guess_us(families_.of(config), prepared.result,
                                               *prepared.geometry, problem_, limits_)
                            : 0.0;
 }
 
-std::variant<Candidate, Entry> CandidateMaker::make(const Proposal& proposal) {
+std::variant<Candidate, Result> CandidateMaker::make(const Proposal& proposal) {
   const Config& config = proposal.config;
   auto guessed = guessed_.extract(config);
   Prepared prepared = guessed ? std::move(guessed.mapped()) : prepare(config);
-  prepared.entry.pruned_by = proposal.pruned_by;
+  prepared.result.pruned_by = proposal.pruned_by;
   if (!prepared.geometry) {
-    return std::move(prepared.entry);
+    return std::move(prepared.result);
   }
   const Family& family = families_.of(config);
-  Candidate candidate{std::move(prepared.entry), *prepared.geometry,
+  Candidate candidate{std::move(prepared.result), *prepared.geometry,
                       launch_geometry(family, config, probe_, limits_), std::nullopt, nullptr};
   if (has_small_launch(family, config)) {
     candidate.small_geometry = launch_geometry(family, config, small_, limits_);
@@ -62,19 +62,19 @@ std::variant<Candidate, Entry> CandidateMaker::make(const Proposal& proposal) {
   return candidate;
 }
 
-Entry CandidateMaker::make_pruned(const PrunedConfig& pruned) const {
-  Entry entry = make_entry(families_.of(pruned.config), pruned.config);
-  entry.outcome = pruned.why;
-  return entry;
+Result CandidateMaker::make_pruned(const PrunedConfig& pruned) const {
+  Result result = make_result(families_.of(pruned.config), pruned.config);
+  result.outcome = pruned.why;
+  return result;
 }
 
 CompileRequest CandidateMaker::request(const Candidate& candidate) const {
-  const Config& config = candidate.entry.config;
+  const Config& config = candidate.result.config;
   return compile_request(families_.of(config), config, problem_, limits_.arch, limits_);
 }
 
 void CandidateMaker::finish_launch(Candidate& candidate) const {
-  const Config& config = candidate.entry.config;
+  const Config& config = candidate.result.config;
   const Family& family = families_.of(config);
   const ResourceFacts* facts = &candidate.artifact->facts;
   candidate.geometry = launch_geometry(family, config, problem_, limits_, facts);

@@ -16,7 +16,7 @@ namespace fatune {
 
 /// A configuration on its way from its machine code to its outcome.
 struct Candidate {
-  Entry entry;
+  Result result;
   LaunchGeometry geometry;
   LaunchGeometry probe_geometry;                 ///< on probe_problem()
   std::optional<LaunchGeometry> small_geometry;  ///< on small_problem(), if the code is the same
@@ -31,17 +31,17 @@ class CandidateMaker {
 
   /// As GuessUs.
   [[nodiscard]] double guess_us(const Config& config);
-  /// The entry alone where nothing need be compiled: its outcome is known.
-  [[nodiscard]] std::variant<Candidate, Entry> make(const Proposal& proposal);
-  [[nodiscard]] Entry make_pruned(const PrunedConfig& pruned) const;
+  /// The result alone where nothing need be compiled: its outcome is known.
+  [[nodiscard]] std::variant<Candidate, Result> make(const Proposal& proposal);
+  [[nodiscard]] Result make_pruned(const PrunedConfig& pruned) const;
   [[nodiscard]] CompileRequest request(const Candidate& candidate) const;
   /// Makes the launches of a candidate those of its artifact.
   void finish_launch(Candidate& candidate) const;
 
  private:
-  /// An entry with its launch; no launch: its outcome is known.
+  /// An result with its launch; no launch: its outcome is known.
   struct Prepared {
-    Entry entry;
+    Result result;
     std::optional<LaunchGeometry> geometry;
   };
 

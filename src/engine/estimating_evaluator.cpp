@@ -29,12 +29,12 @@ void EstimatingEvaluator::begin_problem(const Problem& problem, std::optional<do
   judged_.clear();
 }
 
-std::optional<Outcome> EstimatingEvaluator::admit(CandidateId id, const Entry& entry,
+std::optional<Outcome> EstimatingEvaluator::admit(CandidateId id, const Result& result,
                                                   const CandidateKernel& kernel) {
   if (!verifier_) {
-    return estimate_entry(families_.of(entry.config), entry, kernel.geometry, problem_, limits_);
+    return estimate_result(families_.of(result.config), result, kernel.geometry, problem_, limits_);
   }
-  open_[id] = {verifier_->begin(entry.config, problem_, kernel.artifact), entry, kernel.geometry,
+  open_[id] = {verifier_->begin(result.config, problem_, kernel.artifact), result, kernel.geometry,
                std::nullopt};
   return std::nullopt;
 }
@@ -80,11 +80,11 @@ Outcome EstimatingEvaluator::outcome_of(const Open& candidate, bool counted) con
   if (counted) {
     const auto& [shorter, longer] = *verdict.work;
     work = scale_work(shorter, longer ? &*longer : nullptr, problem_,
-                      spread_launch(families_.of(candidate.entry.config), candidate.entry.config,
+                      spread_launch(families_.of(candidate.result.config), candidate.result.config,
                                     problem_, limits_, candidate.geometry));
   }
-  Estimated estimated = estimate_entry(families_.of(candidate.entry.config), candidate.entry,
-                                       candidate.geometry, problem_, limits_, work);
+  Estimated estimated = estimate_result(families_.of(candidate.result.config), candidate.result,
+                                        candidate.geometry, problem_, limits_, work);
   estimated.verification = verdict.verification;
   estimated.not_verified_because = verdict.not_covered;
   return estimated;

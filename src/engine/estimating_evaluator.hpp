@@ -32,7 +32,7 @@ class EstimatingEvaluator : public Evaluator {
 
   [[nodiscard]] const DeviceLimits& limits() const override { return limits_; }
   void begin_problem(const Problem& problem, std::optional<double> budget_s, RunLog& log) override;
-  [[nodiscard]] std::optional<Outcome> admit(CandidateId id, const Entry& entry,
+  [[nodiscard]] std::optional<Outcome> admit(CandidateId id, const Result& result,
                                              const CandidateKernel& kernel) override;
   [[nodiscard]] bool work() override;
   [[nodiscard]] bool tells_when_done(CandidateId id) const override;
@@ -43,7 +43,7 @@ class EstimatingEvaluator : public Evaluator {
   /// A candidate whose verdict is awaited.
   struct Open {
     std::string key;  ///< of the verdict
-    Entry entry;
+    Result result;
     LaunchGeometry geometry;
     std::optional<EmulationVerdict> verdict;
   };

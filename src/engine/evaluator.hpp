@@ -29,7 +29,7 @@ struct CandidateOutcome {
   Outcome outcome;
   int place = 0;      ///< 1 is the fastest; 0: none was given
   int tie_group = 0;  ///< those of one group cannot be told apart; 0: as place
-  std::optional<MedianInterval> to_fastest{};  ///< as Entry's
+  std::optional<MedianInterval> to_fastest{};  ///< as Result's
 };
 
 struct Evaluation {
@@ -64,8 +64,8 @@ class Evaluator {
     return false;
   }
   /// Takes a candidate in. Its outcome, if that is known already; else finish() has it.
-  /// Precondition: `entry` has the artifact's facts, and a block fits an SM.
-  [[nodiscard]] virtual std::optional<Outcome> admit(CandidateId id, const Entry& entry,
+  /// Precondition: `result` has the artifact's facts, and a block fits an SM.
+  [[nodiscard]] virtual std::optional<Outcome> admit(CandidateId id, const Result& result,
                                                      const CandidateKernel& kernel) = 0;
   /// Does a small piece of work, a sample at most. False: there is nothing to do, until another
   /// candidate is admitted or, after close(), for good.

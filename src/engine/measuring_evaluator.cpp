@@ -56,7 +56,7 @@ bool MeasuringEvaluator::resume(const std::vector<JournalEvent>& events,
   return race().resume(events, candidates);
 }
 
-std::optional<Outcome> MeasuringEvaluator::admit(CandidateId id, const Entry&,
+std::optional<Outcome> MeasuringEvaluator::admit(CandidateId id, const Result&,
                                                  const CandidateKernel& kernel) {
   return race().admit(id, kernel);
 }

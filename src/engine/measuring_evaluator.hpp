@@ -53,7 +53,7 @@ class MeasuringEvaluator : public Evaluator {
   void begin_problem(const Problem& problem, std::optional<double> budget_s, RunLog& log) override;
   [[nodiscard]] bool resume(const std::vector<JournalEvent>& events,
                             const std::vector<ResumedCandidate>& candidates) override;
-  [[nodiscard]] std::optional<Outcome> admit(CandidateId id, const Entry& entry,
+  [[nodiscard]] std::optional<Outcome> admit(CandidateId id, const Result& result,
                                              const CandidateKernel& kernel) override;
   [[nodiscard]] bool work() override;
   void close() override;

@@ -30,7 +30,7 @@ MeasuringSummary summary_of(const RaceResult& result) {
   return summary;
 }
 
-/// The entries that decide the head of the ranking; with a fixed count, where none is dropped, all.
+/// The results that decide the head of the ranking; with a fixed count, where none is dropped, all.
 bool needs_recheck(const Standing& standing, const MeasuredCandidate& candidate,
                    Strategy strategy) {
   const bool counts =

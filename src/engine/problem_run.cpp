@@ -8,8 +8,8 @@
 
 #include "compile/machine_code.hpp"
 #include "engine/audit.hpp"
-#include "engine/entries.hpp"
 #include "engine/interrupt.hpp"
+#include "engine/results.hpp"
 #include "race/race_result.hpp"
 #include "rank/ranking.hpp"
 
@@ -71,10 +71,10 @@ void ProblemRun::begin() {
   parts_.evaluator.begin_problem(work_.plan().problem, parts_.budget_s, parts_.log);
 }
 
-void ProblemRun::finish_uncompiled(std::vector<Entry> entries) {
-  for (Entry& entry : entries) {
-    parts_.log.add(entry, {});
-    finished_.push_back(std::move(entry));
+void ProblemRun::finish_uncompiled(std::vector<Result> results) {
+  for (Result& result : results) {
+    parts_.log.add(result, {});
+    finished_.push_back(std::move(result));
     parts_.observer.step();
   }
 }
@@ -98,7 +98,7 @@ std::set<CandidateId> ProblemRun::journaled_candidates(
   std::set<CandidateId> candidates;
   for (const JournalEvent& event : events) {
     for (CandidateId id; id.index < work_.candidates().size(); ++id.index) {
-      if (work_.at(id).entry.short_form == event.config) {
+      if (work_.at(id).result.short_form == event.config) {
         candidates.insert(id);
       }
     }
@@ -128,7 +128,7 @@ bool ProblemRun::fits(const JournalEvent& event) const {
   }
   return std::any_of(
       work_.candidates().begin(), work_.candidates().end(), [&](const Candidate& candidate) {
-        return candidate.entry.short_form == event.config && candidate.artifact != nullptr &&
+        return candidate.result.short_form == event.config && candidate.artifact != nullptr &&
                candidate.artifact->key == event.artifact_key &&
                same_launch(candidate.geometry, event.launch);
       });
@@ -209,10 +209,10 @@ void ProblemRun::ask_for_more() {
 
 /// Tells it of those with the same code, too.
 void ProblemRun::tell(CandidateId id, const Outcome& outcome) {
-  work_.source().observe(work_.at(id).entry.config, outcome);
+  work_.source().observe(work_.at(id).result.config, outcome);
   for (const auto& [repeat, first] : repeats_) {
     if (first == id) {
-      work_.source().observe(work_.at(repeat).entry.config, outcome);
+      work_.source().observe(work_.at(repeat).result.config, outcome);
     }
   }
 }
@@ -237,12 +237,12 @@ void ProblemRun::handle(const CompiledCandidate& ready) {
   ++handled_;
   add_code(ready);
   if (std::optional<Outcome> outcome = outcome_of(ready.id, *ready.result)) {
-    work_.at(ready.id).entry.outcome = *std::move(outcome);
-    const Entry& entry = work_.at(ready.id).entry;
-    const bool compiled_and_fits = entry.blocks_per_sm > 0;
-    tell(ready.id, entry.outcome);
+    work_.at(ready.id).result.outcome = *std::move(outcome);
+    const Result& result = work_.at(ready.id).result;
+    const bool compiled_and_fits = result.blocks_per_sm > 0;
+    tell(ready.id, result.outcome);
     finish_candidate(ready.id,
-                     compiled_and_fits && !std::holds_alternative<Serialized>(entry.outcome));
+                     compiled_and_fits && !std::holds_alternative<Serialized>(result.outcome));
   }
   if (!parts_.evaluator.tells_when_done(ready.id)) {
     parts_.observer.step();
@@ -257,7 +257,7 @@ std::optional<Outcome> ProblemRun::outcome_of(CandidateId id, const CompileResul
   }
   work_.finish_launch(id);
   if (auto unlaunchable =
-          add_artifact(*candidate.artifact, candidate.geometry, parts_.limits, candidate.entry)) {
+          add_artifact(*candidate.artifact, candidate.geometry, parts_.limits, candidate.result)) {
     return *std::move(unlaunchable);
   }
   if (auto serialized = find_serialization(candidate.artifact->facts)) {
@@ -266,15 +266,15 @@ std::optional<Outcome> ProblemRun::outcome_of(CandidateId id, const CompileResul
   if (resumed_.count(id) > 0) {
     return std::nullopt;
   }
-  if (auto recalled = parts_.log.recall(candidate.entry, candidate.geometry)) {
-    candidate.entry.reused = true;
+  if (auto recalled = parts_.log.recall(candidate.result, candidate.geometry)) {
+    candidate.result.reused = true;
     first_with_code_.try_emplace(code_of(candidate), id);
     return recalled;
   }
   if (repeats_code(id)) {
     return std::nullopt;
   }
-  return parts_.evaluator.admit(id, candidate.entry, kernel_of(candidate));
+  return parts_.evaluator.admit(id, candidate.result, kernel_of(candidate));
 }
 
 ProblemRun::CodeKey ProblemRun::code_of(const Candidate& candidate) {
@@ -288,18 +288,18 @@ bool ProblemRun::repeats_code(CandidateId id) {
   }
   repeats_.emplace_back(id, first->second);
   if (finished_candidates_.count(first->second) > 0) {
-    tell(id, work_.at(first->second).entry.outcome);
+    tell(id, work_.at(first->second).result.outcome);
   }
   return true;
 }
 
 CandidateKernel ProblemRun::kernel_of(const Candidate& candidate) const {
-  return {candidate.entry.short_form,
+  return {candidate.result.short_form,
           candidate.artifact,
           candidate.geometry,
           candidate.probe_geometry,
-          candidate.entry.config.family,
-          candidate.entry.config == work_.plan().kept_in_race,
+          candidate.result.config.family,
+          candidate.result.config == work_.plan().kept_in_race,
           true,
           candidate.small_geometry};
 }
@@ -308,24 +308,24 @@ CandidateKernel ProblemRun::kernel_of(const Candidate& candidate) const {
 
 void ProblemRun::finish_candidate(CandidateId id, bool evaluated) {
   Candidate& candidate = work_.at(id);
-  parts_.log.add(candidate.entry, {candidate.artifact.get(), candidate.geometry, evaluated});
-  finished_.push_back(candidate.entry);
+  parts_.log.add(candidate.result, {candidate.artifact.get(), candidate.geometry, evaluated});
+  finished_.push_back(candidate.result);
   finished_candidates_.insert(id);
 }
 
-/// Whether nothing of the entry's outcome but its place is of this run: each of its samples is
+/// Whether nothing of the result's outcome but its place is of this run: each of its samples is
 /// among those of the journal that the run goes on from, or it failed there.
-bool ProblemRun::is_journaled(const Entry& entry) const {
+bool ProblemRun::is_journaled(const Result& result) const {
   std::vector<double> known_us;
   for (const JournalEvent& event : journaled_) {
-    if (event.config == entry.short_form && event.kind == JournalEvent::Kind::failed) {
+    if (event.config == result.short_form && event.kind == JournalEvent::Kind::failed) {
       return true;
     }
-    if (event.config == entry.short_form && event.kind == JournalEvent::Kind::sample) {
+    if (event.config == result.short_form && event.kind == JournalEvent::Kind::sample) {
       known_us.push_back(event.us);
     }
   }
-  const auto* const measured = std::get_if<Measured>(&entry.outcome);
+  const auto* const measured = std::get_if<Measured>(&result.outcome);
   if (measured == nullptr || measured->timing.samples_us.empty()) {
     return false;
   }
@@ -337,14 +337,14 @@ bool ProblemRun::is_journaled(const Entry& entry) const {
 
 void ProblemRun::finish(bool complete) {
   Evaluation evaluation = parts_.evaluator.finish();
-  for (CandidateOutcome& result : evaluation.results) {
-    Entry& entry = work_.at(result.candidate).entry;
-    entry.outcome = std::move(result.outcome);
-    entry.rank = result.place;
-    entry.tie_group = result.tie_group;
-    entry.to_fastest = result.to_fastest;
-    entry.reused = is_journaled(entry);
-    finish_candidate(result.candidate, complete || !is_ranked(entry.outcome));
+  for (CandidateOutcome& ended : evaluation.results) {
+    Result& result = work_.at(ended.candidate).result;
+    result.outcome = std::move(ended.outcome);
+    result.rank = ended.place;
+    result.tie_group = ended.tie_group;
+    result.to_fastest = ended.to_fastest;
+    result.reused = is_journaled(result);
+    finish_candidate(ended.candidate, complete || !is_ranked(result.outcome));
   }
   finish_repeats(complete);
   report_.measuring = std::move(evaluation.summary);
@@ -360,22 +360,22 @@ void ProblemRun::finish(bool complete) {
 void ProblemRun::finish_repeats(bool complete) {
   for (const auto& [id, first] : repeats_) {
     if (finished_candidates_.count(first) > 0) {
-      Entry& entry = work_.at(id).entry;
-      const Entry& original = work_.at(first).entry;
-      entry.outcome = original.outcome;
-      entry.rank = original.rank;
-      entry.tie_group = original.tie_group;
-      entry.to_fastest = original.to_fastest;
-      entry.reused = original.reused;
-      entry.same_code_as = original.short_form;
-      finish_candidate(id, complete || !is_ranked(entry.outcome));
+      Result& result = work_.at(id).result;
+      const Result& original = work_.at(first).result;
+      result.outcome = original.outcome;
+      result.rank = original.rank;
+      result.tie_group = original.tie_group;
+      result.to_fastest = original.to_fastest;
+      result.reused = original.reused;
+      result.same_code_as = original.short_form;
+      finish_candidate(id, complete || !is_ranked(result.outcome));
     }
   }
 }
 
 void ProblemRun::rank() {
   const auto audited = std::stable_partition(finished_.begin(), finished_.end(),
-                                             [](const Entry& e) { return e.pruned_by.empty(); });
+                                             [](const Result& e) { return e.pruned_by.empty(); });
   report_.audited.assign(std::make_move_iterator(audited),
                          std::make_move_iterator(finished_.end()));
   finished_.erase(audited, finished_.end());

@@ -47,7 +47,7 @@ class ProblemRun {
   [[nodiscard]] ProblemReport header() const;
   [[nodiscard]] bool take_recalled();
   void begin();
-  void finish_uncompiled(std::vector<Entry> entries);
+  void finish_uncompiled(std::vector<Result> results);
   [[nodiscard]] bool go_on();
   [[nodiscard]] bool collect(const std::set<CandidateId>& candidates);
   [[nodiscard]] std::set<CandidateId> journaled_candidates(
@@ -68,7 +68,7 @@ class ProblemRun {
   [[nodiscard]] bool repeats_code(CandidateId id);
   [[nodiscard]] CandidateKernel kernel_of(const Candidate& candidate) const;
   void finish_candidate(CandidateId id, bool evaluated);
-  [[nodiscard]] bool is_journaled(const Entry& entry) const;
+  [[nodiscard]] bool is_journaled(const Result& result) const;
   void finish(bool complete);
   void finish_repeats(bool complete);
   void rank();
@@ -85,7 +85,7 @@ class ProblemRun {
   std::vector<std::pair<CandidateId, CandidateId>>
       repeats_;  ///< a candidate, and the one with the same code
   std::set<CandidateId> finished_candidates_;
-  std::vector<Entry> finished_;
+  std::vector<Result> finished_;
   ProblemReport report_;
 };
 

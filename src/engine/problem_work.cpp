@@ -21,19 +21,19 @@ std::vector<CandidateId> ProblemWork::ask(std::size_t most) {
       asked.push_back({candidates_.size()});
       candidates_.push_back(std::move(*candidate));
     } else {
-      Entry& entry = obstacles_.emplace_back(std::get<Entry>(std::move(made)));
-      source_->observe(proposal.config, entry.outcome);
+      Result& result = obstacles_.emplace_back(std::get<Result>(std::move(made)));
+      source_->observe(proposal.config, result.outcome);
     }
   }
   return asked;
 }
 
-std::vector<Entry> ProblemWork::pruned() const {
-  std::vector<Entry> entries;
+std::vector<Result> ProblemWork::pruned() const {
+  std::vector<Result> results;
   for (const PrunedConfig& pruned : plan_.pruned_here) {
-    entries.push_back(maker_->make_pruned(pruned));
+    results.push_back(maker_->make_pruned(pruned));
   }
-  return entries;
+  return results;
 }
 
 }  // namespace fatune

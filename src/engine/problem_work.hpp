@@ -29,11 +29,11 @@ class ProblemWork {
   [[nodiscard]] CandidateSource& source() noexcept { return *source_; }
   [[nodiscard]] Candidate& at(CandidateId id) { return candidates_.at(id.index); }
   [[nodiscard]] const std::vector<Candidate>& candidates() const noexcept { return candidates_; }
-  /// The entries of the plan's configurations that rules drop on this problem.
-  [[nodiscard]] std::vector<Entry> pruned() const;
-  [[nodiscard]] const std::vector<Entry>& obstacles() const noexcept { return obstacles_; }
+  /// The results of the plan's configurations that rules drop on this problem.
+  [[nodiscard]] std::vector<Result> pruned() const;
+  [[nodiscard]] const std::vector<Result>& obstacles() const noexcept { return obstacles_; }
   /// Those that were not taken before.
-  [[nodiscard]] std::vector<Entry> take_obstacles() { return std::exchange(obstacles_, {}); }
+  [[nodiscard]] std::vector<Result> take_obstacles() { return std::exchange(obstacles_, {}); }
   [[nodiscard]] CompileRequest request(CandidateId id) const {
     return maker_->request(candidates_.at(id.index));
   }
@@ -45,7 +45,7 @@ class ProblemWork {
   std::unique_ptr<CandidateMaker> maker_;  ///< the source refers to it
   std::unique_ptr<CandidateSource> source_;
   std::vector<Candidate> candidates_;  ///< as proposed: likely winners first
-  std::vector<Entry> obstacles_;       ///< nothing is compiled for them: the outcome is known
+  std::vector<Result> obstacles_;      ///< nothing is compiled for them: the outcome is known
 };
 
 }  // namespace fatune

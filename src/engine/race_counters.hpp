@@ -18,7 +18,7 @@ class RaceCounters {
   /// must outlive it.
   RaceCounters(Measurer& measurer, Arch arch, int most);
 
-  /// The number of entries of a problem's ranking to count; 0 once it is known that counters cannot
+  /// The number of results of a problem's ranking to count; 0 once it is known that counters cannot
   /// be read.
   [[nodiscard]] int most() const noexcept { return problem_.empty() ? most_ : 0; }
   /// Why counters cannot be read at all; empty as long as they can.

@@ -34,7 +34,7 @@ class RunLog {
   /// Whether an interrupted run of the same plan had begun the problem on this GPU. From any
   /// thread, before the first begin_problem().
   [[nodiscard]] virtual bool has_begun(const Problem& /*problem*/, int /*run*/) { return false; }
-  /// Before anything else of the problem; `header` has no entries.
+  /// Before anything else of the problem; `header` has no results.
   virtual void begin_problem(const ProblemReport& /*header*/) {}
   /// The whole ranked report of the problem begun, when an interrupted run of the same plan has
   /// finished it. It is then kept for this run too: no other call for the problem may follow.
@@ -46,13 +46,13 @@ class RunLog {
   virtual void drop_journal() {}
   /// The race has been told this. After take_over_journal(), if that was called.
   virtual void journal(const JournalEvent& /*event*/) {}
-  /// An earlier outcome that replaces an evaluation of the entry.
-  [[nodiscard]] virtual std::optional<Outcome> recall(const Entry& /*entry*/,
+  /// An earlier outcome that replaces an evaluation of the result.
+  [[nodiscard]] virtual std::optional<Outcome> recall(const Result& /*result*/,
                                                       const LaunchGeometry& /*launch*/) {
     return std::nullopt;
   }
-  /// The entry has its outcome. After recall() for the same entry, if that was called.
-  virtual void add(const Entry& /*entry*/, const CandidateRecord& /*record*/) {}
+  /// The result has its outcome. After recall() for the same result, if that was called.
+  virtual void add(const Result& /*result*/, const CandidateRecord& /*record*/) {}
   /// The problem is ranked. `finished`: nothing of it is missing; a run that was interrupted within
   /// it is not.
   virtual void end_problem(const ProblemReport& /*report*/, bool /*finished*/) {}

@@ -15,28 +15,28 @@
 namespace fatune {
 namespace {
 
-/// Counts the work of one entry.
+/// Counts the work of one result.
 class WorkCount {
  public:
   WorkCount(const Family& family, const Problem& problem, const DeviceLimits& limits)
       : family_(family), problem_(problem), limits_(limits) {}
 
-  [[nodiscard]] KernelWork of(const Entry& entry, const LaunchGeometry& geometry) const {
+  [[nodiscard]] KernelWork of(const Result& result, const LaunchGeometry& geometry) const {
     const auto& grid = geometry.grid;
     const auto heads = static_cast<double>(problem_.batch * problem_.heads);
     KernelWork work;
     work.blocks = grid[0] * grid[1] * grid[2];
-    work.threads_per_block = entry.threads_per_block;
-    work.blocks_per_sm = entry.blocks_per_sm;
-    work.tensor_flop = quantity_or(entry.config, "tensor_flop", literature_flop(problem_));
+    work.threads_per_block = result.threads_per_block;
+    work.blocks_per_sm = result.blocks_per_sm;
+    work.tensor_flop = quantity_or(result.config, "tensor_flop", literature_flop(problem_));
     work.warpgroup_flop =
-        std::min(work.tensor_flop, quantity_or(entry.config, "warpgroup_flop", 0.0));
-    work.exponentials = quantity_or(entry.config, "exponentials", heads * visible_pairs(problem_));
-    work.smem_traffic_bytes = quantity_or(entry.config, "smem_traffic_bytes", 0.0);
+        std::min(work.tensor_flop, quantity_or(result.config, "warpgroup_flop", 0.0));
+    work.exponentials = quantity_or(result.config, "exponentials", heads * visible_pairs(problem_));
+    work.smem_traffic_bytes = quantity_or(result.config, "smem_traffic_bytes", 0.0);
     for (const TensorRole role : kTensorRoles) {
       work.device_memory_bytes += static_cast<double>(tensor_bytes(problem_, role));
     }
-    work.spill_bytes = spill_bytes(entry, heads, static_cast<double>(work.blocks));
+    work.spill_bytes = spill_bytes(result, heads, static_cast<double>(work.blocks));
     return work;
   }
 
@@ -45,11 +45,11 @@ class WorkCount {
     return find_quantity(family_, config, problem_, limits_, name).value_or(otherwise);
   }
 
-  [[nodiscard]] double spill_bytes(const Entry& entry, double heads, double blocks) const {
-    const double kv_steps = heads * quantity_or(entry.config, "kv_steps", blocks / heads);
-    const ResourceFacts facts = entry.facts.value_or(ResourceFacts{});
+  [[nodiscard]] double spill_bytes(const Result& result, double heads, double blocks) const {
+    const double kv_steps = heads * quantity_or(result.config, "kv_steps", blocks / heads);
+    const ResourceFacts facts = result.facts.value_or(ResourceFacts{});
     const auto bytes = static_cast<double>(facts.spill_load_bytes + facts.spill_store_bytes);
-    return bytes * entry.threads_per_block * kv_steps;
+    return bytes * result.threads_per_block * kv_steps;
   }
 
   const Family& family_;
@@ -83,25 +83,25 @@ LaunchGeometry spread_launch(const Family& family, const Config& config, const P
   return spread;
 }
 
-Estimated estimate_entry(const Family& family, const Entry& entry, const LaunchGeometry& geometry,
-                         const Problem& problem, const DeviceLimits& limits,
-                         const std::optional<CountedWork>& counted) {
-  const LaunchGeometry spread = spread_launch(family, entry.config, problem, limits, geometry);
-  KernelWork work = WorkCount(family, problem, limits).of(entry, spread);
+Estimated estimate_result(const Family& family, const Result& result,
+                          const LaunchGeometry& geometry, const Problem& problem,
+                          const DeviceLimits& limits, const std::optional<CountedWork>& counted) {
+  const LaunchGeometry spread = spread_launch(family, result.config, problem, limits, geometry);
+  KernelWork work = WorkCount(family, problem, limits).of(result, spread);
   work.counted = counted;
   return estimate(work, limits);
 }
 
-double guess_us(const Family& family, const Entry& entry, const LaunchGeometry& geometry,
+double guess_us(const Family& family, const Result& result, const LaunchGeometry& geometry,
                 const Problem& problem, const DeviceLimits& limits) {
   constexpr int kTypicalRegisters = 160;
   const auto& block = geometry.block;
-  Entry guessed = entry;
+  Result guessed = result;
   guessed.threads_per_block = static_cast<int>(block[0] * block[1] * block[2]);
   guessed.blocks_per_sm =
       std::max(1, blocks_per_sm(limits, guessed.threads_per_block, kTypicalRegisters,
                                 geometry.dynamic_smem_bytes));
-  return estimate_entry(family, guessed, geometry, problem, limits).estimate_us;
+  return estimate_result(family, guessed, geometry, problem, limits).estimate_us;
 }
 
 }  // namespace fatune

@@ -18,16 +18,16 @@ namespace fatune {
                                            const Problem& problem, const DeviceLimits& limits,
                                            const LaunchGeometry& launch);
 
-/// A time for an entry that nothing has run, from what was counted or, without that, from the
+/// A time for an result that nothing has run, from what was counted or, without that, from the
 /// family's quantities, and from what is known of its machine code (docs/estimate.md).
 /// Precondition: a block fits an SM.
-[[nodiscard]] Estimated estimate_entry(const Family& family, const Entry& entry,
-                                       const LaunchGeometry& geometry, const Problem& problem,
-                                       const DeviceLimits& limits,
-                                       const std::optional<CountedWork>& counted = std::nullopt);
+[[nodiscard]] Estimated estimate_result(const Family& family, const Result& result,
+                                        const LaunchGeometry& geometry, const Problem& problem,
+                                        const DeviceLimits& limits,
+                                        const std::optional<CountedWork>& counted = std::nullopt);
 
 /// An estimate before compilation, in microseconds, which is good only for ordering.
-[[nodiscard]] double guess_us(const Family& family, const Entry& entry,
+[[nodiscard]] double guess_us(const Family& family, const Result& result,
                               const LaunchGeometry& geometry, const Problem& problem,
                               const DeviceLimits& limits);
 

@@ -7,7 +7,7 @@
 namespace fatune {
 namespace {
 
-double behind_percent(const Entry& winner, const Entry& fastest) {
+double behind_percent(const Result& winner, const Result& fastest) {
   return 100.0 * (ranked_us(winner.outcome) / ranked_us(fastest.outcome) - 1.0);
 }
 
@@ -17,37 +17,39 @@ bool is_narrow(double low, double middle, double high, const VerdictPolicy& poli
 }
 
 /// Too few samples give an interval of less confidence.
-const Timing* timing_of(const Entry& entry, const VerdictPolicy& policy) {
-  const auto* measured = std::get_if<Measured>(&entry.outcome);
+const Timing* timing_of(const Result& result, const VerdictPolicy& policy) {
+  const auto* measured = std::get_if<Measured>(&result.outcome);
   return measured != nullptr && measured->timing.confidence >= policy.confidence ? &measured->timing
                                                                                  : nullptr;
 }
 
 /// By pairs, in which drift cancels, or by both medians, where noise is what counts.
-bool is_compared(const Entry& entry, const Entry& fastest, const VerdictPolicy& policy) {
-  const Timing* timing = timing_of(entry, policy);
+bool is_compared(const Result& result, const Result& fastest, const VerdictPolicy& policy) {
+  const Timing* timing = timing_of(result, policy);
   const Timing* least = timing_of(fastest, policy);
   if (timing == nullptr || least == nullptr) {
     return false;
   }
-  if (entry.to_fastest && is_narrow(entry.to_fastest->low, 1.0, entry.to_fastest->high, policy)) {
+  if (result.to_fastest &&
+      is_narrow(result.to_fastest->low, 1.0, result.to_fastest->high, policy)) {
     return true;
   }
   return is_narrow(timing->median_low_us, timing->median_us, timing->median_high_us, policy) &&
          is_narrow(least->median_low_us, least->median_us, least->median_high_us, policy);
 }
 
-/// An entry that ties with the fastest could itself be the fastest.
-bool leads_clearly(const std::vector<Entry>& ranking, const VerdictPolicy& policy) {
-  const Entry& fastest = ranking.front();
-  return std::all_of(ranking.begin(), ranking.end(), [&](const Entry& entry) {
-    const bool alone = &entry == &fastest;
-    return alone ? timing_of(entry, policy) != nullptr
-                 : entry.tie_group != fastest.tie_group || is_compared(entry, fastest, policy);
+/// An result that ties with the fastest could itself be the fastest.
+bool leads_clearly(const std::vector<Result>& ranking, const VerdictPolicy& policy) {
+  const Result& fastest = ranking.front();
+  return std::all_of(ranking.begin(), ranking.end(), [&](const Result& result) {
+    const bool alone = &result == &fastest;
+    return alone ? timing_of(result, policy) != nullptr
+                 : result.tie_group != fastest.tie_group || is_compared(result, fastest, policy);
   });
 }
 
-bool is_known(const Entry& winner, const std::vector<Entry>& ranking, const VerdictPolicy& policy) {
+bool is_known(const Result& winner, const std::vector<Result>& ranking,
+              const VerdictPolicy& policy) {
   return &winner == &ranking.front() ? leads_clearly(ranking, policy)
                                      : is_compared(winner, ranking.front(), policy);
 }
@@ -56,9 +58,9 @@ bool has_all_outcomes(const ProblemReport& report, const VerdictPolicy& policy) 
   return count_candidates(report) >= policy.candidates;
 }
 
-WinnerDoubt doubt_of(const ProblemReport& report, const Entry& winner,
+WinnerDoubt doubt_of(const ProblemReport& report, const Result& winner,
                      const VerdictPolicy& policy) {
-  const Entry& fastest = report.ranking.front();
+  const Result& fastest = report.ranking.front();
   if (!has_all_outcomes(report, policy)) {
     return WinnerDoubt::stopped;
   }
@@ -68,12 +70,12 @@ WinnerDoubt doubt_of(const ProblemReport& report, const Entry& winner,
   return is_known(winner, report.ranking, policy) ? WinnerDoubt::none : WinnerDoubt::wide_interval;
 }
 
-bool is_beaten(const Entry& winner, const Entry& fastest, const VerdictPolicy& policy) {
+bool is_beaten(const Result& winner, const Result& fastest, const VerdictPolicy& policy) {
   return winner.tie_group != fastest.tie_group &&
          behind_percent(winner, fastest) > policy.tolerance_percent;
 }
 
-void judge_ranked(const ProblemReport& report, const Entry& winner, const VerdictPolicy& policy,
+void judge_ranked(const ProblemReport& report, const Result& winner, const VerdictPolicy& policy,
                   WinnerCheck& check) {
   check.winner_us = ranked_us(winner.outcome);
   const bool beaten = is_beaten(winner, report.ranking.front(), policy);
@@ -91,9 +93,9 @@ void judge_winner(const ProblemReport& report, const Config& winner, const Verdi
     check.fastest = report.ranking.front().short_form;
     check.fastest_us = ranked_us(report.ranking.front().outcome);
   }
-  if (const Entry* ranked = find_entry(report.ranking, winner)) {
+  if (const Result* ranked = find_result(report.ranking, winner)) {
     judge_ranked(report, *ranked, policy, check);
-  } else if (const Entry* failed = find_entry(report.failures, winner)) {
+  } else if (const Result* failed = find_result(report.failures, winner)) {
     check.verdict = WinnerVerdict::failed;
     check.doubt = WinnerDoubt::none;
     check.failure = outcome_summary(failed->outcome);

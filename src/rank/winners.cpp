@@ -8,7 +8,7 @@
 namespace fatune {
 namespace {
 
-double slowdown(const Entry& slower, const Entry& faster) {
+double slowdown(const Result& slower, const Result& faster) {
   const double faster_us = ranked_us(faster.outcome);
   return faster_us > 0.0 ? std::max(1.0, ranked_us(slower.outcome) / faster_us) : 1.0;
 }
@@ -22,12 +22,12 @@ ProblemWinner winner_of(const ProblemReport& report) {
   if (report.ranking.empty()) {
     return winner;
   }
-  const Entry& first = report.ranking.front();
+  const Result& first = report.ranking.front();
   winner.config = first.short_form;
   winner.family = first.config.family;
   winner.time_us = ranked_us(first.outcome);
   if (report.ranking.size() > 1) {
-    const Entry& second = report.ranking[1];
+    const Result& second = report.ranking[1];
     winner.lead_percent = as_percent(slowdown(second, first));
     winner.tied = first.tie_group == second.tie_group;
   }
@@ -36,14 +36,14 @@ ProblemWinner winner_of(const ProblemReport& report) {
 
 /// How one configuration does on the problems on which it is ranked.
 struct Record {
-  const Entry* entry = nullptr;
+  const Result* result = nullptr;
   std::size_t problems = 0;
   double log_slowdowns = 0.0;  ///< their sum
   double worst = 0.0;
   Problem worst_problem;
 
-  void add(const Entry& ranked, double slowdown, const Problem& problem) {
-    entry = &ranked;
+  void add(const Result& ranked, double slowdown, const Problem& problem) {
+    result = &ranked;
     ++problems;
     log_slowdowns += std::log(slowdown);
     if (slowdown > worst) {
@@ -57,8 +57,9 @@ using Records = std::map<Config, Record>;
 Records records_of(const std::vector<const ProblemReport*>& reports) {
   Records records;
   for (const ProblemReport* report : reports) {
-    for (const Entry& entry : report->ranking) {
-      records[entry.config].add(entry, slowdown(entry, report->ranking.front()), report->problem);
+    for (const Result& result : report->ranking) {
+      records[result.config].add(result, slowdown(result, report->ranking.front()),
+                                 report->problem);
     }
   }
   return records;
@@ -86,8 +87,8 @@ CommonChoice choice_for(const std::vector<const ProblemReport*>& reports) {
   const Records records = records_of(reports);
   if (const Record* const best = best_on_all(records, reports.size())) {
     const double mean = best->log_slowdowns / static_cast<double>(reports.size());
-    choice.config = best->entry->short_form;
-    choice.family = best->entry->config.family;
+    choice.config = best->result->short_form;
+    choice.family = best->result->config.family;
     choice.mean_regret_percent = as_percent(std::exp(mean));
     choice.worst_regret_percent = as_percent(best->worst);
     choice.worst_problem = best->worst_problem;

@@ -406,7 +406,7 @@ void visit_members(Self& self, Visit&& visit) {
 }
 
 /// All but the interval to the fastest one, which is of the race that has just ended.
-template <Is<Entry> Self, typename Visit>
+template <Is<Result> Self, typename Visit>
 void visit_members(Self& self, Visit&& visit) {
   auto& [config, short_form, kernel_name, parameters, facts, dynamic_smem_bytes, threads_per_block,
          blocks_per_sm, compile_ms, from_cache, artifact_key, total_flop, outcome, reused,
@@ -432,7 +432,7 @@ void visit_members(Self& self, Visit&& visit) {
   visit("relative_percent", relative_percent);
 }
 
-/// What a report says besides which problem it is of and its entries, which are records themselves.
+/// What a report says besides which problem it is of and its results, which are records themselves.
 template <Is<ProblemReport> Self, typename Visit>
 void visit_members(Self& self, Visit&& visit) {
   auto& [problem, run, ranking, failures, pruned, invalid, device_uuid, measuring, conditions,

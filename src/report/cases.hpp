@@ -17,7 +17,7 @@ struct CaseResult {
   std::string variant;
   Problem problem;
   std::size_t candidates = 0;     ///< configurations that were tried
-  std::optional<Entry> best;      ///< absent: none has a time
+  std::optional<Result> best;     ///< absent: none has a time
   std::string detail;             ///< why it has no time; empty: it has one
   std::vector<NamedValue> shown;  ///< of the best: parameters and quantities asked for
 

@@ -10,16 +10,16 @@ double busy_percent(const RunReport& report) {
   return available_s > 0.0 ? 100.0 * report.busy_s / available_s : 0.0;
 }
 
-const Entry* find_entry(const std::vector<Entry>& entries, const Config& config) {
-  const auto found = std::find_if(entries.begin(), entries.end(),
-                                  [&](const Entry& entry) { return entry.config == config; });
-  return found == entries.end() ? nullptr : &*found;
+const Result* find_result(const std::vector<Result>& results, const Config& config) {
+  const auto found = std::find_if(results.begin(), results.end(),
+                                  [&](const Result& result) { return result.config == config; });
+  return found == results.end() ? nullptr : &*found;
 }
 
 std::size_t count_failed(const ProblemReport& report) {
   return static_cast<std::size_t>(std::count_if(
       report.failures.begin(), report.failures.end(),
-      [](const Entry& entry) { return !std::holds_alternative<Pruned>(entry.outcome); }));
+      [](const Result& result) { return !std::holds_alternative<Pruned>(result.outcome); }));
 }
 
 std::size_t count_candidates(const ProblemReport& report) {

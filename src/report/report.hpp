@@ -19,7 +19,7 @@
 namespace fatune {
 
 /// One configuration on one problem, with everything known about it.
-struct Entry {
+struct Result {
   Config config;
   std::string short_form;
   std::string kernel_name;  ///< as a profiler prints it; empty where the family has no such form
@@ -41,7 +41,7 @@ struct Entry {
 
   // Filled by rank/.
   int rank = 0;       ///< 1 is best; 0: not ranked
-  int tie_group = 0;  ///< entries with the same number cannot be told apart from its first
+  int tie_group = 0;  ///< results with the same number cannot be told apart from its first
   double relative_percent = 0.0;  ///< 100 * baseline / this; the baseline is the best unless chosen
   /// The interval of the median ratio of its time to the fastest one's, in pairs that a race took
   /// one after the other. Absent: it is the fastest, there are too few pairs, or the report is a
@@ -50,7 +50,7 @@ struct Entry {
 };
 
 /// That of a configuration; null when there is none.
-[[nodiscard]] const Entry* find_entry(const std::vector<Entry>& entries, const Config& config);
+[[nodiscard]] const Result* find_result(const std::vector<Result>& results, const Config& config);
 
 /// How the samples of a problem were taken (docs/racing.md).
 struct MeasuringSummary {
@@ -91,17 +91,17 @@ struct RuleAudit {
 
 struct ProblemReport {
   Problem problem;
-  int run = 1;                  ///< which repetition of the whole measurement this is, from 1
-  std::vector<Entry> ranking;   ///< best first; measured or estimated, nothing else
-  std::vector<Entry> failures;  ///< what has no rank: compiled, tried, or pruned on this problem
-  std::int64_t pruned = 0;      ///< how many the space's rules dropped, those in `failures` too
-  std::int64_t invalid = 0;     ///< how many the family cannot build
-  std::string device_uuid;      ///< of the GPU that measured it; empty: none
+  int run = 1;                   ///< which repetition of the whole measurement this is, from 1
+  std::vector<Result> ranking;   ///< best first; measured or estimated, nothing else
+  std::vector<Result> failures;  ///< what has no rank: compiled, tried, or pruned on this problem
+  std::int64_t pruned = 0;       ///< how many the space's rules dropped, those in `failures` too
+  std::int64_t invalid = 0;      ///< how many the family cannot build
+  std::string device_uuid;       ///< of the GPU that measured it; empty: none
   std::optional<MeasuringSummary> measuring;
   std::optional<GpuConditions> conditions;  ///< absent: NVML told nothing
   /// How fast its GPU multiplied dense matrices of the problem's type at most a few seconds before.
   std::optional<MatmulRate> matmul;
-  std::vector<Entry> audited;  ///< pruned ones that were tried; not in the ranking
+  std::vector<Result> audited;  ///< pruned ones that were tried; not in the ranking
   std::vector<RuleAudit> audit;
 };
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "store/stored_entry.hpp"
+#include "store/stored_result.hpp"
 
 namespace fatune {
 

@@ -11,7 +11,7 @@
 #include "core/error.hpp"
 #include "store/digest.hpp"
 #include "store/earlier_runs.hpp"
-#include "store/stored_entry.hpp"
+#include "store/stored_result.hpp"
 
 namespace fatune {
 namespace {

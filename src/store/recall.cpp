@@ -5,7 +5,7 @@
 #include "core/error.hpp"
 #include "store/earlier_runs.hpp"
 #include "store/seal.hpp"
-#include "store/stored_entry.hpp"
+#include "store/stored_result.hpp"
 
 namespace fatune {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 /// An outcome with its samples, of the candidate, not itself repeated, of another run. Parameters:
 /// ?1 is the run under way, ?2 the plan.
 constexpr const char* kOfCandidate =
-    "SELECT o.id, o.entry, o.run_problem FROM outcomes o "
+    "SELECT o.id, o.result, o.run_problem FROM outcomes o "
     "JOIN run_problems rp ON rp.id = o.run_problem JOIN runs r ON r.id = rp.run "
     "WHERE r.id <> ?1 AND r.conditions = ?3 AND rp.problem = ?4 AND rp.repetition = ?5 "
     "AND o.artifact_key = ?6 AND o.launch = ?7 AND o.tried = 1 AND o.source IS NULL AND ";
@@ -57,7 +57,7 @@ std::optional<Recalled> latest(Database& database, const RunIdentity& identity,
   const std::int64_t id = found.integer(0);
   return readable(database, [&] {
     check_outcome_seal(database, id);
-    return Recalled{load_entry(database, found.text(1), id).outcome, id};
+    return Recalled{load_result(database, found.text(1), id).outcome, id};
   });
 }
 

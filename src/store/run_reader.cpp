@@ -6,7 +6,7 @@
 #include "attention/flop.hpp"
 #include "core/error.hpp"
 #include "store/seal.hpp"
-#include "store/stored_entry.hpp"
+#include "store/stored_result.hpp"
 
 namespace fatune {
 namespace {
@@ -27,24 +27,24 @@ std::optional<StoredRun> load_header(Database& database, std::int64_t run_id) {
   return run;
 }
 
-std::vector<Entry>& list_for(const Entry& entry, StoredProblem& problem) {
-  const bool audited = !entry.pruned_by.empty();
-  const bool failed = problem.ranked && entry.rank == 0;
+std::vector<Result>& list_for(const Result& result, StoredProblem& problem) {
+  const bool audited = !result.pruned_by.empty();
+  const bool failed = problem.ranked && result.rank == 0;
   return audited  ? problem.report.audited
          : failed ? problem.report.failures
                   : problem.report.ranking;
 }
 
-void load_entries(Database& database, StoredProblem& problem) {
+void load_results(Database& database, StoredProblem& problem) {
   Statement rows = database.prepare(
-      "SELECT id, entry, source FROM outcomes WHERE run_problem = ? ORDER BY place, id");
+      "SELECT id, result, source FROM outcomes WHERE run_problem = ? ORDER BY place, id");
   rows.bind(problem.id);
   while (rows.step()) {
     const bool repeated = !rows.is_null(2);
     check_outcome_seal(database, rows.integer(0));
-    Entry entry = load_entry(database, rows.text(1), rows.integer(repeated ? 2 : 0));
-    entry.reused = entry.reused || repeated;
-    list_for(entry, problem).push_back(std::move(entry));
+    Result result = load_result(database, rows.text(1), rows.integer(repeated ? 2 : 0));
+    result.reused = result.reused || repeated;
+    list_for(result, problem).push_back(std::move(result));
   }
 }
 
@@ -64,13 +64,13 @@ double flop_per_us(const RunBest& best) { return literature_flop(best.problem) /
 RunBest read_best(Database& database, std::int64_t outcome) {
   check_outcome_seal(database, outcome);
   Statement row = database.prepare(
-      "SELECT rp.problem, o.entry, o.time_us FROM outcomes o "
+      "SELECT rp.problem, o.result, o.time_us FROM outcomes o "
       "JOIN run_problems rp ON rp.id = o.run_problem WHERE o.id = ?");
   row.bind(outcome);
   if (!row.step()) {
     database.fail_damaged("an outcome is gone");
   }
-  return {read_column<Problem>(row, 0), read_column<Entry>(row, 1).short_form, row.real(2)};
+  return {read_column<Problem>(row, 0), read_column<Result>(row, 1).short_form, row.real(2)};
 }
 
 /// The fastest of a problem that no audit tried.
@@ -174,7 +174,7 @@ StoredProblem load_problem(Database& database, std::int64_t run_problem) {
   StoredProblem problem{run_problem, read_column<ProblemReport>(row, 3), row.flag(2)};
   problem.report.problem = read_column<Problem>(row, 0);
   problem.report.run = row.small_integer(1);
-  load_entries(database, problem);
+  load_results(database, problem);
   return problem;
 }
 

@@ -15,7 +15,7 @@ struct StoredProblem {
   std::int64_t id = 0;  ///< row in run_problems
   ProblemReport report;
   bool ranked =
-      false;  ///< false: the run was killed within it; all entries are in `ranking` as found
+      false;  ///< false: the run was killed within it; all results are in `ranking` as found
 };
 
 struct StoredRun {

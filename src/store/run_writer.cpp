@@ -2,7 +2,7 @@
 
 #include "store/insert.hpp"
 #include "store/seal.hpp"
-#include "store/stored_entry.hpp"
+#include "store/stored_result.hpp"
 
 namespace fatune {
 namespace {
@@ -19,8 +19,8 @@ std::optional<double> time_of(const Outcome& outcome) {
   return is_ranked(outcome) ? std::optional(ranked_us(outcome)) : std::nullopt;
 }
 
-std::optional<std::string> artifact_key_of(const Entry& entry) {
-  return entry.facts ? std::optional(entry.artifact_key) : std::nullopt;
+std::optional<std::string> artifact_key_of(const Result& result) {
+  return result.facts ? std::optional(result.artifact_key) : std::nullopt;
 }
 
 }  // namespace
@@ -44,32 +44,32 @@ void RunWriter::begin_problem(const ProblemReport& problem) {
   transaction.commit();
 }
 
-void RunWriter::add(const Entry& entry, const OutcomeOrigin& origin) {
+void RunWriter::add(const Result& result, const OutcomeOrigin& origin) {
   Transaction transaction(database_);
   const std::int64_t id =
       insert(database_, "outcomes", Column{"run_problem", problem_id_},
-             Column{"source", origin.source}, Column{"artifact_key", artifact_key_of(entry)},
+             Column{"source", origin.source}, Column{"artifact_key", artifact_key_of(result)},
              Column{"launch", launch_column(origin.launch)}, Column{"tried", origin.tried},
-             Column{"kind", std::string(outcome_name(entry.outcome))},
-             Column{"time_us", time_of(entry.outcome)}, Column{"audited", !entry.pruned_by.empty()},
-             Column{"code_hash", origin.code_hash},
-             Column{"source_hash", source_hashes_.at(entry.config.family)},
-             Column{"entry", entry_column(entry)});
+             Column{"kind", std::string(outcome_name(result.outcome))},
+             Column{"time_us", time_of(result.outcome)},
+             Column{"audited", !result.pruned_by.empty()}, Column{"code_hash", origin.code_hash},
+             Column{"source_hash", source_hashes_.at(result.config.family)},
+             Column{"result", result_column(result)});
   if (!origin.source) {
-    save_samples(database_, id, samples_of(entry));
+    save_samples(database_, id, samples_of(result));
   }
   seal_outcome(database_, id);
   transaction.commit();
-  outcomes_[column_text(entry.config)] = id;
+  outcomes_[column_text(result.config)] = id;
 }
 
-void RunWriter::place(const std::vector<Entry>& entries) {
-  Statement update = database_.prepare("UPDATE outcomes SET place = ?, entry = ? WHERE id = ?");
+void RunWriter::place(const std::vector<Result>& results) {
+  Statement update = database_.prepare("UPDATE outcomes SET place = ?, result = ? WHERE id = ?");
   int place = 0;
-  for (const Entry& entry : entries) {
+  for (const Result& result : results) {
     ++place;
-    if (const auto found = outcomes_.find(column_text(entry.config)); found != outcomes_.end()) {
-      update.bind(place, entry_column(entry), found->second).run();
+    if (const auto found = outcomes_.find(column_text(result.config)); found != outcomes_.end()) {
+      update.bind(place, result_column(result), found->second).run();
       seal_outcome(database_, found->second);
     }
   }
@@ -89,7 +89,7 @@ void RunWriter::end_problem(const ProblemReport& problem, bool finished) {
 
 void RunWriter::repeat_outcomes(std::int64_t source) {
   constexpr const char* kSame =
-      "artifact_key, launch, tried, kind, time_us, audited, code_hash, source_hash, place, entry";
+      "artifact_key, launch, tried, kind, time_us, audited, code_hash, source_hash, place, result";
   database_
       .prepare(fmt::format("INSERT INTO outcomes (run_problem, source, {0}) SELECT ?, "
                            "coalesce(source, id), {0} FROM outcomes WHERE run_problem = ? "

@@ -27,7 +27,7 @@ struct NewRun {
   bool anew = false;  ///< what earlier unfinished runs of the plan left does not count any more
 };
 
-/// How an outcome came about, beyond what the entry says.
+/// How an outcome came about, beyond what the result says.
 struct OutcomeOrigin {
   std::string code_hash;  ///< of the machine code; unused without facts
   LaunchGeometry launch;
@@ -44,8 +44,8 @@ class RunWriter {
 
   /// The problem that add() is for from now on; its lists are not looked at.
   void begin_problem(const ProblemReport& problem);
-  /// Precondition: the entry is the problem's, and has no rank yet.
-  void add(const Entry& entry, const OutcomeOrigin& origin);
+  /// Precondition: the result is the problem's, and has no rank yet.
+  void add(const Result& result, const OutcomeOrigin& origin);
   /// Adds rank and order to what was added, and what the report says of the whole problem.
   /// `finished`: nothing of it is missing, so that a later run may take it whole.
   void end_problem(const ProblemReport& problem, bool finished);
@@ -58,7 +58,7 @@ class RunWriter {
   [[nodiscard]] std::int64_t run_problem() const { return problem_id_; }  ///< under way
 
  private:
-  void place(const std::vector<Entry>& entries);
+  void place(const std::vector<Result>& results);
   void repeat_outcomes(std::int64_t source);
 
   Database& database_;

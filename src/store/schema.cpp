@@ -153,7 +153,7 @@ constexpr std::string_view kVersion3 = R"sql(
 ALTER TABLE run_problems ADD COLUMN problem_details TEXT NOT NULL DEFAULT '';
 )sql";
 
-/// Entries, reports and headers become records, so that a new member of theirs needs no column.
+/// Results, reports and headers become records, so that a new member of theirs needs no column.
 constexpr std::string_view kVersion4 = R"sql(
 CREATE TABLE runs_4 (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -189,7 +189,7 @@ CREATE TABLE outcomes_4 (
   code_hash TEXT NOT NULL,
   source_hash TEXT NOT NULL,
   seal TEXT,
-  entry TEXT NOT NULL
+  result TEXT NOT NULL
 );
 )sql";
 

@@ -10,7 +10,7 @@
 #include "store/insert.hpp"
 #include "store/journal.hpp"
 #include "store/seal.hpp"
-#include "store/stored_entry.hpp"
+#include "store/stored_result.hpp"
 
 // The tables of versions 1 to 3 had a column for each value, and stated what several rows have in
 // common in tables of their own. This file is the only one that knows them.
@@ -168,7 +168,7 @@ Json parameters_of(const Statement& row, int column) {
   return list;
 }
 
-Json entry_of(const Statement& row) {
+Json result_of(const Statement& row) {
   return {{"config", parsed(row, 13)},
           {"short_form", row.text(14)},
           {"kernel_name", row.text(15)},
@@ -202,7 +202,7 @@ bool has_digest(Database& database, const Statement& row) {
   return digest.hex() == row.text(12);
 }
 
-/// Columns from `outcome` on: as entry_of() reads them.
+/// Columns from `outcome` on: as result_of() reads them.
 constexpr const char* kOutcomes =
     "SELECT o.id, o.seal, o.run_problem, a.key, o.launch, o.tried, o.source, o.kind, o.time_us, "
     "o.place, a.code_hash, c.source_hash, o.digest, c.config, c.short_form, c.kernel_name, "
@@ -213,7 +213,7 @@ constexpr const char* kOutcomes =
     "LEFT JOIN artifacts a ON a.id = o.artifact ORDER BY o.id";
 
 void convert_outcome(Database& database, const Statement& row, std::optional<std::string> seal,
-                     const std::string& entry) {
+                     const std::string& result) {
   insert(database, "outcomes_4", Column{"id", row.integer(0)}, Column{"seal", std::move(seal)},
          Column{"run_problem", row.integer(2)}, Column{"artifact_key", text_or_null(row, 3)},
          Column{"launch", row.text(4)}, Column{"tried", row.flag(5)},
@@ -222,23 +222,23 @@ void convert_outcome(Database& database, const Statement& row, std::optional<std
          Column{"time_us", row.is_null(8) ? std::nullopt : std::optional(row.real(8))},
          Column{"place", row.is_null(9) ? std::nullopt : std::optional(row.integer(9))},
          Column{"code_hash", row.text(10)}, Column{"source_hash", row.text(11)},
-         Column{"audited", !row.text(26).empty()}, Column{"entry", entry});
+         Column{"audited", !row.text(26).empty()}, Column{"result", result});
 }
 
 void convert_outcomes(Database& database) {
   Statement row = database.prepare(kOutcomes);
   while (row.step()) {
     std::optional<std::string> seal = kept_seal(database, kSealedOutcome, row);
-    std::string entry;
+    std::string result;
     try {
-      entry = record_text(entry_of(row));
+      result = record_text(result_of(row));
     } catch (const Json::exception&) {  // parameters that are no pairs
       seal = "damaged";
     }
     if (!has_digest(database, row)) {
       seal = "damaged";
     }
-    convert_outcome(database, row, std::move(seal), entry);
+    convert_outcome(database, row, std::move(seal), result);
   }
 }
 

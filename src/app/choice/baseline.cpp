@@ -18,7 +18,7 @@ bool is_planned(const Config& config, const std::vector<ProblemPlan>& problems) 
 }
 
 std::string why_without_time(const Config& baseline, const ProblemReport& problem) {
-  const Entry* const failed = find_entry(problem.failures, baseline);
+  const Result* const failed = find_result(problem.failures, baseline);
   return failed == nullptr ? "has no time here"
                            : fmt::format("has no time ({}: {})", outcome_name(failed->outcome),
                                          outcome_summary(failed->outcome));
@@ -53,7 +53,8 @@ std::vector<std::string> baseline_notes(const RunReport& report,
                                         const std::optional<Config>& baseline) {
   std::vector<std::string> notes;
   for (const ProblemReport& problem : report.problems) {
-    if (baseline && !problem.ranking.empty() && find_entry(problem.ranking, *baseline) == nullptr) {
+    if (baseline && !problem.ranking.empty() &&
+        find_result(problem.ranking, *baseline) == nullptr) {
       notes.push_back(fmt::format("{}: the baseline {}; percentages refer to the best, {}",
                                   describe(problem.problem), why_without_time(*baseline, problem),
                                   problem.ranking.front().short_form));

@@ -46,13 +46,13 @@ void check_shown(const CaseSet& set, const Family& family) {
 }
 
 /// Precondition: check_shown() has let the name pass.
-NamedValue shown_value(const Family& family, const Entry& entry, const Problem& problem,
+NamedValue shown_value(const Family& family, const Result& result, const Problem& problem,
                        const DeviceLimits& limits, const std::string& name) {
   if (const auto parameter = find_parameter(family, name)) {
-    return {name, value_text(family.parameters[*parameter], entry.config.values.at(*parameter))};
+    return {name, value_text(family.parameters[*parameter], result.config.values.at(*parameter))};
   }
   return {name,
-          fmt::format("{}", find_quantity(family, entry.config, problem, limits, name).value())};
+          fmt::format("{}", find_quantity(family, result.config, problem, limits, name).value())};
 }
 
 /// The cases of a set: each variant is tuned by itself, and on a GPU the best ones are then timed
@@ -172,10 +172,10 @@ class Cases {
 
   static void take_final_time(const RunReport& finals, CaseResult& result) {
     for (const ProblemReport& problem : finals.problems) {
-      for (const Entry& entry : problem.ranking) {
+      for (const Result& timed : problem.ranking) {
         if (problem.problem == result.problem && result.best &&
-            entry.config == result.best->config) {
-          result.best = entry;
+            timed.config == result.best->config) {
+          result.best = timed;
         }
       }
     }

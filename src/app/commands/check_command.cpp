@@ -77,9 +77,9 @@ class Findings {
  public:
   void add(const RunReport& report) {
     for (const ProblemReport& problem : report.problems) {
-      for (const auto* entries : {&problem.ranking, &problem.failures}) {
-        for (const Entry& entry : *entries) {
-          add(problem.problem, report.policy.seed, entry);
+      for (const auto* results : {&problem.ranking, &problem.failures}) {
+        for (const Result& result : *results) {
+          add(problem.problem, report.policy.seed, result);
         }
       }
     }
@@ -87,24 +87,24 @@ class Findings {
   [[nodiscard]] std::vector<CheckedInput>& rows() { return rows_; }
 
  private:
-  void add(const Problem& problem, std::uint64_t seed, const Entry& entry) {
-    const OutcomeKind outcome = outcome_kind(entry.outcome);
-    const Verification* verification = verification_of(entry.outcome);
-    const bool measured = std::holds_alternative<Measured>(entry.outcome);
+  void add(const Problem& problem, std::uint64_t seed, const Result& result) {
+    const OutcomeKind outcome = outcome_kind(result.outcome);
+    const Verification* verification = verification_of(result.outcome);
+    const bool measured = std::holds_alternative<Measured>(result.outcome);
     const std::size_t first = rows_.size();
     if (verification != nullptr) {
       for (const ErrorStats& stats : verification->inputs) {
         const auto fault = find_fault(stats);
-        rows_.push_back({problem, entry.short_form, seed, fault ? outcome : OutcomeKind::right,
+        rows_.push_back({problem, result.short_form, seed, fault ? outcome : OutcomeKind::right,
                          stats, fault.value_or(""), rows_of(verification->rows, stats)});
       }
     }
     // Faults that no single input shows: a crash, overwritten inputs, a later run.
     if (!measured && !has_fault(first)) {
-      rows_.push_back(
-          {problem, entry.short_form, seed, outcome, std::nullopt, outcome_summary(entry.outcome)});
+      rows_.push_back({problem, result.short_form, seed, outcome, std::nullopt,
+                       outcome_summary(result.outcome)});
     } else if (first == rows_.size()) {
-      rows_.push_back({problem, entry.short_form, seed, OutcomeKind::not_verified, std::nullopt,
+      rows_.push_back({problem, result.short_form, seed, OutcomeKind::not_verified, std::nullopt,
                        "no input was compared"});
     }
   }

@@ -15,8 +15,8 @@
 #include "core/error.hpp"
 #include "emit/compile_report.hpp"
 #include "emit/output_file.hpp"
-#include "engine/entries.hpp"
 #include "engine/interrupt.hpp"
+#include "engine/results.hpp"
 #include "plan/planner.hpp"
 
 namespace fatune {
@@ -38,11 +38,11 @@ std::int64_t only_seq_len(const ProblemOptions& problems) {
   return first_seq_len(problems);
 }
 
-/// The entries listed before compilation, with the requests of those that can be compiled.
+/// The results listed before compilation, with the requests of those that can be compiled.
 struct Prepared {
   Problem problem;
   CompiledConfig row;
-  Entry entry;
+  Result result;
   LaunchGeometry geometry;
   std::optional<CompileRequest> request;
 };
@@ -56,8 +56,8 @@ Prepared prepare(const Job& job, const Config& config) {
   const Problem problem = problem_for(job.family, config, job.options.problems, job.seq_len);
   Prepared prepared;
   prepared.problem = problem;
-  prepared.entry = make_entry(job.family, config);
-  prepared.row.short_form = prepared.entry.short_form;
+  prepared.result = make_result(job.family, config);
+  prepared.row.short_form = prepared.result.short_form;
   if (const auto obstacle = find_obstacle(job.family, config, problem, job.limits)) {
     set_outcome(*obstacle, prepared.row);
     return prepared;
@@ -89,9 +89,9 @@ void add_failure(const CompileFailed& failed, CompiledConfig& row) {
 
 void add_compiled(const Job& job, const Artifact& artifact, Prepared& prepared) {
   CompiledConfig& row = prepared.row;
-  prepared.geometry = launch_geometry(job.family, prepared.entry.config, prepared.problem,
+  prepared.geometry = launch_geometry(job.family, prepared.result.config, prepared.problem,
                                       job.limits, &artifact.facts);
-  const auto unlaunchable = add_artifact(artifact, prepared.geometry, job.limits, prepared.entry);
+  const auto unlaunchable = add_artifact(artifact, prepared.geometry, job.limits, prepared.result);
   const auto serialized = find_serialization(artifact.facts);
   row.status = OutcomeKind::compiled;
   if (unlaunchable) {
@@ -101,9 +101,9 @@ void add_compiled(const Job& job, const Artifact& artifact, Prepared& prepared) 
   }
   row.facts = artifact.facts;
   row.log = artifact.log;
-  row.dynamic_smem_bytes = prepared.entry.dynamic_smem_bytes;
-  row.threads_per_block = prepared.entry.threads_per_block;
-  row.blocks_per_sm = prepared.entry.blocks_per_sm;
+  row.dynamic_smem_bytes = prepared.result.dynamic_smem_bytes;
+  row.threads_per_block = prepared.result.threads_per_block;
+  row.blocks_per_sm = prepared.result.blocks_per_sm;
   row.compile_ms = artifact.compile_ms;
   row.from_cache = artifact.from_cache;
   row.artifact_key = artifact.key;

@@ -9,7 +9,7 @@
 #include "core/error.hpp"
 #include "emit/plan_report.hpp"
 #include "emit/preset_report.hpp"
-#include "engine/entries.hpp"
+#include "engine/results.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
 
@@ -17,8 +17,9 @@ namespace fatune {
 namespace {
 
 ListedConfig listed(const Family& family, const Config& config) {
-  Entry entry = make_entry(family, config);
-  return {std::move(entry.short_form), std::move(entry.kernel_name), std::move(entry.parameters)};
+  Result result = make_result(family, config);
+  return {std::move(result.short_form), std::move(result.kernel_name),
+          std::move(result.parameters)};
 }
 
 RuleCount& count_of(const std::string& rule, std::vector<RuleCount>& counts) {

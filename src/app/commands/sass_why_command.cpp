@@ -47,11 +47,11 @@ std::vector<Case> cases_of_space(const SassWhyOptions& options, const KernelSet&
 std::vector<Case> cases_of_run(const RunReport& run, const FamilySet& families) {
   std::vector<Case> cases;
   for (const ProblemReport& problem : run.problems) {
-    for (const Entry& entry : problem.ranking) {
-      if (families.find(entry.config.family) != nullptr &&
-          std::holds_alternative<Measured>(entry.outcome)) {
+    for (const Result& result : problem.ranking) {
+      if (families.find(result.config.family) != nullptr &&
+          std::holds_alternative<Measured>(result.outcome)) {
         cases.push_back(
-            {entry.config, problem.problem, ranked_us(entry.outcome), entry.artifact_key});
+            {result.config, problem.problem, ranked_us(result.outcome), result.artifact_key});
       }
     }
   }

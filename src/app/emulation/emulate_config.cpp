@@ -4,7 +4,7 @@
 
 #include "compile/compiler.hpp"
 #include "emulation/planned_launch.hpp"
-#include "engine/entries.hpp"
+#include "engine/results.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
 

@@ -11,8 +11,8 @@
 #include "core/for_each_index.hpp"
 #include "emulation/finding_groups.hpp"
 #include "emulation/small_emulation.hpp"
-#include "engine/entries.hpp"
 #include "engine/interrupt.hpp"
+#include "engine/results.hpp"
 #include "plan/short_form.hpp"
 
 namespace fatune {

@@ -7,7 +7,7 @@
 #include "attention/probe_problem.hpp"
 #include "core/error.hpp"
 #include "core/is_among.hpp"
-#include "engine/entries.hpp"
+#include "engine/results.hpp"
 #include "plan/kernel_name.hpp"
 #include "plan/planner.hpp"
 #include "plan/short_form.hpp"
@@ -70,25 +70,26 @@ void ProblemProfile::compile(CubinCache* cache) {
 }
 
 // False when it cannot be launched, or was not compiled because of an interrupt.
-bool ProblemProfile::add_case(std::size_t row, const std::shared_ptr<const CompileResult>& result) {
-  if (const auto* failed = std::get_if<CompileFailed>(result.get())) {
+bool ProblemProfile::add_case(std::size_t row,
+                              const std::shared_ptr<const CompileResult>& compiled) {
+  if (const auto* failed = std::get_if<CompileFailed>(compiled.get())) {
     set_failure(*failed, rows_[row]);
     return false;
   }
-  if (!result) {
+  if (!compiled) {
     return false;
   }
   const Config& config = problem_.cases[row].config;
   const Family& family = families_.of(config);
   const Problem& problem = problem_.problem;
-  const ResourceFacts& facts = std::get<Artifact>(*result).facts;
+  const ResourceFacts& facts = std::get<Artifact>(*compiled).facts;
   CountCase one;
   one.kernel = {
-      rows_[row].config, std::shared_ptr<const Artifact>(result, &std::get<Artifact>(*result)),
+      rows_[row].config, std::shared_ptr<const Artifact>(compiled, &std::get<Artifact>(*compiled)),
       launch_geometry(family, config, problem, limits_, &facts),
       launch_geometry(family, config, probe_problem(problem), limits_, &facts), family.name};
-  Entry entry = make_entry(family, config);
-  if (auto obstacle = add_artifact(*one.kernel.artifact, one.kernel.geometry, limits_, entry)) {
+  Result result = make_result(family, config);
+  if (auto obstacle = add_artifact(*one.kernel.artifact, one.kernel.geometry, limits_, result)) {
     set_failure(*obstacle, rows_[row]);
     return false;
   }

@@ -31,7 +31,8 @@ class ProblemProfile {
 
  private:
   [[nodiscard]] ProfiledConfig row_of(const ProfileCase& one) const;
-  [[nodiscard]] bool add_case(std::size_t row, const std::shared_ptr<const CompileResult>& result);
+  [[nodiscard]] bool add_case(std::size_t row,
+                              const std::shared_ptr<const CompileResult>& compiled);
 
   const CompileSettings& settings_;
   const FamilySet& families_;

@@ -19,11 +19,11 @@ bool is_listed(const Problem& problem, const std::vector<ProfileProblem>& listed
 
 std::vector<ProfileCase> first_of(const ProblemReport& report, const FamilySet& families, int top) {
   std::vector<ProfileCase> cases;
-  for (const Entry& entry : report.ranking) {
+  for (const Result& result : report.ranking) {
     const bool more = top == 0 || cases.size() < static_cast<std::size_t>(top);
-    if (more && families.find(entry.config.family) != nullptr &&
-        std::holds_alternative<Measured>(entry.outcome)) {
-      cases.push_back({entry.config, ranked_us(entry.outcome)});
+    if (more && families.find(result.config.family) != nullptr &&
+        std::holds_alternative<Measured>(result.outcome)) {
+      cases.push_back({result.config, ranked_us(result.outcome)});
     }
   }
   return cases;

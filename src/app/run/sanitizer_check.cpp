@@ -27,8 +27,8 @@ constexpr std::size_t kMostLogBytes = std::size_t{64} << 20;
 /// The report on all processes that the tool has examined; nothing when it has written nothing.
 std::optional<SanitizerReport> read_logs(const fs::path& folder) {
   std::vector<fs::path> files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    files.push_back(entry.path());
+  for (const fs::directory_entry& result : fs::directory_iterator(folder)) {
+    files.push_back(result.path());
   }
   std::sort(files.begin(), files.end());
   std::optional<SanitizerReport> report;
@@ -74,7 +74,7 @@ bool has_findings(const SanitizerReport& report) {
   return !report.findings.empty() || report.errors > 0 || report.warnings > 0;
 }
 
-void judge(const Entry& entry, const std::optional<SanitizerReport>& report, CheckedInput& row) {
+void judge(const Result& result, const std::optional<SanitizerReport>& report, CheckedInput& row) {
   const auto say = [&](OutcomeKind outcome, const std::string& detail) {
     row.outcome = outcome;
     row.detail = detail.empty() ? detail : row.tool + ": " + detail;
@@ -83,8 +83,8 @@ void judge(const Entry& entry, const std::optional<SanitizerReport>& report, Che
   if (report && has_findings(*report)) {
     row.findings = report->findings;
     say(OutcomeKind::flagged, findings_text(*report));
-  } else if (!std::holds_alternative<Measured>(entry.outcome)) {
-    say(outcome_kind(entry.outcome), outcome_summary(entry.outcome));
+  } else if (!std::holds_alternative<Measured>(result.outcome)) {
+    say(outcome_kind(result.outcome), outcome_summary(result.outcome));
   } else if (unfinished) {
     say(OutcomeKind::not_verified, *unfinished);
   } else {
@@ -92,11 +92,11 @@ void judge(const Entry& entry, const std::optional<SanitizerReport>& report, Che
   }
 }
 
-const Entry* only_entry(const RunReport& report) {
+const Result* only_result(const RunReport& report) {
   for (const ProblemReport& problem : report.problems) {
-    for (const auto* entries : {&problem.ranking, &problem.failures}) {
-      if (!entries->empty()) {
-        return &entries->front();
+    for (const auto* results : {&problem.ranking, &problem.failures}) {
+      if (!results->empty()) {
+        return &results->front();
       }
     }
   }
@@ -115,14 +115,14 @@ std::optional<CheckedInput> check_one(const SanitizerCheck& check, const Planned
   options.launcher = sanitizer_words(
       {check.program, check.tool, logs.path().string(), function_names(only_family(run))});
   const RunEnd end = measure(options, run, target, {}, cache);
-  const Entry* const entry = only_entry(end.report);
-  if (!end.complete || entry == nullptr) {
+  const Result* const result = only_result(end.report);
+  if (!end.complete || result == nullptr) {
     return std::nullopt;
   }
   CheckedInput row{
-      run.problems.front().problem, entry->short_form, options.policy.seed, {}, {}, {}};
+      run.problems.front().problem, result->short_form, options.policy.seed, {}, {}, {}};
   row.tool = sanitizer_tool_name(check.tool);
-  judge(*entry, read_logs(logs.path()), row);
+  judge(*result, read_logs(logs.path()), row);
   return row;
 }
 

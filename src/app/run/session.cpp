@@ -36,8 +36,8 @@ void explain_interruption(const RunEnd& end, const PlannedRun& run, const Output
                                     : ""));
 }
 
-bool is_failure(const Entry& entry) {
-  const Outcome& outcome = entry.outcome;
+bool is_failure(const Result& result) {
+  const Outcome& outcome = result.outcome;
   return std::holds_alternative<CompileFailed>(outcome) ||
          std::holds_alternative<Crashed>(outcome) || std::holds_alternative<TimedOut>(outcome) ||
          std::holds_alternative<WrongResult>(outcome) ||

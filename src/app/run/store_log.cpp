@@ -123,10 +123,10 @@ std::optional<Recalled> StoreLog::find(const StoredCandidate& candidate) {
   return found;
 }
 
-std::optional<Outcome> StoreLog::recall(const Entry& entry, const LaunchGeometry& launch) {
+std::optional<Outcome> StoreLog::recall(const Result& result, const LaunchGeometry& launch) {
   std::optional<Recalled> found;
-  if (keeps() && (reuse_ || continues_) && !entry.artifact_key.empty()) {
-    attempt([&] { found = find({problem_.problem, problem_.run, entry.artifact_key, launch}); });
+  if (keeps() && (reuse_ || continues_) && !result.artifact_key.empty()) {
+    attempt([&] { found = find({problem_.problem, problem_.run, result.artifact_key, launch}); });
   }
   if (!found) {
     return std::nullopt;
@@ -135,11 +135,11 @@ std::optional<Outcome> StoreLog::recall(const Entry& entry, const LaunchGeometry
   return std::move(found->outcome);
 }
 
-void StoreLog::add(const Entry& entry, const CandidateRecord& record) {
+void StoreLog::add(const Result& result, const CandidateRecord& record) {
   const OutcomeOrigin origin{code_hash(record.artifact), record.launch, record.evaluated,
                              std::exchange(source_, std::nullopt)};
   if (keeps()) {
-    attempt([&] { writer_->add(entry, origin); });
+    attempt([&] { writer_->add(result, origin); });
   }
 }
 

@@ -27,9 +27,9 @@ class StoreLog : public RunLog {
   [[nodiscard]] std::vector<JournalEvent> take_over_journal() override;
   void drop_journal() override;
   void journal(const JournalEvent& event) override;
-  [[nodiscard]] std::optional<Outcome> recall(const Entry& entry,
+  [[nodiscard]] std::optional<Outcome> recall(const Result& result,
                                               const LaunchGeometry& launch) override;
-  void add(const Entry& entry, const CandidateRecord& record) override;
+  void add(const Result& result, const CandidateRecord& record) override;
   void end_problem(const ProblemReport& report, bool finished) override;
   void end_run(const RunReport& report);
 
@@ -52,7 +52,7 @@ class StoreLog : public RunLog {
   std::unique_ptr<RunWriter> writer_;
   std::optional<Journal> journal_;      ///< of the problem under way
   ProblemReport problem_;               ///< under way
-  std::optional<std::int64_t> source_;  ///< of the entry that recall() has just answered
+  std::optional<std::int64_t> source_;  ///< of the result that recall() has just answered
 };
 
 }  // namespace fatune

@@ -49,10 +49,10 @@ const ProblemReport& only_problem(const RunReport& run, const ProblemOptions& as
   return *found;
 }
 
-const Entry& entry_of_rank(const ProblemReport& problem, std::int64_t rank) {
-  for (const Entry& entry : problem.ranking) {
-    if (entry.rank == rank) {
-      return entry;
+const Result& result_of_rank(const ProblemReport& problem, std::int64_t rank) {
+  for (const Result& result : problem.ranking) {
+    if (result.rank == rank) {
+      return result;
     }
   }
   throw Error(ExitCode::usage, fmt::format("there is no rank {}", rank), "--rank",
@@ -62,11 +62,11 @@ const Entry& entry_of_rank(const ProblemReport& problem, std::int64_t rank) {
 SassCase stored_case(const SassOptions& options, const CodeSource& source) {
   const RunReport run = stored_report(options.db_file, source.run);
   const ProblemReport& problem = only_problem(run, options.problems);
-  const Entry& entry = entry_of_rank(problem, options.rank);
+  const Result& result = result_of_rank(problem, options.rank);
   KernelOptions kernels = options.kernels;
-  kernels.family = names_families(kernels) ? kernels.family : entry.config.family;
-  SassCase one{choose_kernels(kernels), {}, problem.problem, run.device, entry.artifact_key};
-  one.config = parse_configs(one.kernels.family, {entry.short_form}).front();
+  kernels.family = names_families(kernels) ? kernels.family : result.config.family;
+  SassCase one{choose_kernels(kernels), {}, problem.problem, run.device, result.artifact_key};
+  one.config = parse_configs(one.kernels.family, {result.short_form}).front();
   return one;
 }
 

@@ -5,24 +5,24 @@
 namespace fatune {
 namespace {
 
-Entry make_entry(ParamValue id, Outcome outcome) {
-  Entry entry;
-  entry.config = {"toy", {id}};
-  entry.short_form = "(FP16, " + std::to_string(id) + "): fast|odd";
-  entry.parameters = {{"dtype", "FP16"}, {"ROWS", std::to_string(id)}, {"fast", "true"}};
-  entry.outcome = std::move(outcome);
-  return entry;
+Result make_result(ParamValue id, Outcome outcome) {
+  Result result;
+  result.config = {"toy", {id}};
+  result.short_form = "(FP16, " + std::to_string(id) + "): fast|odd";
+  result.parameters = {{"dtype", "FP16"}, {"ROWS", std::to_string(id)}, {"fast", "true"}};
+  result.outcome = std::move(outcome);
+  return result;
 }
 
-Entry compiled(Entry entry) {
-  entry.facts = ResourceFacts{154, 4, 8, 16, 0, 352, 12000};
-  entry.dynamic_smem_bytes = 32768;
-  entry.threads_per_block = 128;
-  entry.blocks_per_sm = 3;
-  entry.compile_ms = 250.5;
-  entry.artifact_key = "abc";
-  entry.total_flop = 2e9;
-  return entry;
+Result compiled(Result result) {
+  result.facts = ResourceFacts{154, 4, 8, 16, 0, 352, 12000};
+  result.dynamic_smem_bytes = 32768;
+  result.threads_per_block = 128;
+  result.blocks_per_sm = 3;
+  result.compile_ms = 250.5;
+  result.artifact_key = "abc";
+  result.total_flop = 2e9;
+  return result;
 }
 
 Verification verification(double error) {
@@ -43,23 +43,23 @@ Measured measured(double median_us) {
   return outcome;
 }
 
-Entry ranked(int rank, Outcome outcome) {
-  Entry entry = compiled(make_entry(rank, std::move(outcome)));
-  entry.rank = rank;
-  entry.tie_group = rank;
-  entry.relative_percent = 100.0 / rank;
-  return entry;
+Result ranked(int rank, Outcome outcome) {
+  Result result = compiled(make_result(rank, std::move(outcome)));
+  result.rank = rank;
+  result.tie_group = rank;
+  result.relative_percent = 100.0 / rank;
+  return result;
 }
 
-std::vector<Entry> failures() {
-  return {make_entry(11, CompileFailed{"x.cu(1): error: \xff no UTF-8\nsecond line"}),
-          compiled(make_entry(12, WrongResult{verification(0.5), "0.5 is more than 0.002"})),
-          compiled(make_entry(17, Flagged{verification(0.001), "race: at x.cu:3; and 2 more"})),
-          compiled(make_entry(13, Crashed{"CUDA_ERROR_ILLEGAL_ADDRESS: an illegal access"})),
-          compiled(make_entry(18, Serialized{"C7512: too few registers"})),
-          make_entry(14, Unlaunchable{"needs 300000 bytes of 232448"}),
-          make_entry(15, TimedOut{1000.0}),
-          make_entry(16, Invalid{"rows", "too few rows"})};
+std::vector<Result> failures() {
+  return {make_result(11, CompileFailed{"x.cu(1): error: \xff no UTF-8\nsecond line"}),
+          compiled(make_result(12, WrongResult{verification(0.5), "0.5 is more than 0.002"})),
+          compiled(make_result(17, Flagged{verification(0.001), "race: at x.cu:3; and 2 more"})),
+          compiled(make_result(13, Crashed{"CUDA_ERROR_ILLEGAL_ADDRESS: an illegal access"})),
+          compiled(make_result(18, Serialized{"C7512: too few registers"})),
+          make_result(14, Unlaunchable{"needs 300000 bytes of 232448"}),
+          make_result(15, TimedOut{1000.0}),
+          make_result(16, Invalid{"rows", "too few rows"})};
 }
 
 }  // namespace
@@ -106,8 +106,8 @@ RunReport sample_race() {
       GpuConditions{87, 1200.0, 1905.0, 1980.0, 412.0, 700.0, 61.0, {"sw_power_cap"}};
   problem.matmul = MatmulRate{800.0, 1755.0};
   problem.ranking[1].same_code_as = problem.ranking[0].short_form;
-  problem.audited = {compiled(make_entry(21, measured(80.0))),
-                     compiled(make_entry(22, measured(125.0)))};
+  problem.audited = {compiled(make_result(21, measured(80.0))),
+                     compiled(make_result(22, measured(125.0)))};
   problem.audited[0].pruned_by = "a";
   problem.audited[1].pruned_by = "b";
   problem.audit = {{"a", 20, 1, 5.0, 0.25, problem.audited[0].short_form, 25.0},

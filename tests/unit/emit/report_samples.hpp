@@ -6,7 +6,7 @@
 
 namespace fatune {
 
-/// A report with one entry for every kind of outcome.
+/// A report with one result for every kind of outcome.
 [[nodiscard]] RunReport sample_report(bool measured);
 /// Raced on two GPUs, with readings, retaken samples, a warning, code that is there twice, and an
 /// audit: rule "a" has cost something, rule "b" nothing, rule "c" had no turn.

@@ -17,7 +17,7 @@ using testing::Not;
 class Roofline : public testing::Test {
  protected:
   ProblemReport& problem() { return report_.problems[0]; }
-  Entry& winner() { return problem().ranking[0]; }
+  Result& winner() { return problem().ranking[0]; }
   [[nodiscard]] double tflops() { return literature_flop(problem().problem) / 100.0 / 1e6; }
   [[nodiscard]] std::string text() { return roofline_text(report_, problem()); }
 

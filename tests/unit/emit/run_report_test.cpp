@@ -139,11 +139,11 @@ TEST(Csv, HardwareCountersAreColumnsWhenThereAreSome) {
 }
 
 TEST(ResultsJson, HasTheThreeThroughputConventions) {
-  const json entry = json::parse(results_json(sample_report(true)))["problems"][0]["ranking"][0];
+  const json result = json::parse(results_json(sample_report(true)))["problems"][0]["ranking"][0];
   const double s2 = 512.0 * 512.0;
-  EXPECT_DOUBLE_EQ(entry["literature_tflops"], 256 * 4 * s2 * 128 / 100.0 * 1e-6);
-  EXPECT_DOUBLE_EQ(entry["attention_tflops"], 256 * (4 * s2 * 128 + 6 * s2) / 100.0 * 1e-6);
-  EXPECT_DOUBLE_EQ(entry["total_tflops"], 2e9 / 100.0 * 1e-6);
+  EXPECT_DOUBLE_EQ(result["literature_tflops"], 256 * 4 * s2 * 128 / 100.0 * 1e-6);
+  EXPECT_DOUBLE_EQ(result["attention_tflops"], 256 * (4 * s2 * 128 + 6 * s2) / 100.0 * 1e-6);
+  EXPECT_DOUBLE_EQ(result["total_tflops"], 2e9 / 100.0 * 1e-6);
 }
 
 TEST(ResultsJson, HoldsSamplesVerificationAndLogs) {
@@ -196,13 +196,13 @@ TEST(ResultsJson, NotFiniteBecomesNull) {
   auto& timing = std::get<Measured>(report.problems[0].ranking[0].outcome).timing;
   timing.median_us = std::numeric_limits<double>::quiet_NaN();
   timing.samples_us.assign(1, std::numeric_limits<double>::infinity());
-  const json entry = json::parse(results_json(report))["problems"][0]["ranking"][0];
-  EXPECT_TRUE(entry["time_us"].is_null());
-  EXPECT_TRUE(entry["samples_us"][0].is_null());
-  EXPECT_TRUE(entry["literature_tflops"].is_null());
+  const json result = json::parse(results_json(report))["problems"][0]["ranking"][0];
+  EXPECT_TRUE(result["time_us"].is_null());
+  EXPECT_TRUE(result["samples_us"][0].is_null());
+  EXPECT_TRUE(result["literature_tflops"].is_null());
 }
 
-TEST(ResultsCsv, HasOneRowPerEntryAndAColumnPerParameter) {
+TEST(ResultsCsv, HasOneRowPerResultAndAColumnPerParameter) {
   const auto lines = lines_of(results_csv(sample_report(true)));
   ASSERT_EQ(lines.size(), 1U + 2 + 8);
   EXPECT_THAT(lines[0], StartsWith("dtype,batch,seq_len,heads,d_head,causal,seq_len_kv,kv_heads,"
@@ -243,7 +243,7 @@ TEST(ResultsCsv, HasTheAuditedOnesToo) {
               HasSubstr("\"(FP16, 22): fast|odd\",toy,measured,true,gpu,true,false,,b,125,"));
 }
 
-TEST(ResultsCsv, WithoutEntriesIsJustTheHeading) {
+TEST(ResultsCsv, WithoutResultsIsJustTheHeading) {
   RunReport report = sample_report(true);
   report.problems.clear();
   EXPECT_EQ(lines_of(results_csv(report)).size(), 1U);

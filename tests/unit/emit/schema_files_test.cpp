@@ -16,10 +16,10 @@
 #include "emit/debug_report.hpp"
 #include "emit/device_fields.hpp"
 #include "emit/emulate_report.hpp"
-#include "emit/entry_fields.hpp"
 #include "emit/history_report.hpp"
 #include "emit/preset_report.hpp"
 #include "emit/profile_fields.hpp"
+#include "emit/result_fields.hpp"
 #include "emit/sass_map_report.hpp"
 #include "emit/sass_report.hpp"
 #include "emit/sass_why_report.hpp"
@@ -101,7 +101,7 @@ class SchemaFiles : public testing::Test {
 };
 
 void SchemaFiles::describe_results() {
-  describe(at("results", "/definitions/entry/properties"), entry_fields());
+  describe(at("results", "/definitions/result/properties"), result_fields());
   describe(at("results", "/definitions/device/properties"), device_fields());
   describe(at("results", "/definitions/problem_winner/properties"), problem_winner_fields());
   describe(at("results", "/definitions/common_choice/properties"), common_choice_fields());

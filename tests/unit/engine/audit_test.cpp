@@ -8,15 +8,15 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-Entry entry(const std::string& config, const std::string& pruned_by, Outcome outcome) {
-  Entry entry;
-  entry.short_form = config;
-  entry.pruned_by = pruned_by;
-  entry.outcome = std::move(outcome);
-  entry.compile_ms = 500.0;
-  entry.rank = 3;
-  entry.tie_group = 2;
-  return entry;
+Result result(const std::string& config, const std::string& pruned_by, Outcome outcome) {
+  Result result;
+  result.short_form = config;
+  result.pruned_by = pruned_by;
+  result.outcome = std::move(outcome);
+  result.compile_ms = 500.0;
+  result.rank = 3;
+  result.tie_group = 2;
+  return result;
 }
 
 /// A time of two samples.
@@ -36,10 +36,10 @@ ProblemPlan plan() {
 
 ProblemReport report() {
   ProblemReport report;
-  report.ranking = {entry("winner", "", measured(100.0)), entry("second", "", measured(110.0))};
-  report.audited = {entry("pruned 1", "slow", measured(125.0)),
-                    entry("pruned 2", "broken", Crashed{"x"}),
-                    entry("pruned 3", "slow", measured(80.0))};
+  report.ranking = {result("winner", "", measured(100.0)), result("second", "", measured(110.0))};
+  report.audited = {result("pruned 1", "slow", measured(125.0)),
+                    result("pruned 2", "broken", Crashed{"x"}),
+                    result("pruned 3", "slow", measured(80.0))};
   return report;
 }
 
@@ -82,7 +82,7 @@ TEST(Audit, TheFastestStandFirstAndNoneIsRanked) {
   ProblemReport audited = report();
   add_audit(plan(), audited);
   std::vector<std::string> order;
-  for (const Entry& one : audited.audited) {
+  for (const Result& one : audited.audited) {
     order.push_back(one.short_form);
     EXPECT_EQ(one.rank, 0);
     EXPECT_EQ(one.tie_group, 0);

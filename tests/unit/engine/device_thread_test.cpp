@@ -23,7 +23,7 @@ class Resident : public Evaluator {
   }
   [[nodiscard]] const DeviceLimits& limits() const override { return limits_; }
   void begin_problem(const Problem&, std::optional<double>, RunLog&) override {}
-  [[nodiscard]] std::optional<Outcome> admit(CandidateId, const Entry&,
+  [[nodiscard]] std::optional<Outcome> admit(CandidateId, const Result&,
                                              const CandidateKernel&) override {
     return std::nullopt;
   }

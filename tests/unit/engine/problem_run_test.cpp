@@ -65,20 +65,20 @@ class ProblemRunTest : public testing::Test {
 
   [[nodiscard]] std::vector<std::string> ranking() const {
     std::vector<std::string> configs;
-    for (const Entry& entry : report_.ranking) {
-      configs.push_back(entry.short_form);
+    for (const Result& result : report_.ranking) {
+      configs.push_back(result.short_form);
     }
     return configs;
   }
-  [[nodiscard]] const Entry& entry_of(const std::string& config) const {
-    for (const auto* entries : {&report_.ranking, &report_.failures, &report_.audited}) {
-      for (const Entry& entry : *entries) {
-        if (entry.short_form == config) {
-          return entry;
+  [[nodiscard]] const Result& result_of(const std::string& config) const {
+    for (const auto* results : {&report_.ranking, &report_.failures, &report_.audited}) {
+      for (const Result& result : *results) {
+        if (result.short_form == config) {
+          return result;
         }
       }
     }
-    throw std::runtime_error("no entry " + config);
+    throw std::runtime_error("no result " + config);
   }
 
   ToyProblems toy_;
@@ -131,7 +131,7 @@ TEST_F(ProblemRunTest, WhatNoSmHoldsIsNotEvaluated) {
   toy_.registers = 300;
   EXPECT_TRUE(run({kSmall}));
   EXPECT_THAT(evaluator_.admitted, IsEmpty());
-  EXPECT_EQ(outcome_name(entry_of(kSmall).outcome), "unlaunchable");
+  EXPECT_EQ(outcome_name(result_of(kSmall).outcome), "unlaunchable");
   EXPECT_THAT(log_.added, ElementsAre(RecordingLog::Added{kSmall, "unlaunchable", true, false}));
 }
 
@@ -139,8 +139,8 @@ TEST_F(ProblemRunTest, WhatPtxasSerialisedIsNotEvaluated) {
   toy_.notes = {{"C7517", "warpgroup.wait is injected", false}, {"C7512", "serialized", true}};
   EXPECT_TRUE(run({kSmall}));
   EXPECT_THAT(evaluator_.admitted, IsEmpty());
-  EXPECT_EQ(outcome_name(entry_of(kSmall).outcome), "serialized");
-  EXPECT_EQ(outcome_summary(entry_of(kSmall).outcome), "C7512: serialized");
+  EXPECT_EQ(outcome_name(result_of(kSmall).outcome), "serialized");
+  EXPECT_EQ(outcome_summary(result_of(kSmall).outcome), "C7512: serialized");
   EXPECT_THAT(log_.added, ElementsAre(RecordingLog::Added{kSmall, "serialized", true, false}));
 }
 
@@ -165,10 +165,10 @@ TEST_F(ProblemRunTest, TheSameMachineCodeIsEvaluatedOnce) {
   EXPECT_TRUE(run({kSmall, kSmallUnrolled}));
   ASSERT_THAT(evaluator_.admitted, SizeIs(1));
   const std::string& first = evaluator_.admitted[0];
-  const Entry& repeat = entry_of(first == kSmall ? kSmallUnrolled : kSmall);
+  const Result& repeat = result_of(first == kSmall ? kSmallUnrolled : kSmall);
   EXPECT_EQ(repeat.same_code_as, first);
-  EXPECT_EQ(entry_of(first).same_code_as, "");
-  EXPECT_EQ(ranked_us(repeat.outcome), ranked_us(entry_of(first).outcome));
+  EXPECT_EQ(result_of(first).same_code_as, "");
+  EXPECT_EQ(ranked_us(repeat.outcome), ranked_us(result_of(first).outcome));
   EXPECT_EQ(report_.ranking[0].tie_group, report_.ranking[1].tie_group);
   EXPECT_THAT(log_.added, SizeIs(2));
 }
@@ -208,7 +208,7 @@ TEST_F(ProblemRunTest, WhatARuleDropsOnTheProblemIsNotTriedAndKeepsItsReason) {
   EXPECT_TRUE(run(plan));
   EXPECT_THAT(ranking(), ElementsAre(kLarge));
   EXPECT_EQ(toy_.compilations, 1);
-  EXPECT_EQ(outcome_summary(entry_of(kSmall).outcome), "some-rule: because");
+  EXPECT_EQ(outcome_summary(result_of(kSmall).outcome), "some-rule: because");
   EXPECT_EQ(count_failed(report_), 0U);
   EXPECT_EQ(count_candidates(report_), 1U);
 }
@@ -216,8 +216,8 @@ TEST_F(ProblemRunTest, WhatARuleDropsOnTheProblemIsNotTriedAndKeepsItsReason) {
 TEST_F(ProblemRunTest, ThePercentagesReferToTheBaseline) {
   baseline_ = toy_.config(kLarge);
   EXPECT_TRUE(run({kSmall, kLarge}));
-  EXPECT_DOUBLE_EQ(entry_of(kLarge).relative_percent, 100.0);
-  EXPECT_GT(entry_of(kSmall).relative_percent, 100.0);
+  EXPECT_DOUBLE_EQ(result_of(kLarge).relative_percent, 100.0);
+  EXPECT_GT(result_of(kSmall).relative_percent, 100.0);
 }
 
 TEST_F(ProblemRunTest, AnInterruptEndsItWithWhatIsKnown) {
@@ -264,8 +264,8 @@ TEST_F(ProblemRunTest, WhoseSamplesAllComeFromTheJournalIsReused) {
     sample.us = all ? 1.0 : 2.0;  // 1 is what the evaluator has of a candidate that it resumes
     log_.earlier_events = {admission(kLarge), sample};
     EXPECT_TRUE(run({kSmall, kLarge}));
-    EXPECT_EQ(entry_of(kLarge).reused, all);
-    EXPECT_FALSE(entry_of(kSmall).reused);
+    EXPECT_EQ(result_of(kLarge).reused, all);
+    EXPECT_FALSE(result_of(kSmall).reused);
   }
 }
 
@@ -303,7 +303,7 @@ TEST_F(ProblemRunTest, WhoHasTheCodeOfOneInTheJournalStandsBehindItWhoeverIsComp
       log_.earlier_events[0].artifact_key = "one key";
       EXPECT_TRUE(run({kSmall, kSmallUnrolled}));
       EXPECT_THAT(evaluator_.admitted, IsEmpty());
-      const Entry& other = entry_of(journaled == kSmall ? kSmallUnrolled : kSmall);
+      const Result& other = result_of(journaled == kSmall ? kSmallUnrolled : kSmall);
       EXPECT_EQ(other.same_code_as, journaled);
     }
   }
@@ -313,9 +313,9 @@ TEST_F(ProblemRunTest, AnOutcomeThatIsKnownIsNotFoundOutAgain) {
   log_.earlier_outcomes[kLarge] = TimedOut{100.0};
   EXPECT_TRUE(run({kSmall, kLarge}));
   EXPECT_THAT(evaluator_.admitted, ElementsAre(kSmall));
-  EXPECT_TRUE(entry_of(kLarge).reused);
-  EXPECT_FALSE(entry_of(kSmall).reused);
-  EXPECT_EQ(outcome_name(entry_of(kLarge).outcome), "timed_out");
+  EXPECT_TRUE(result_of(kLarge).reused);
+  EXPECT_FALSE(result_of(kSmall).reused);
+  EXPECT_EQ(outcome_name(result_of(kLarge).outcome), "timed_out");
 }
 
 TEST_F(ProblemRunTest, AnOutcomeThatIsKnownHoldsForAllWithTheSameMachineCode) {
@@ -326,7 +326,7 @@ TEST_F(ProblemRunTest, AnOutcomeThatIsKnownHoldsForAllWithTheSameMachineCode) {
     log_.earlier_outcomes[kSmall] = Crashed{"x"};
     evaluator_.refusals[kSmallUnrolled] = Crashed{"x"};
     EXPECT_TRUE(run({kSmall, kSmallUnrolled}));
-    EXPECT_EQ(outcome_name(entry_of(kSmallUnrolled).outcome), "crashed");
+    EXPECT_EQ(outcome_name(result_of(kSmallUnrolled).outcome), "crashed");
   }
   EXPECT_LE(evaluator_.admitted.size(), 1U);
 }

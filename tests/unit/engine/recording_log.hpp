@@ -41,12 +41,13 @@ class RecordingLog : public RunLog {
     events.clear();
   }
   void journal(const JournalEvent& event) override { events.push_back(event); }
-  [[nodiscard]] std::optional<Outcome> recall(const Entry& entry, const LaunchGeometry&) override {
-    const auto found = earlier_outcomes.find(entry.short_form);
+  [[nodiscard]] std::optional<Outcome> recall(const Result& result,
+                                              const LaunchGeometry&) override {
+    const auto found = earlier_outcomes.find(result.short_form);
     return found == earlier_outcomes.end() ? std::nullopt : std::optional(found->second);
   }
-  void add(const Entry& entry, const CandidateRecord& record) override {
-    added.push_back({entry.short_form, std::string(outcome_name(entry.outcome)),
+  void add(const Result& result, const CandidateRecord& record) override {
+    added.push_back({result.short_form, std::string(outcome_name(result.outcome)),
                      record.artifact != nullptr, record.evaluated});
   }
   void end_problem(const ProblemReport& report, bool finished) override {

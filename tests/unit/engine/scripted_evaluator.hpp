@@ -37,17 +37,17 @@ class ScriptedEvaluator : public Evaluator {
     }
     return can_resume;
   }
-  [[nodiscard]] std::optional<Outcome> admit(CandidateId id, const Entry& entry,
+  [[nodiscard]] std::optional<Outcome> admit(CandidateId id, const Result& result,
                                              const CandidateKernel& kernel) override {
-    EXPECT_EQ(entry.short_form, kernel.label);
-    EXPECT_TRUE(entry.facts && kernel.artifact);
+    EXPECT_EQ(result.short_form, kernel.label);
+    EXPECT_TRUE(result.facts && kernel.artifact);
     EXPECT_FALSE(closed);
     admitted.push_back(kernel.label);
     if (const auto found = refusals.find(kernel.label); found != refusals.end()) {
       return found->second;
     }
     racing_.emplace_back(
-        id, static_cast<double>(entry.config.values.at(2) + entry.config.values.at(3)));
+        id, static_cast<double>(result.config.values.at(2) + result.config.values.at(3)));
     ++due_;
     return std::nullopt;
   }

@@ -5,7 +5,7 @@
 #include "attention/flop.hpp"
 #include "core/device_peaks.hpp"
 #include "data/device_file.hpp"
-#include "engine/entries.hpp"
+#include "engine/results.hpp"
 #include "plan/config_text.hpp"
 #include "plan/planner.hpp"
 
@@ -28,10 +28,10 @@ class HopperEstimate : public testing::Test {
         .grid[0];
   }
   [[nodiscard]] double estimate_us(const char* text) const {
-    Entry entry = make_entry(family_, parse_config(family_, text));
-    entry.threads_per_block = 384;
-    entry.blocks_per_sm = 1;
-    return estimate_entry(family_, entry, launch(text), problem_, limits_).estimate_us;
+    Result result = make_result(family_, parse_config(family_, text));
+    result.threads_per_block = 384;
+    result.blocks_per_sm = 1;
+    return estimate_result(family_, result, launch(text), problem_, limits_).estimate_us;
   }
 
   const FileTree tree_;

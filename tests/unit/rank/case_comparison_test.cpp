@@ -12,7 +12,7 @@ CaseResult result_of(const char* variant, std::int64_t seq_len, double us) {
   if (us > 0.0) {
     Estimated estimated;
     estimated.estimate_us = us;
-    result.best = Entry{};
+    result.best = Result{};
     result.best->outcome = estimated;
   }
   return result;

@@ -11,156 +11,156 @@ namespace {
 
 using testing::ElementsAre;
 
-Entry measured(ParamValue id, double median_us, double half_width_us) {
+Result measured(ParamValue id, double median_us, double half_width_us) {
   Measured outcome;
   outcome.timing.median_us = median_us;
   outcome.timing.median_low_us = median_us - half_width_us;
   outcome.timing.median_high_us = median_us + half_width_us;
-  Entry entry;
-  entry.config = {"f", {id}};
-  entry.outcome = outcome;
-  return entry;
+  Result result;
+  result.config = {"f", {id}};
+  result.outcome = outcome;
+  return result;
 }
 
-Entry estimated(ParamValue id, double estimate_us) {
-  Entry entry;
-  entry.config = {"f", {id}};
-  entry.outcome = Estimated{estimate_us, {}};
-  return entry;
+Result estimated(ParamValue id, double estimate_us) {
+  Result result;
+  result.config = {"f", {id}};
+  result.outcome = Estimated{estimate_us, {}};
+  return result;
 }
 
-Entry failed(ParamValue id) {
-  Entry entry;
-  entry.config = {"f", {id}};
-  entry.outcome = Crashed{"CUDA_ERROR_LAUNCH_FAILED"};
-  return entry;
+Result failed(ParamValue id) {
+  Result result;
+  result.config = {"f", {id}};
+  result.outcome = Crashed{"CUDA_ERROR_LAUNCH_FAILED"};
+  return result;
 }
 
-std::vector<ParamValue> ids(const std::vector<Entry>& entries) {
+std::vector<ParamValue> ids(const std::vector<Result>& results) {
   std::vector<ParamValue> ids;
-  for (const Entry& entry : entries) {
-    ids.push_back(entry.config.values.front());
+  for (const Result& result : results) {
+    ids.push_back(result.config.values.front());
   }
   return ids;
 }
 
-std::vector<int> groups(const std::vector<Entry>& entries) {
+std::vector<int> groups(const std::vector<Result>& results) {
   std::vector<int> groups;
-  for (const Entry& entry : entries) {
-    groups.push_back(entry.tie_group);
+  for (const Result& result : results) {
+    groups.push_back(result.tie_group);
   }
   return groups;
 }
 
-TEST(RankEntries, EstimatesTieWithinWhatTheyCanTell) {
-  std::vector<Entry> entries{estimated(1, 1000.0), estimated(2, 1000.4), estimated(3, 1009.0),
-                             estimated(4, 1011.0), estimated(5, 1020.0), estimated(6, 1022.0)};
-  rank_entries(entries, std::nullopt);
-  EXPECT_THAT(ids(entries), ElementsAre(1, 2, 3, 4, 5, 6)) << "their order stays";
-  EXPECT_THAT(groups(entries), ElementsAre(1, 1, 1, 2, 2, 3)) << "within 1 % of a group's first";
+TEST(RankResults, EstimatesTieWithinWhatTheyCanTell) {
+  std::vector<Result> results{estimated(1, 1000.0), estimated(2, 1000.4), estimated(3, 1009.0),
+                              estimated(4, 1011.0), estimated(5, 1020.0), estimated(6, 1022.0)};
+  rank_results(results, std::nullopt);
+  EXPECT_THAT(ids(results), ElementsAre(1, 2, 3, 4, 5, 6)) << "their order stays";
+  EXPECT_THAT(groups(results), ElementsAre(1, 1, 1, 2, 2, 3)) << "within 1 % of a group's first";
 }
 
-TEST(RankEntries, OrdersByMedianAndNumbersFromOne) {
-  std::vector<Entry> entries{measured(1, 30, 0), measured(2, 10, 0), measured(3, 20, 0)};
-  rank_entries(entries, std::nullopt);
-  EXPECT_THAT(ids(entries), ElementsAre(2, 3, 1));
-  EXPECT_EQ(entries[0].rank, 1);
-  EXPECT_EQ(entries[2].rank, 3);
+TEST(RankResults, OrdersByMedianAndNumbersFromOne) {
+  std::vector<Result> results{measured(1, 30, 0), measured(2, 10, 0), measured(3, 20, 0)};
+  rank_results(results, std::nullopt);
+  EXPECT_THAT(ids(results), ElementsAre(2, 3, 1));
+  EXPECT_EQ(results[0].rank, 1);
+  EXPECT_EQ(results[2].rank, 3);
 }
 
-TEST(RankEntries, EqualTimesStandInConfigurationOrderWhateverTheInputOrder) {
-  std::vector<Entry> entries{estimated(9, 5), estimated(2, 5), estimated(7, 5)};
-  rank_entries(entries, std::nullopt);
-  EXPECT_THAT(ids(entries), ElementsAre(2, 7, 9));
-  EXPECT_THAT(groups(entries), ElementsAre(1, 1, 1));
+TEST(RankResults, EqualTimesStandInConfigurationOrderWhateverTheInputOrder) {
+  std::vector<Result> results{estimated(9, 5), estimated(2, 5), estimated(7, 5)};
+  rank_results(results, std::nullopt);
+  EXPECT_THAT(ids(results), ElementsAre(2, 7, 9));
+  EXPECT_THAT(groups(results), ElementsAre(1, 1, 1));
 }
 
-TEST(RankEntries, GroupsByOverlapWithTheBestOfTheGroupNotWithTheNeighbour) {
+TEST(RankResults, GroupsByOverlapWithTheBestOfTheGroupNotWithTheNeighbour) {
   // 100 +-3, 105 +-3, 110 +-3: each overlaps its neighbour, the third not the first.
-  std::vector<Entry> entries{measured(1, 100, 3), measured(2, 105, 3), measured(3, 110, 3)};
-  rank_entries(entries, std::nullopt);
-  EXPECT_THAT(groups(entries), ElementsAre(1, 1, 2));
+  std::vector<Result> results{measured(1, 100, 3), measured(2, 105, 3), measured(3, 110, 3)};
+  rank_results(results, std::nullopt);
+  EXPECT_THAT(groups(results), ElementsAre(1, 1, 2));
 }
 
-TEST(RankEntries, TouchingIntervalsTie) {
-  std::vector<Entry> entries{measured(1, 100, 5), measured(2, 110, 5), measured(3, 121, 5)};
-  rank_entries(entries, std::nullopt);
-  EXPECT_THAT(groups(entries), ElementsAre(1, 1, 2));
+TEST(RankResults, TouchingIntervalsTie) {
+  std::vector<Result> results{measured(1, 100, 5), measured(2, 110, 5), measured(3, 121, 5)};
+  rank_results(results, std::nullopt);
+  EXPECT_THAT(groups(results), ElementsAre(1, 1, 2));
 }
 
-TEST(RankEntries, RelativeToTheBestUnlessABaselineIsChosen) {
-  std::vector<Entry> entries{measured(1, 200, 0), measured(2, 100, 0)};
-  rank_entries(entries, std::nullopt);
-  EXPECT_DOUBLE_EQ(entries[0].relative_percent, 100.0);
-  EXPECT_DOUBLE_EQ(entries[1].relative_percent, 50.0);
-  rank_entries(entries, Config{"f", {1}});
-  EXPECT_DOUBLE_EQ(entries[0].relative_percent, 200.0);
-  EXPECT_DOUBLE_EQ(entries[1].relative_percent, 100.0);
+TEST(RankResults, RelativeToTheBestUnlessABaselineIsChosen) {
+  std::vector<Result> results{measured(1, 200, 0), measured(2, 100, 0)};
+  rank_results(results, std::nullopt);
+  EXPECT_DOUBLE_EQ(results[0].relative_percent, 100.0);
+  EXPECT_DOUBLE_EQ(results[1].relative_percent, 50.0);
+  rank_results(results, Config{"f", {1}});
+  EXPECT_DOUBLE_EQ(results[0].relative_percent, 200.0);
+  EXPECT_DOUBLE_EQ(results[1].relative_percent, 100.0);
 }
 
-TEST(RankEntries, ABaselineThatIsNotThereCountsAsTheBest) {
-  std::vector<Entry> entries{measured(1, 200, 0), measured(2, 100, 0)};
-  rank_entries(entries, Config{"f", {77}});
-  EXPECT_DOUBLE_EQ(entries[0].relative_percent, 100.0);
+TEST(RankResults, ABaselineThatIsNotThereCountsAsTheBest) {
+  std::vector<Result> results{measured(1, 200, 0), measured(2, 100, 0)};
+  rank_results(results, Config{"f", {77}});
+  EXPECT_DOUBLE_EQ(results[0].relative_percent, 100.0);
 }
 
-TEST(RankEntries, TimesThatMakeNoSenseSortLastAndHaveNoRatio) {
+TEST(RankResults, TimesThatMakeNoSenseSortLastAndHaveNoRatio) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  std::vector<Entry> entries{measured(1, nan, 0), measured(2, 0, 0), measured(3, 10, 0),
-                             measured(4, std::numeric_limits<double>::infinity(), 0)};
-  rank_entries(entries, std::nullopt);
-  EXPECT_THAT(ids(entries), ElementsAre(3, 1, 2, 4));
-  for (std::size_t i = 1; i < entries.size(); ++i) {
-    EXPECT_EQ(entries[i].relative_percent, 0.0);
+  std::vector<Result> results{measured(1, nan, 0), measured(2, 0, 0), measured(3, 10, 0),
+                              measured(4, std::numeric_limits<double>::infinity(), 0)};
+  rank_results(results, std::nullopt);
+  EXPECT_THAT(ids(results), ElementsAre(3, 1, 2, 4));
+  for (std::size_t i = 1; i < results.size(); ++i) {
+    EXPECT_EQ(results[i].relative_percent, 0.0);
   }
 }
 
-TEST(RankEntries, NothingStaysNothing) {
-  std::vector<Entry> entries;
-  rank_entries(entries, std::nullopt);
-  EXPECT_TRUE(entries.empty());
+TEST(RankResults, NothingStaysNothing) {
+  std::vector<Result> results;
+  rank_results(results, std::nullopt);
+  EXPECT_TRUE(results.empty());
 }
 
 // --- Races ---
 
-Entry raced(ParamValue id, double median_us, int place, int tie_group) {
-  Entry entry = measured(id, median_us, 0);
-  entry.rank = place;
-  entry.tie_group = tie_group;
-  return entry;
+Result raced(ParamValue id, double median_us, int place, int tie_group) {
+  Result result = measured(id, median_us, 0);
+  result.rank = place;
+  result.tie_group = tie_group;
+  return result;
 }
 
-TEST(RankEntries, ARacesPlacesAndGroupsAreKept) {
+TEST(RankResults, ARacesPlacesAndGroupsAreKept) {
   // The finals' winner has the greater median of the two: they were compared in pairs.
-  std::vector<Entry> entries{raced(1, 102, 3, 2), raced(2, 101, 1, 1), raced(3, 100, 2, 1)};
-  rank_entries(entries, std::nullopt);
-  EXPECT_THAT(ids(entries), ElementsAre(2, 3, 1));
-  EXPECT_THAT(groups(entries), ElementsAre(1, 1, 2));
-  EXPECT_DOUBLE_EQ(entries[0].relative_percent, 100.0);
-  EXPECT_DOUBLE_EQ(entries[1].relative_percent, 101.0);
+  std::vector<Result> results{raced(1, 102, 3, 2), raced(2, 101, 1, 1), raced(3, 100, 2, 1)};
+  rank_results(results, std::nullopt);
+  EXPECT_THAT(ids(results), ElementsAre(2, 3, 1));
+  EXPECT_THAT(groups(results), ElementsAre(1, 1, 2));
+  EXPECT_DOUBLE_EQ(results[0].relative_percent, 100.0);
+  EXPECT_DOUBLE_EQ(results[1].relative_percent, 101.0);
 }
 
-TEST(RankEntries, PlacesThatAreMissingAreClosedUp) {
-  std::vector<Entry> entries{raced(1, 120, 9, 7), raced(2, 100, 2, 2), raced(3, 110, 5, 2)};
-  rank_entries(entries, std::nullopt);
-  EXPECT_THAT(ids(entries), ElementsAre(2, 3, 1));
-  EXPECT_THAT(groups(entries), ElementsAre(1, 1, 2));
-  EXPECT_EQ(entries[0].rank, 1);
-  EXPECT_EQ(entries[2].rank, 3);
+TEST(RankResults, PlacesThatAreMissingAreClosedUp) {
+  std::vector<Result> results{raced(1, 120, 9, 7), raced(2, 100, 2, 2), raced(3, 110, 5, 2)};
+  rank_results(results, std::nullopt);
+  EXPECT_THAT(ids(results), ElementsAre(2, 3, 1));
+  EXPECT_THAT(groups(results), ElementsAre(1, 1, 2));
+  EXPECT_EQ(results[0].rank, 1);
+  EXPECT_EQ(results[2].rank, 3);
 }
 
-TEST(RankEntries, OnesWithTheSameCodeShareAPlaceInConfigurationOrder) {
-  std::vector<Entry> entries{raced(9, 100, 1, 1), raced(5, 100, 1, 1), raced(7, 110, 2, 2)};
-  rank_entries(entries, std::nullopt);
-  EXPECT_THAT(ids(entries), ElementsAre(5, 9, 7));
-  EXPECT_THAT(groups(entries), ElementsAre(1, 1, 2));
+TEST(RankResults, OnesWithTheSameCodeShareAPlaceInConfigurationOrder) {
+  std::vector<Result> results{raced(9, 100, 1, 1), raced(5, 100, 1, 1), raced(7, 110, 2, 2)};
+  rank_results(results, std::nullopt);
+  EXPECT_THAT(ids(results), ElementsAre(5, 9, 7));
+  EXPECT_THAT(groups(results), ElementsAre(1, 1, 2));
 }
 
-TEST(RankEntries, OneThatWasNotInTheRaceMakesTheTimesDecide) {
-  std::vector<Entry> entries{raced(1, 102, 1, 1), raced(2, 101, 2, 1), measured(3, 100, 0)};
-  rank_entries(entries, std::nullopt);
-  EXPECT_THAT(ids(entries), ElementsAre(3, 2, 1));
-  EXPECT_THAT(groups(entries), ElementsAre(1, 2, 3));
+TEST(RankResults, OneThatWasNotInTheRaceMakesTheTimesDecide) {
+  std::vector<Result> results{raced(1, 102, 1, 1), raced(2, 101, 2, 1), measured(3, 100, 0)};
+  rank_results(results, std::nullopt);
+  EXPECT_THAT(ids(results), ElementsAre(3, 2, 1));
+  EXPECT_THAT(groups(results), ElementsAre(1, 2, 3));
 }
 
 TEST(SortIntoReport, FailuresAreNeverRanked) {

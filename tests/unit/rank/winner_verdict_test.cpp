@@ -10,23 +10,23 @@ namespace {
 
 const Config kWinner{"f", {1}};
 
-Entry entry(ParamValue id, double median_us, int tie_group, double half_width_us = 0.2,
-            double confidence = 0.96) {
+Result result(ParamValue id, double median_us, int tie_group, double half_width_us = 0.2,
+              double confidence = 0.96) {
   Measured measured;
   measured.timing.median_us = median_us;
   measured.timing.median_low_us = median_us - half_width_us;
   measured.timing.median_high_us = median_us + half_width_us;
   measured.timing.confidence = confidence;
-  Entry entry;
-  entry.config = {"f", {id}};
-  entry.short_form = "configuration " + std::to_string(id);
-  entry.outcome = measured;
-  entry.tie_group = tie_group;
-  return entry;
+  Result result;
+  result.config = {"f", {id}};
+  result.short_form = "configuration " + std::to_string(id);
+  result.outcome = measured;
+  result.tie_group = tie_group;
+  return result;
 }
 
 /// Judges a problem with these configurations in their order; `candidates` 0: as many as there are.
-WinnerCheck judge(std::vector<Entry> ranking, double tolerance_percent = 0.5,
+WinnerCheck judge(std::vector<Result> ranking, double tolerance_percent = 0.5,
                   std::size_t candidates = 0) {
   ProblemReport report;
   report.ranking = std::move(ranking);
@@ -44,7 +44,7 @@ void expect_undecided(const WinnerCheck& check, WinnerDoubt doubt) {
 }
 
 TEST(WinnerVerdict, TheFastestIsConfirmed) {
-  const WinnerCheck check = judge({entry(1, 100, 1), entry(2, 110, 2)});
+  const WinnerCheck check = judge({result(1, 100, 1), result(2, 110, 2)});
   EXPECT_EQ(check.verdict, WinnerVerdict::confirmed);
   EXPECT_EQ(check.doubt, WinnerDoubt::none);
   EXPECT_EQ(check.fastest, "configuration 1");
@@ -52,62 +52,64 @@ TEST(WinnerVerdict, TheFastestIsConfirmed) {
 }
 
 TEST(WinnerVerdict, OneWithinTheToleranceIsConfirmedTiedOrNot) {
-  EXPECT_EQ(judge({entry(2, 100, 1), entry(1, 100.4, 1)}).verdict, WinnerVerdict::confirmed);
-  EXPECT_EQ(judge({entry(2, 100, 1), entry(1, 100.4, 2)}).verdict, WinnerVerdict::confirmed);
+  EXPECT_EQ(judge({result(2, 100, 1), result(1, 100.4, 1)}).verdict, WinnerVerdict::confirmed);
+  EXPECT_EQ(judge({result(2, 100, 1), result(1, 100.4, 2)}).verdict, WinnerVerdict::confirmed);
 }
 
 TEST(WinnerVerdict, BeatenIsOneThatIsBehindBeyondDoubtAndTolerance) {
-  const std::vector<Entry> ranking{entry(2, 100, 1), entry(1, 108, 2)};
+  const std::vector<Result> ranking{result(2, 100, 1), result(1, 108, 2)};
   EXPECT_EQ(judge(ranking).verdict, WinnerVerdict::beaten);
   EXPECT_EQ(judge(ranking, 9.0).verdict, WinnerVerdict::confirmed);
 }
 
 TEST(WinnerVerdict, OneThatLooksSlowerAndTiesIsUndecided) {
-  expect_undecided(judge({entry(2, 100, 1), entry(1, 108, 1)}), WinnerDoubt::tied_behind);
+  expect_undecided(judge({result(2, 100, 1), result(1, 108, 1)}), WinnerDoubt::tied_behind);
 }
 
 TEST(WinnerVerdict, MediansThatAreNotKnownWellEnoughConfirmNothing) {
-  expect_undecided(judge({entry(1, 100, 1, 0.6), entry(2, 100.1, 1)}), WinnerDoubt::wide_interval);
-  expect_undecided(judge({entry(2, 100, 1, 0.6), entry(1, 100.1, 1)}), WinnerDoubt::wide_interval);
-  EXPECT_EQ(judge({entry(1, 100, 1, 0.6), entry(2, 100.1, 1)}, 1.0).verdict,
+  expect_undecided(judge({result(1, 100, 1, 0.6), result(2, 100.1, 1)}),
+                   WinnerDoubt::wide_interval);
+  expect_undecided(judge({result(2, 100, 1, 0.6), result(1, 100.1, 1)}),
+                   WinnerDoubt::wide_interval);
+  EXPECT_EQ(judge({result(1, 100, 1, 0.6), result(2, 100.1, 1)}, 1.0).verdict,
             WinnerVerdict::confirmed);
 }
 
 // Drift widens the medians' intervals and not that of the ratio; noise widens the ratio's more.
 TEST(WinnerVerdict, PairsOrMediansAreEnough) {
-  std::vector<Entry> ranking{entry(2, 100, 1, 2.0), entry(1, 100.1, 1, 2.0)};
+  std::vector<Result> ranking{result(2, 100, 1, 2.0), result(1, 100.1, 1, 2.0)};
   ranking[1].to_fastest = MedianInterval{0.999, 1.003, 0.96};
   EXPECT_EQ(judge(ranking).verdict, WinnerVerdict::confirmed);
   ranking[1].to_fastest = MedianInterval{0.99, 1.01, 0.96};
   expect_undecided(judge(ranking), WinnerDoubt::wide_interval);
-  ranking = {entry(2, 100, 1), entry(1, 100.1, 1)};
+  ranking = {result(2, 100, 1), result(1, 100.1, 1)};
   ranking[1].to_fastest = MedianInterval{0.99, 1.01, 0.96};
   EXPECT_EQ(judge(ranking).verdict, WinnerVerdict::confirmed);
 }
 
 TEST(WinnerVerdict, TheFastestNeedsAComparisonWithAllThatTieWithIt) {
-  std::vector<Entry> ranking{entry(1, 100, 1), entry(2, 100.1, 1, 2.0), entry(3, 120, 2, 9.0)};
+  std::vector<Result> ranking{result(1, 100, 1), result(2, 100.1, 1, 2.0), result(3, 120, 2, 9.0)};
   expect_undecided(judge(ranking), WinnerDoubt::wide_interval);
   ranking[1].to_fastest = MedianInterval{0.999, 1.003, 0.96};
   EXPECT_EQ(judge(ranking).verdict, WinnerVerdict::confirmed);
 }
 
 TEST(WinnerVerdict, TooFewSamplesForAnIntervalConfirmNothing) {
-  expect_undecided(judge({entry(1, 100, 1, 0.0, 0.0)}), WinnerDoubt::wide_interval);
+  expect_undecided(judge({result(1, 100, 1, 0.0, 0.0)}), WinnerDoubt::wide_interval);
 }
 
 TEST(WinnerVerdict, NothingIsConfirmedBeforeAllHaveBeenTried) {
-  expect_undecided(judge({entry(1, 100, 1)}, 0.5, 2), WinnerDoubt::stopped);
+  expect_undecided(judge({result(1, 100, 1)}, 0.5, 2), WinnerDoubt::stopped);
 }
 
 TEST(WinnerVerdict, AnIncompleteRankingCanBeatIt) {
-  EXPECT_EQ(judge({entry(2, 100, 1), entry(1, 108, 2)}, 0.5, 40).verdict, WinnerVerdict::beaten);
+  EXPECT_EQ(judge({result(2, 100, 1), result(1, 108, 2)}, 0.5, 40).verdict, WinnerVerdict::beaten);
 }
 
 TEST(WinnerVerdict, OneWithoutAnOutcomeIsUndecidedAndOneThatFailedHasFailed) {
-  expect_undecided(judge({entry(2, 100, 1)}), WinnerDoubt::stopped);
+  expect_undecided(judge({result(2, 100, 1)}), WinnerDoubt::stopped);
   ProblemReport report;
-  report.failures = {entry(1, 0, 0)};
+  report.failures = {result(1, 0, 0)};
   report.failures[0].outcome = Crashed{"CUDA_ERROR_LAUNCH_FAILED"};
   WinnerCheck check;
   judge_winner(report, kWinner, {}, check);

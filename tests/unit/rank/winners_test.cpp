@@ -19,22 +19,22 @@ Problem problem_of(std::int64_t seq_len, DType dtype = DType::fp16) {
 /// Configuration 1 has the first time, 2 the second, ...; 0: it failed.
 ProblemReport report_of(const Problem& problem, const std::vector<double>& times_us,
                         bool measured = false) {
-  std::vector<Entry> entries;
+  std::vector<Result> results;
   for (std::size_t i = 0; i < times_us.size(); ++i) {
-    Entry& entry = entries.emplace_back();
-    entry.config = {"f", {static_cast<ParamValue>(i + 1)}};
-    entry.short_form = std::string(1, static_cast<char>('A' + i));
+    Result& result = results.emplace_back();
+    result.config = {"f", {static_cast<ParamValue>(i + 1)}};
+    result.short_form = std::string(1, static_cast<char>('A' + i));
     Measured timed;
     timed.timing.median_us = times_us[i];
     timed.timing.median_low_us = times_us[i] - 1.0;
     timed.timing.median_high_us = times_us[i] + 1.0;
-    entry.outcome = times_us[i] == 0.0 ? Outcome{Crashed{"it"}}
-                    : measured         ? Outcome{timed}
-                                       : Outcome{Estimated{times_us[i], {}}};
+    result.outcome = times_us[i] == 0.0 ? Outcome{Crashed{"it"}}
+                     : measured         ? Outcome{timed}
+                                        : Outcome{Estimated{times_us[i], {}}};
   }
   ProblemReport report;
   report.problem = problem;
-  sort_into_report(std::move(entries), std::nullopt, report);
+  sort_into_report(std::move(results), std::nullopt, report);
   return report;
 }
 

@@ -18,22 +18,22 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kNewRun = 1000;
 
-std::string text_of(const Entry& entry) {
-  return entry.short_form + entry.kernel_name + entry.artifact_key + entry.same_code_as +
-         entry.pruned_by + record_text(record_json(entry.config)) +
-         record_text(record_json(*entry.facts)) + record_text(record_json(entry.outcome)) +
+std::string text_of(const Result& result) {
+  return result.short_form + result.kernel_name + result.artifact_key + result.same_code_as +
+         result.pruned_by + record_text(record_json(result.config)) +
+         record_text(record_json(*result.facts)) + record_text(record_json(result.outcome)) +
          testing::PrintToString(
-             std::tuple(entry.dynamic_smem_bytes, entry.threads_per_block, entry.blocks_per_sm,
-                        entry.compile_ms, entry.total_flop.value_or(0), entry.from_cache,
-                        entry.reused, entry.rank, entry.tie_group, entry.relative_percent));
+             std::tuple(result.dynamic_smem_bytes, result.threads_per_block, result.blocks_per_sm,
+                        result.compile_ms, result.total_flop.value_or(0), result.from_cache,
+                        result.reused, result.rank, result.tie_group, result.relative_percent));
 }
 
 std::string text_of(const ProblemReport& report) {
   std::string text = record_text(record_json(report.problem)) + report.device_uuid +
                      testing::PrintToString(std::tuple(report.run, report.pruned, report.invalid));
   for (const auto* list : {&report.ranking, &report.failures, &report.audited}) {
-    for (const Entry& entry : *list) {
-      text += text_of(entry) + '\n';
+    for (const Result& result : *list) {
+      text += text_of(result) + '\n';
     }
     text += "--\n";
   }
@@ -96,8 +96,8 @@ class Damage : public StoreFolder {
       event.us = 100.0 + i;
       journal.add(event);
     }
-    report.ranking = {sample_entry(1, sample_measurement(100.0))};
-    report.failures = {sample_entry(2, Crashed{"no"})};
+    report.ranking = {sample_result(1, sample_measurement(100.0))};
+    report.failures = {sample_result(2, Crashed{"no"})};
     writer.add(report.ranking[0], tried());
     writer.add(report.failures[0], tried());
     report.ranking[0].rank = 1;

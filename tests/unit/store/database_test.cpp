@@ -69,7 +69,7 @@ TEST_F(DatabaseFiles, AFullDiskIsNamedAndWhatWasStoredStays) {
   database.execute("PRAGMA max_page_count = 1");  // SQLite keeps it at the present size
   const auto fill = [&] {
     for (int i = 0; i < 10000; ++i) {
-      writer.add(sample_entry(i, Crashed{std::string(1000, 'x')}), tried());
+      writer.add(sample_result(i, Crashed{std::string(1000, 'x')}), tried());
     }
   };
   expect_store_error(fill, ExitCode::io, {path_.string(), "no space"});
@@ -92,7 +92,7 @@ int add_many(const fs::path& path, int count) {
     RunWriter writer(database, sample_run());
     writer.begin_problem(sample_problem());
     for (int i = 0; i < count; ++i) {
-      writer.add(sample_entry(i, sample_measurement(100.0)), tried());
+      writer.add(sample_result(i, sample_measurement(100.0)), tried());
     }
     return 0;
   } catch (const Error&) {

@@ -5,7 +5,7 @@
 #include "store/digest.hpp"
 #include "store/run_reader.hpp"
 #include "store/schema.hpp"
-#include "store/stored_entry.hpp"
+#include "store/stored_result.hpp"
 #include "unit/store/run_samples.hpp"
 #include "unit/store/store_folder.hpp"
 
@@ -46,7 +46,7 @@ class Migration : public StoreFolder {
     return load_run(database, 1).value();
   }
 
-  const Entry entry_ = sample_entry(1, sample_measurement(100.0 / 3.0));
+  const Result entry_ = sample_result(1, sample_measurement(100.0 / 3.0));
 
  private:
   void add_outcome(Database& database) const {
@@ -108,7 +108,7 @@ TEST_F(Migration, ItsProblemsAndOutcomesStay) {
   EXPECT_FALSE(report.matmul);
   EXPECT_TRUE(report.audit.empty());
   ASSERT_EQ(report.ranking.size(), 1U);
-  Entry expected = entry_;
+  Result expected = entry_;
   expected.rank = 1;
   expected.tie_group = 1;
   expected.relative_percent = 100.0;

@@ -9,17 +9,17 @@ namespace {
 
 ProblemReport ranked_problem() {
   ProblemReport report = sample_problem();
-  report.ranking = {sample_entry(3, sample_measurement(50.0)),
-                    sample_entry(1, sample_measurement(100.0))};
+  report.ranking = {sample_result(3, sample_measurement(50.0)),
+                    sample_result(1, sample_measurement(100.0))};
   for (int i = 0; i < 2; ++i) {
-    Entry& entry = report.ranking[static_cast<std::size_t>(i)];
-    entry.rank = i + 1;
-    entry.tie_group = 1;
-    entry.relative_percent = 100.0 / (i + 1);
+    Result& result = report.ranking[static_cast<std::size_t>(i)];
+    result.rank = i + 1;
+    result.tie_group = 1;
+    result.relative_percent = 100.0 / (i + 1);
   }
   report.ranking[1].same_code_as = report.ranking[0].short_form;
-  report.failures = {sample_entry(2, Crashed{"no"})};
-  report.audited = {sample_entry(4, sample_measurement(25.0))};
+  report.failures = {sample_result(2, Crashed{"no"})};
+  report.audited = {sample_result(4, sample_measurement(25.0))};
   report.audited[0].pruned_by = "rule-1";
   report.device_uuid = "GPU-2";
   report.measuring = MeasuringSummary{
@@ -30,10 +30,10 @@ ProblemReport ranked_problem() {
   return report;
 }
 
-void add(RunWriter& writer, const std::vector<Entry>& entries) {
-  for (Entry entry : entries) {
-    entry.rank = 0;
-    writer.add(entry, tried());
+void add(RunWriter& writer, const std::vector<Result>& results) {
+  for (Result result : results) {
+    result.rank = 0;
+    writer.add(result, tried());
   }
 }
 
@@ -52,7 +52,7 @@ std::int64_t store_problem(Database& database, bool finished, bool complete = fa
   return writer.run_problem();
 }
 
-void expect_same(const std::vector<Entry>& after, const std::vector<Entry>& before) {
+void expect_same(const std::vector<Result>& after, const std::vector<Result>& before) {
   ASSERT_EQ(after.size(), before.size());
   for (std::size_t i = 0; i < after.size(); ++i) {
     EXPECT_EQ(after[i].short_form, before[i].short_form);
@@ -131,8 +131,8 @@ TEST_F(RecallProblem, ARepeatedProblemIsTheSameAndHasTheSamplesOfItsSource) {
   expect_same(repeated.report, ranked_problem());
   for (const auto* list :
        {&repeated.report.ranking, &repeated.report.failures, &repeated.report.audited}) {
-    for (const Entry& entry : *list) {
-      EXPECT_TRUE(entry.reused) << entry.short_form;
+    for (const Result& result : *list) {
+      EXPECT_TRUE(result.reused) << result.short_form;
     }
   }
   EXPECT_EQ(count("samples"), samples);
@@ -161,20 +161,20 @@ TEST_F(RecallProblem, WhatIsDamagedIsNotTakenOver) {
 
   for (const char* damage :
        {"outcomes SET place = 3 - place WHERE place < 3",
-        "outcomes SET entry = json_set(entry, '$.rank', 3) WHERE place = 1",
-        "outcomes SET entry = json_set(entry, '$.tie_group', 9) WHERE place = 1",
-        "outcomes SET entry = json_set(entry, '$.pruned_by', '')",
+        "outcomes SET result = json_set(result, '$.rank', 3) WHERE place = 1",
+        "outcomes SET result = json_set(result, '$.tie_group', 9) WHERE place = 1",
+        "outcomes SET result = json_set(result, '$.pruned_by', '')",
         "outcomes SET audited = 0",
-        "outcomes SET entry = json_set(entry, '$.same_code_as', '')",
+        "outcomes SET result = json_set(result, '$.same_code_as', '')",
         "outcomes SET kind = 'x'",
-        "outcomes SET entry = json_set(entry, '$.blocks_per_sm', 1)",
+        "outcomes SET result = json_set(result, '$.blocks_per_sm', 1)",
         "outcomes SET time_us = NULL",
         "outcomes SET run_problem = 99 WHERE place = 1",
         "outcomes SET artifact_key = 'x'",
         "outcomes SET code_hash = 'x'",
         "outcomes SET seal = NULL",
-        "outcomes SET entry = json_set(entry, '$.short_form', 'x')",
-        "outcomes SET entry = json_set(entry, '$.facts.registers_per_thread', 1)",
+        "outcomes SET result = json_set(result, '$.short_form', 'x')",
+        "outcomes SET result = json_set(result, '$.facts.registers_per_thread', 1)",
         "samples SET us = us + 1 WHERE number = 2",
         "samples SET number = 7 - number",
         "run_problems SET report = json_set(report, '$.pruned', 0)",

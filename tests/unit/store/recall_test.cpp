@@ -1,7 +1,7 @@
 // Which stored outcomes stand for a new measurement.
 #include "store/recall.hpp"
 
-#include "store/stored_entry.hpp"
+#include "store/stored_result.hpp"
 
 #include "unit/store/run_samples.hpp"
 #include "unit/store/store_folder.hpp"
@@ -16,7 +16,7 @@ class Recall : public StoreFolder {
                  const OutcomeOrigin& origin = tried()) {
     RunWriter writer(database_, run);
     writer.begin_problem(sample_problem());
-    writer.add(sample_entry(1, outcome), origin);
+    writer.add(sample_result(1, outcome), origin);
     writer.end_run(run_end(1.0, complete));
   }
 
@@ -146,7 +146,7 @@ TEST_F(Recall, WhatWasNotTriedOrWasRepeatedItselfIsNotTaken) {
 TEST_F(Recall, TheRunUnderWayIsNotAsked) {
   RunWriter writer(database_, sample_run());
   writer.begin_problem(sample_problem());
-  writer.add(sample_entry(1, sample_measurement(100.0)), tried());
+  writer.add(sample_result(1, sample_measurement(100.0)), tried());
   EXPECT_FALSE(recall_unfinished(database_, sample_run().identity, writer.run_id(), candidate_));
   EXPECT_FALSE(
       recall_measurement(database_, sample_run().identity.conditions, writer.run_id(), candidate_));

@@ -38,22 +38,22 @@ ProblemReport sample_problem(std::int64_t seq_len) {
   return report;
 }
 
-Entry sample_entry(int number, Outcome outcome) {
-  Entry entry;
-  entry.config = {"toy", {number, 7}};
-  entry.short_form = "(FP16, " + std::to_string(number) + "): fast";
-  entry.kernel_name = "kernel<" + std::to_string(number) + ">";
-  entry.parameters = {{"dtype", "FP16"}, {"rows", std::to_string(number)}};
-  entry.facts = ResourceFacts{154, 4, 8, 16, 0, 352, 12000};
-  entry.dynamic_smem_bytes = 32768;
-  entry.threads_per_block = 128;
-  entry.blocks_per_sm = 3;
-  entry.compile_ms = 250.123456789;
-  entry.from_cache = true;
-  entry.artifact_key = "key-" + std::to_string(number);
-  entry.total_flop = 2e9 + 0.1;
-  entry.outcome = std::move(outcome);
-  return entry;
+Result sample_result(int number, Outcome outcome) {
+  Result result;
+  result.config = {"toy", {number, 7}};
+  result.short_form = "(FP16, " + std::to_string(number) + "): fast";
+  result.kernel_name = "kernel<" + std::to_string(number) + ">";
+  result.parameters = {{"dtype", "FP16"}, {"rows", std::to_string(number)}};
+  result.facts = ResourceFacts{154, 4, 8, 16, 0, 352, 12000};
+  result.dynamic_smem_bytes = 32768;
+  result.threads_per_block = 128;
+  result.blocks_per_sm = 3;
+  result.compile_ms = 250.123456789;
+  result.from_cache = true;
+  result.artifact_key = "key-" + std::to_string(number);
+  result.total_flop = 2e9 + 0.1;
+  result.outcome = std::move(outcome);
+  return result;
 }
 
 Measured sample_measurement(double median_us) {

@@ -11,7 +11,7 @@ namespace fatune {
 [[nodiscard]] NewRun sample_run();
 [[nodiscard]] ProblemReport sample_problem(std::int64_t seq_len = 512);
 /// A configuration that was compiled (artifact key "key-<number>"), with that outcome.
-[[nodiscard]] Entry sample_entry(int number, Outcome outcome);
+[[nodiscard]] Result sample_result(int number, Outcome outcome);
 [[nodiscard]] Measured sample_measurement(double median_us);
 [[nodiscard]] OutcomeOrigin tried();  ///< by the evaluator, with the launch of sample_launch()
 [[nodiscard]] LaunchGeometry sample_launch();

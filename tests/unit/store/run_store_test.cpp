@@ -58,29 +58,29 @@ TEST_F(RunStore, EveryOutcomeComesBack) {
   ASSERT_EQ(outcomes.size(), std::variant_size_v<Outcome>);
   writer_.begin_problem(sample_problem());
   for (const Outcome& outcome : outcomes) {
-    writer_.add(sample_entry(static_cast<int>(outcome.index()), outcome), tried());
+    writer_.add(sample_result(static_cast<int>(outcome.index()), outcome), tried());
   }
   const StoredRun stored = load();
-  const auto& entries = stored.problems.at(0).report.ranking;
-  ASSERT_EQ(entries.size(), outcomes.size());
+  const auto& results = stored.problems.at(0).report.ranking;
+  ASSERT_EQ(results.size(), outcomes.size());
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
-    EXPECT_EQ(record_json(entries[i].outcome), record_json(outcomes[i])) << i;
+    EXPECT_EQ(record_json(results[i].outcome), record_json(outcomes[i])) << i;
   }
 }
 
-TEST_F(RunStore, AnEntryComesBackWhole) {
+TEST_F(RunStore, AResultComesBackWhole) {
   ProblemReport problem = sample_problem();
   writer_.begin_problem(problem);
-  problem.ranking = {sample_entry(1, sample_measurement(100.0))};
+  problem.ranking = {sample_result(1, sample_measurement(100.0))};
   writer_.add(problem.ranking[0], tried());
   problem.ranking[0].rank = 1;
   problem.ranking[0].tie_group = 2;
   problem.ranking[0].relative_percent = 100.0 / 3.0;
   writer_.end_problem(problem, true);
-  const Entry& before = problem.ranking[0];
+  const Result& before = problem.ranking[0];
   const StoredRun stored = load();
   ASSERT_TRUE(stored.problems.at(0).ranked);
-  const Entry& after = stored.problems[0].report.ranking.at(0);
+  const Result& after = stored.problems[0].report.ranking.at(0);
   EXPECT_EQ(after.config, before.config);
   EXPECT_EQ(after.short_form, before.short_form);
   EXPECT_EQ(after.kernel_name, before.kernel_name);
@@ -105,14 +105,14 @@ TEST_F(RunStore, ProblemsAndTheirOrderComeBack) {
   for (const std::int64_t seq_len : {512, 1024}) {
     ProblemReport problem = sample_problem(seq_len);
     writer_.begin_problem(problem);
-    writer_.add(sample_entry(1, sample_measurement(200.0)), tried());
-    writer_.add(sample_entry(2, Crashed{"no"}), tried());
-    writer_.add(sample_entry(3, sample_measurement(100.0)), tried());
-    problem.ranking = {sample_entry(3, sample_measurement(100.0)),
-                       sample_entry(1, sample_measurement(200.0))};
+    writer_.add(sample_result(1, sample_measurement(200.0)), tried());
+    writer_.add(sample_result(2, Crashed{"no"}), tried());
+    writer_.add(sample_result(3, sample_measurement(100.0)), tried());
+    problem.ranking = {sample_result(3, sample_measurement(100.0)),
+                       sample_result(1, sample_measurement(200.0))};
     problem.ranking[0].rank = 1;
     problem.ranking[1].rank = 2;
-    problem.failures = {sample_entry(2, Crashed{"no"})};
+    problem.failures = {sample_result(2, Crashed{"no"})};
     writer_.end_problem(problem, true);
   }
   const StoredRun stored = load();
@@ -123,30 +123,30 @@ TEST_F(RunStore, ProblemsAndTheirOrderComeBack) {
   EXPECT_EQ(second.pruned, 3);
   EXPECT_EQ(second.invalid, 4);
   ASSERT_EQ(second.ranking.size(), 2U);
-  EXPECT_EQ(second.ranking[0].config, sample_entry(3, Crashed{}).config);
+  EXPECT_EQ(second.ranking[0].config, sample_result(3, Crashed{}).config);
   ASSERT_EQ(second.failures.size(), 1U);
 }
 
 TEST_F(RunStore, AReusedOutcomeHasItsSamples) {
   writer_.begin_problem(sample_problem());
-  writer_.add(sample_entry(1, sample_measurement(100.0)), tried());
+  writer_.add(sample_result(1, sample_measurement(100.0)), tried());
   const std::int64_t source = database_.value("SELECT max(id) FROM outcomes");
   RunWriter second(database_, sample_run());
   second.begin_problem(sample_problem());
   OutcomeOrigin origin = tried();
   origin.source = source;
-  second.add(sample_entry(1, sample_measurement(100.0)), origin);
+  second.add(sample_result(1, sample_measurement(100.0)), origin);
   const StoredRun stored = load_run(database_, second.run_id()).value();
-  const Entry& entry = stored.problems.at(0).report.ranking.at(0);
-  EXPECT_TRUE(entry.reused);
-  EXPECT_EQ(std::get<Measured>(entry.outcome).timing.samples_us,
+  const Result& result = stored.problems.at(0).report.ranking.at(0);
+  EXPECT_TRUE(result.reused);
+  EXPECT_EQ(std::get<Measured>(result.outcome).timing.samples_us,
             sample_measurement(100.0).timing.samples_us);
   EXPECT_EQ(database_.value("SELECT count(*) FROM samples"), 3);
 }
 
 TEST_F(RunStore, ADamagedSampleIsFoundAndNamed) {
   writer_.begin_problem(sample_problem());
-  writer_.add(sample_entry(1, sample_measurement(100.0)), tried());
+  writer_.add(sample_result(1, sample_measurement(100.0)), tried());
   database_.execute("UPDATE samples SET us = us + 1 WHERE number = 2");
   expect_store_error([&] { (void)load(); }, ExitCode::bad_file,
                      {path_.string(), "run 1 cannot be read", "seal"});
@@ -179,10 +179,10 @@ TEST_F(RunStore, ARunThatIsNotThere) {
 
 TEST_F(RunStore, TheListHasTheLatestFirstAndItsBest) {
   writer_.begin_problem(sample_problem(512));
-  writer_.add(sample_entry(1, sample_measurement(100.0)), tried());
-  writer_.add(sample_entry(2, sample_measurement(50.0)), tried());
+  writer_.add(sample_result(1, sample_measurement(100.0)), tried());
+  writer_.add(sample_result(2, sample_measurement(50.0)), tried());
   writer_.begin_problem(sample_problem(1024));
-  writer_.add(sample_entry(1, sample_measurement(150.0)), tried());
+  writer_.add(sample_result(1, sample_measurement(150.0)), tried());
   writer_.end_run(run_end(1.0, true));
   const RunWriter second(database_, sample_run());
   const std::vector<RunSummary> runs = list_runs(database_).runs;

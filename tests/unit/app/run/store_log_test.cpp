@@ -36,15 +36,15 @@ class StoreLogTest : public StoreFolder {
   }
   static ProblemReport ranked_problem() {
     ProblemReport report = sample_problem();
-    report.ranking = {sample_entry(1, sample_measurement(100.0))};
+    report.ranking = {sample_result(1, sample_measurement(100.0))};
     report.ranking[0].rank = 1;
     report.device_uuid = "GPU-1";
     return report;
   }
   static void finish(StoreLog& log, bool finished) {
-    Entry entry = ranked_problem().ranking[0];
-    entry.rank = 0;
-    log.add(entry, {nullptr, sample_launch(), finished});
+    Result result = ranked_problem().ranking[0];
+    result.rank = 0;
+    log.add(result, {nullptr, sample_launch(), finished});
     log.end_problem(ranked_problem(), finished);
   }
 };

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "emit/document/field.hpp"
-#include "emit/entry_fields.hpp"
+#include "emit/result_fields.hpp"
 
 namespace fatune {
 namespace {
@@ -32,9 +32,9 @@ TEST(FieldValues, WhatIsNotFiniteIsNeverPrinted) {
   }
 }
 
-TEST(EntryFields, NamesAreUniqueAmongAllColumns) {
+TEST(ResultFields, NamesAreUniqueAmongAllColumns) {
   std::set<std::string_view> names;
-  for (const auto* fields : {&problem_fields(), &entry_fields(), &run_fields()}) {
+  for (const auto* fields : {&problem_fields(), &result_fields(), &run_fields()}) {
     for (const auto& field : *fields) {
       EXPECT_TRUE(names.insert(field.name).second) << field.name;
       EXPECT_FALSE(field.doc.empty()) << field.name;

@@ -13,8 +13,8 @@
 #include "emit/document/shared_parts.hpp"
 #include "emit/document/text_fit.hpp"
 #include "emit/emulate_report.hpp"
-#include "emit/entry_fields.hpp"
 #include "emit/history_report.hpp"
+#include "emit/result_fields.hpp"
 #include "emit/sass_report.hpp"
 #include "emit/summary_report.hpp"
 
@@ -151,7 +151,7 @@ TEST(ColumnFit, TheOrderInWhichColumnsLeaveIsDocumented) {
   std::ifstream file(FATUNE_TABLES_DOC);
   const std::string doc(std::istreambuf_iterator<char>(file), {});
   for (const std::string& row :
-       {"`show` | " + leaving_order(entry_fields()),
+       {"`show` | " + leaving_order(result_fields()),
         "problems | " + leaving_order(problem_winner_fields()),
         "`cases` | " + leaving_order(case_fields()),
         "`check` | " + leaving_order(checked_input_fields()),

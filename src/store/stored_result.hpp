@@ -27,12 +27,12 @@ Value read_column(const Statement& row, int column) {
 [[nodiscard]] std::string launch_column(const LaunchGeometry& launch);
 
 /// The samples of its outcome; they are rows of their own.
-[[nodiscard]] std::vector<double> samples_of(const Entry& entry);
-/// An entry without its samples.
-[[nodiscard]] std::string entry_column(const Entry& entry);
+[[nodiscard]] std::vector<double> samples_of(const Result& result);
+/// An result without its samples.
+[[nodiscard]] std::string result_column(const Result& result);
 /// With its samples: `source` is the stored outcome that has them. Error(bad_file) when it cannot
 /// be read.
-[[nodiscard]] Entry load_entry(Database& database, const std::string& text, std::int64_t source);
+[[nodiscard]] Result load_result(Database& database, const std::string& text, std::int64_t source);
 
 void save_samples(Database& database, std::int64_t outcome_id, const std::vector<double>& us);
 

@@ -9,8 +9,8 @@
 
 namespace fatune {
 
-/// The entry of a configuration before it is compiled.
-[[nodiscard]] Entry make_entry(const Family& family, const Config& config);
+/// The result of a configuration before it is compiled.
+[[nodiscard]] Result make_result(const Family& family, const Config& config);
 
 /// The obstacle to a configuration on a problem before compilation: Invalid or Unlaunchable.
 [[nodiscard]] std::optional<Outcome> find_obstacle(const Family& family, const Config& config,
@@ -20,7 +20,7 @@ namespace fatune {
 /// Adds what the machine code and its launch cost. Returns why no SM can hold a block, if so.
 [[nodiscard]] std::optional<Unlaunchable> add_artifact(const Artifact& artifact,
                                                        const LaunchGeometry& geometry,
-                                                       const DeviceLimits& limits, Entry& entry);
+                                                       const DeviceLimits& limits, Result& result);
 
 /// Why its machine code is not worth measuring: ptxas notes that it serialised asynchronous
 /// products, or ignored setmaxnreg.

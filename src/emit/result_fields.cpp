@@ -1,4 +1,4 @@
-#include "emit/entry_fields.hpp"
+#include "emit/result_fields.hpp"
 
 #include <algorithm>
 #include <initializer_list>
@@ -15,45 +15,45 @@
 namespace fatune {
 namespace {
 
-using Fields = std::vector<Field<EntryRow>>;
+using Fields = std::vector<Field<ResultRow>>;
 
 std::optional<int> rank_or_none(int rank) { return rank == 0 ? std::nullopt : std::optional(rank); }
 
-std::optional<double> us_of(const EntryRow& row) {
-  return is_ranked(row.entry->outcome) ? std::optional(ranked_us(row.entry->outcome))
-                                       : std::nullopt;
+std::optional<double> us_of(const ResultRow& row) {
+  return is_ranked(row.result->outcome) ? std::optional(ranked_us(row.result->outcome))
+                                        : std::nullopt;
 }
 
-std::optional<double> tflops(const EntryRow& row, double flop) {
+std::optional<double> tflops(const ResultRow& row, double flop) {
   const double us = us_of(row).value_or(0.0);
   return us > 0.0 ? std::optional(flop / us * kFlopPerUsToTflops) : std::nullopt;
 }
 
 template <double Timing::*kMember>
-const auto timing = [](const EntryRow& row) {
-  const auto* measured = std::get_if<Measured>(&row.entry->outcome);
+const auto timing = [](const ResultRow& row) {
+  const auto* measured = std::get_if<Measured>(&row.result->outcome);
   return measured == nullptr ? std::nullopt : std::optional(measured->timing.*kMember);
 };
 
-const auto sample_count = [](const EntryRow& row) {
-  const auto* measured = std::get_if<Measured>(&row.entry->outcome);
+const auto sample_count = [](const ResultRow& row) {
+  const auto* measured = std::get_if<Measured>(&row.result->outcome);
   return measured == nullptr ? std::nullopt : std::optional(measured->timing.samples_us.size());
 };
 
 template <auto kMember>
-const auto fact = [](const EntryRow& row) {
-  return row.entry->facts ? std::optional((*row.entry->facts).*kMember) : std::nullopt;
+const auto fact = [](const ResultRow& row) {
+  return row.result->facts ? std::optional((*row.result->facts).*kMember) : std::nullopt;
 };
 
 /// A member of a configuration that was compiled.
 template <auto kMember>
-const auto if_compiled = [](const EntryRow& row) {
-  return row.entry->facts ? std::optional((*row.entry).*kMember) : std::nullopt;
+const auto if_compiled = [](const ResultRow& row) {
+  return row.result->facts ? std::optional((*row.result).*kMember) : std::nullopt;
 };
 
 /// The input on which O came closest to its limit, or furthest beyond it.
-const ErrorStats* tightest_input(const EntryRow& row) {
-  const Verification* verification = verification_of(row.entry->outcome);
+const ErrorStats* tightest_input(const ResultRow& row) {
+  const Verification* verification = verification_of(row.result->outcome);
   if (verification == nullptr) {
     return nullptr;
   }
@@ -67,33 +67,33 @@ const ErrorStats* tightest_input(const EntryRow& row) {
 }
 
 template <double ErrorStats::*kMember>
-const auto error_stat = [](const EntryRow& row) {
+const auto error_stat = [](const ResultRow& row) {
   const ErrorStats* stats = tightest_input(row);
   return stats == nullptr ? std::nullopt : std::optional(stats->*kMember);
 };
 
-const auto mismatched_percent = [](const EntryRow& row) {
+const auto mismatched_percent = [](const ResultRow& row) {
   const ErrorStats* stats = tightest_input(row);
   return stats == nullptr ? std::nullopt : std::optional(stats->mismatched_percent());
 };
 
-const auto not_verified_because = [](const EntryRow& row) {
-  const auto* estimated = std::get_if<Estimated>(&row.entry->outcome);
+const auto not_verified_because = [](const ResultRow& row) {
+  const auto* estimated = std::get_if<Estimated>(&row.result->outcome);
   return estimated == nullptr ? std::nullopt : text_or_none(estimated->not_verified_because);
 };
 
-const auto estimated_from = [](const EntryRow& row) {
-  const auto* estimated = std::get_if<Estimated>(&row.entry->outcome);
+const auto estimated_from = [](const ResultRow& row) {
+  const auto* estimated = std::get_if<Estimated>(&row.result->outcome);
   return text_or_none(estimated == nullptr ? "" : estimated->counted ? "emulation" : "family");
 };
 
-const auto why_not_ranked = [](const EntryRow& row) {
-  return is_ranked(row.entry->outcome) ? std::nullopt
-                                       : std::optional(outcome_summary(row.entry->outcome));
+const auto why_not_ranked = [](const ResultRow& row) {
+  return is_ranked(row.result->outcome) ? std::nullopt
+                                        : std::optional(outcome_summary(row.result->outcome));
 };
 
-const auto deterministic = [](const EntryRow& row) {
-  const auto* measured = std::get_if<Measured>(&row.entry->outcome);
+const auto deterministic = [](const ResultRow& row) {
+  const auto* measured = std::get_if<Measured>(&row.result->outcome);
   return measured == nullptr ? std::nullopt : std::optional(measured->verification.deterministic);
 };
 
@@ -101,37 +101,38 @@ const auto deterministic = [](const EntryRow& row) {
 Fields outcome_fields() {
   return {
       {"rank", "rank", "1 is the fastest; null: not ranked", 0, kInRanking,
-       [](const EntryRow& r) { return rank_or_none(r.entry->rank); }},
-      {"tie_group", "tie", "entries with the same number cannot be told apart by their times", 0,
-       kInRanking, [](const EntryRow& r) { return rank_or_none(r.entry->tie_group); },
+       [](const ResultRow& r) { return rank_or_none(r.result->rank); }},
+      {"tie_group", "tie", "results with the same number cannot be told apart by their times", 0,
+       kInRanking, [](const ResultRow& r) { return rank_or_none(r.result->tie_group); },
        ColumnFit{.leaves = 10}},
       {"config", "config", "the configuration's short form", 0, kEverywhere,
-       [](const EntryRow& r) { return r.entry->short_form; }, ColumnFit{.config = true}},
+       [](const ResultRow& r) { return r.result->short_form; }, ColumnFit{.config = true}},
       {kFamilyField, "family", "the configuration's kernel family", 0, kEverywhere,
-       [](const EntryRow& r) { return text_or_none(r.entry->config.family); },
+       [](const ResultRow& r) { return text_or_none(r.result->config.family); },
        ColumnFit{.leaves = 13}},
       {"outcome", "outcome", "how it ended: measured, estimated, wrong_result, ...", 0, kInFailures,
-       [](const EntryRow& r) { return outcome_name(r.entry->outcome); }, ColumnFit{.once = true}},
-      {"measured", "measured", "false: nothing was timed for this entry", 0, kForPrograms,
-       [](const EntryRow& r) { return std::holds_alternative<Measured>(r.entry->outcome); }},
+       [](const ResultRow& r) { return outcome_name(r.result->outcome); }, ColumnFit{.once = true}},
+      {"measured", "measured", "false: nothing was timed for this result", 0, kForPrograms,
+       [](const ResultRow& r) { return std::holds_alternative<Measured>(r.result->outcome); }},
       {"verified", "verified",
        "how the output was found right: gpu, or emulated (on the CPU, on a small problem); null: "
        "it "
        "was not",
        0, kForPrograms,
-       [](const EntryRow& r) { return text_or_none(verified_by(r.entry->outcome)); }},
+       [](const ResultRow& r) { return text_or_none(verified_by(r.result->outcome)); }},
       {"deterministic", "deterministic",
        "false: right outputs of the same inputs differed from run to run; null: it was not "
        "measured",
        0, kForPrograms, deterministic},
       {"reused", "reused", "true: an earlier run found this out, not this one (docs/store.md)", 0,
-       kForPrograms, [](const EntryRow& r) { return r.entry->reused; }},
+       kForPrograms, [](const ResultRow& r) { return r.result->reused; }},
       {"same_code_as", "same code as",
        "configuration with the same machine code and launch, whose outcome this is", 0, kEverywhere,
-       [](const EntryRow& r) { return text_or_none(r.entry->same_code_as); },
+       [](const ResultRow& r) { return text_or_none(r.result->same_code_as); },
        ColumnFit{.leaves = 1, .config = true}},
       {"pruned_by", "pruned by", "rule that dropped it: it was tried for an audit", 0, kEverywhere,
-       [](const EntryRow& r) { return text_or_none(r.entry->pruned_by); }, ColumnFit{.leaves = 12}},
+       [](const ResultRow& r) { return text_or_none(r.result->pruned_by); },
+       ColumnFit{.leaves = 12}},
   };
 }
 
@@ -139,7 +140,7 @@ Fields outcome_fields() {
 Fields timing_fields() {
   return {
       {"time_us", "us", "what the ranking uses: the median of the samples, or the estimate", 1,
-       kInRanking, [](const EntryRow& r) { return us_of(r); }},
+       kInRanking, [](const ResultRow& r) { return us_of(r); }},
       {"mean_us", "mean", "mean of the samples", 1, kForPrograms, timing<&Timing::mean_us>},
       {"min_us", "min", "least sample", 1, kInRanking, timing<&Timing::min_us>,
        ColumnFit{.leaves = 3}},
@@ -153,8 +154,8 @@ Fields timing_fields() {
       {"samples", "n", "how many samples were timed", 0, kInRanking, sample_count,
        ColumnFit{.leaves = 4}},
       {"relative_percent", "rel %", "100 * baseline time / this time", 1, kInRanking,
-       [](const EntryRow& r) {
-         return r.entry->rank == 0 ? std::nullopt : std::optional(r.entry->relative_percent);
+       [](const ResultRow& r) {
+         return r.result->rank == 0 ? std::nullopt : std::optional(r.result->relative_percent);
        },
        ColumnFit{.leaves = 9}},
   };
@@ -166,27 +167,28 @@ Fields throughput_fields() {
       {"literature_tflops", "TFLOP/s",
        "10^12 FLOP per second by the literature's convention: 4*s^2*d*batch*heads, half when "
        "causal",
-       1, kInRanking, [](const EntryRow& r) { return literature_tflops(*r.problem, *r.entry); },
+       1, kInRanking, [](const ResultRow& r) { return literature_tflops(*r.problem, *r.result); },
        ColumnFit{.leaves = 11}},
       {"attention_tflops", "attn",
        "10^12 FLOP per second by the attention count: batch*heads*(4*s^2*d + 6*s^2)", 1,
        kForPrograms,
-       [](const EntryRow& r) { return tflops(r, attention_flop(r.problem->problem)); }},
+       [](const ResultRow& r) { return tflops(r, attention_flop(r.problem->problem)); }},
       {"total_tflops", "total",
        "10^12 FLOP per second by the configuration's own count, softmax and rescaling included", 1,
        kForPrograms,
-       [](const EntryRow& r) {
-         return r.entry->total_flop ? tflops(r, *r.entry->total_flop) : std::nullopt;
+       [](const ResultRow& r) {
+         return r.result->total_flop ? tflops(r, *r.result->total_flop) : std::nullopt;
        }},
       {"percent_of_matmul", "% dense",
        "literature_tflops in percent of the rate of dense products in the same run; null: not "
        "known, or the time is of an earlier run",
-       1, kForPrograms, [](const EntryRow& r) { return percent_of_matmul(*r.problem, *r.entry); }},
+       1, kForPrograms,
+       [](const ResultRow& r) { return percent_of_matmul(*r.problem, *r.result); }},
       {"percent_of_peak_at_clock", "% peak",
        "literature_tflops in percent of the tensor cores' nominal peak at the median SM clock of "
        "the samples; null: not known, or the time is of an earlier run",
        1, kForPrograms,
-       [](const EntryRow& r) { return percent_of_peak_at_clock(*r.run, *r.problem, *r.entry); }},
+       [](const ResultRow& r) { return percent_of_peak_at_clock(*r.run, *r.problem, *r.result); }},
   };
 }
 
@@ -204,17 +206,17 @@ Fields resource_fields() {
       {"static_smem_bytes", "static smem", "static shared memory per block in bytes", 0,
        kForPrograms, fact<&ResourceFacts::static_smem_bytes>},
       {"dynamic_smem_bytes", "smem", "dynamic shared memory per block in bytes", 0, kInRanking,
-       if_compiled<&Entry::dynamic_smem_bytes>, ColumnFit{.leaves = 5}},
+       if_compiled<&Result::dynamic_smem_bytes>, ColumnFit{.leaves = 5}},
       {"threads_per_block", "threads", "threads per block", 0, kForPrograms,
-       if_compiled<&Entry::threads_per_block>},
+       if_compiled<&Result::threads_per_block>},
       {"blocks_per_sm", "blk/SM", "blocks that fit one SM at a time", 0, kInRanking,
-       if_compiled<&Entry::blocks_per_sm>, ColumnFit{.leaves = 6}},
+       if_compiled<&Result::blocks_per_sm>, ColumnFit{.leaves = 6}},
       {"code_bytes", "code", "machine code in bytes", 0, kForPrograms,
        fact<&ResourceFacts::code_bytes>},
       {"compile_ms", "compile ms", "time of the compilation, also when it came from the cache", 0,
-       kForPrograms, if_compiled<&Entry::compile_ms>},
+       kForPrograms, if_compiled<&Result::compile_ms>},
       {"from_cache", "cached", "whether the machine code came from the cache", 0, kForPrograms,
-       if_compiled<&Entry::from_cache>},
+       if_compiled<&Result::from_cache>},
   };
 }
 
@@ -238,9 +240,9 @@ Fields record_fields() {
        "estimate",
        0, kForPrograms, estimated_from},
       {"kernel_name", "kernel", "the kernel's name as profilers print it", 0, kForPrograms,
-       [](const EntryRow& r) { return text_or_none(r.entry->kernel_name); }},
+       [](const ResultRow& r) { return text_or_none(r.result->kernel_name); }},
       {"artifact_key", "key", "content address of the machine code", 0, kForPrograms,
-       [](const EntryRow& r) { return text_or_none(r.entry->artifact_key); }},
+       [](const ResultRow& r) { return text_or_none(r.result->artifact_key); }},
       {"detail", "detail", "why it has no rank; null when it has one", 0, kInFailures,
        why_not_ranked, kWraps},
   };
@@ -254,55 +256,55 @@ Fields concatenated(std::initializer_list<Fields> groups) {
   return fields;
 }
 
-std::optional<DetailValue> entry_detail(const EntryRow& row, const ProblemDetail& detail) {
+std::optional<DetailValue> result_detail(const ResultRow& row, const ProblemDetail& detail) {
   return detail_value(detail, row.problem->problem);
 }
 
-std::vector<Field<EntryRow>> documented_problem_fields() {
+std::vector<Field<ResultRow>> documented_problem_fields() {
   return {
       {"dtype", "dtype", "element type of Q, K, V and O", 0, kEverywhere,
-       [](const EntryRow& r) { return std::string(dtype_name(r.problem->problem.dtype)); }},
+       [](const ResultRow& r) { return std::string(dtype_name(r.problem->problem.dtype)); }},
       {"batch", "batch", "sequences per launch", 0, kEverywhere,
-       [](const EntryRow& r) { return r.problem->problem.batch; }},
+       [](const ResultRow& r) { return r.problem->problem.batch; }},
       {"seq_len", "seq", "queries of a sequence", 0, kEverywhere,
-       [](const EntryRow& r) { return r.problem->problem.seq_len; }},
+       [](const ResultRow& r) { return r.problem->problem.seq_len; }},
       {"heads", "heads", "attention heads", 0, kEverywhere,
-       [](const EntryRow& r) { return r.problem->problem.heads; }},
+       [](const ResultRow& r) { return r.problem->problem.heads; }},
       {"d_head", "d_head", "head dimension", 0, kEverywhere,
-       [](const EntryRow& r) { return r.problem->problem.d_head; }},
+       [](const ResultRow& r) { return r.problem->problem.d_head; }},
       {"causal", "causal", "whether a query sees only keys up to its own position", 0, kEverywhere,
-       [](const EntryRow& r) { return r.problem->problem.causal; }},
+       [](const ResultRow& r) { return r.problem->problem.causal; }},
   };
 }
 
 }  // namespace
 
-const std::vector<Field<EntryRow>>& problem_fields() {
-  static const std::vector<Field<EntryRow>> all = [] {
-    std::vector<Field<EntryRow>> fields = documented_problem_fields();
-    add_detail_fields<EntryRow, entry_detail>(fields);
+const std::vector<Field<ResultRow>>& problem_fields() {
+  static const std::vector<Field<ResultRow>> all = [] {
+    std::vector<Field<ResultRow>> fields = documented_problem_fields();
+    add_detail_fields<ResultRow, result_detail>(fields);
     fields.push_back({"run", "run", "which repetition of the whole measurement, from 1", 0,
-                      kEverywhere, [](const EntryRow& r) { return r.problem->run; }});
+                      kEverywhere, [](const ResultRow& r) { return r.problem->run; }});
     return fields;
   }();
   return all;
 }
 
-const std::vector<Field<EntryRow>>& run_fields() {
-  static const std::vector<Field<EntryRow>> fields{
+const std::vector<Field<ResultRow>>& run_fields() {
+  static const std::vector<Field<ResultRow>> fields{
       {"matmul_tflops", "dense",
        "10^12 FLOP per second of dense products of the problem's type, measured before it", 1,
        kForPrograms,
-       [](const EntryRow& r) {
+       [](const ResultRow& r) {
          return r.problem->matmul ? std::optional(r.problem->matmul->tflops) : std::nullopt;
        }},
       {"device", "device", "name of the GPU, or of what was estimated for", 0, kForPrograms,
-       [](const EntryRow& r) { return r.run->device.name; }},
+       [](const ResultRow& r) { return r.run->device.name; }},
   };
   return fields;
 }
 
-const std::vector<Field<EntryRow>>& entry_fields() {
+const std::vector<Field<ResultRow>>& result_fields() {
   static const Fields fields = concatenated(
       {outcome_fields(), timing_fields(), throughput_fields(), resource_fields(), record_fields()});
   return fields;

@@ -1,4 +1,4 @@
-#include "engine/entries.hpp"
+#include "engine/results.hpp"
 
 #include <fmt/format.h>
 
@@ -10,13 +10,13 @@
 
 namespace fatune {
 
-Entry make_entry(const Family& family, const Config& config) {
-  Entry entry;
-  entry.config = config;
-  entry.short_form = short_form(family, config);
-  entry.kernel_name = kernel_name(family, config);
-  entry.parameters = named_values(family, config);
-  return entry;
+Result make_result(const Family& family, const Config& config) {
+  Result result;
+  result.config = config;
+  result.short_form = short_form(family, config);
+  result.kernel_name = kernel_name(family, config);
+  result.parameters = named_values(family, config);
+  return result;
 }
 
 std::optional<Outcome> find_obstacle(const Family& family, const Config& config,
@@ -31,28 +31,28 @@ std::optional<Outcome> find_obstacle(const Family& family, const Config& config,
 }
 
 std::optional<Unlaunchable> add_artifact(const Artifact& artifact, const LaunchGeometry& geometry,
-                                         const DeviceLimits& limits, Entry& entry) {
+                                         const DeviceLimits& limits, Result& result) {
   const auto& block = geometry.block;
-  entry.facts = artifact.facts;
-  entry.dynamic_smem_bytes = geometry.dynamic_smem_bytes;
-  entry.threads_per_block = static_cast<int>(block[0] * block[1] * block[2]);
+  result.facts = artifact.facts;
+  result.dynamic_smem_bytes = geometry.dynamic_smem_bytes;
+  result.threads_per_block = static_cast<int>(block[0] * block[1] * block[2]);
   const std::int64_t smem_bytes = geometry.dynamic_smem_bytes + artifact.facts.static_smem_bytes;
-  entry.blocks_per_sm = blocks_per_sm(limits, entry.threads_per_block,
-                                      artifact.facts.registers_per_thread, smem_bytes);
-  entry.compile_ms = artifact.compile_ms;
-  entry.from_cache = artifact.from_cache;
-  entry.artifact_key = artifact.key;
+  result.blocks_per_sm = blocks_per_sm(limits, result.threads_per_block,
+                                       artifact.facts.registers_per_thread, smem_bytes);
+  result.compile_ms = artifact.compile_ms;
+  result.from_cache = artifact.from_cache;
+  result.artifact_key = artifact.key;
   if (auto mismatch = argument_mismatch(artifact, geometry.arguments)) {
-    entry.blocks_per_sm = 0;
+    result.blocks_per_sm = 0;
     return Unlaunchable{*std::move(mismatch)};
   }
-  if (entry.blocks_per_sm > 0) {
+  if (result.blocks_per_sm > 0) {
     return std::nullopt;
   }
   return Unlaunchable{fmt::format(
       "no SM of {} holds a block of {} threads with {} registers each and {} bytes of shared "
       "memory (limits: {} registers, {} bytes)",
-      limits.name, entry.threads_per_block, artifact.facts.registers_per_thread, smem_bytes,
+      limits.name, result.threads_per_block, artifact.facts.registers_per_thread, smem_bytes,
       limits.registers_per_sm, limits.smem_per_block_optin_bytes)};
 }
 

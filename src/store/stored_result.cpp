@@ -1,4 +1,4 @@
-#include "store/stored_entry.hpp"
+#include "store/stored_result.hpp"
 
 #include <variant>
 
@@ -31,25 +31,25 @@ std::string launch_column(const LaunchGeometry& launch) {
   return record_text(json);
 }
 
-std::vector<double> samples_of(const Entry& entry) {
-  const auto* measured = std::get_if<Measured>(&entry.outcome);
+std::vector<double> samples_of(const Result& result) {
+  const auto* measured = std::get_if<Measured>(&result.outcome);
   return measured == nullptr ? std::vector<double>() : measured->timing.samples_us;
 }
 
-std::string entry_column(const Entry& entry) {
-  Entry rest = entry;
+std::string result_column(const Result& result) {
+  Result rest = result;
   if (auto* measured = std::get_if<Measured>(&rest.outcome)) {
     measured->timing.samples_us.clear();
   }
   return column_text(rest);
 }
 
-Entry load_entry(Database& database, const std::string& text, std::int64_t source) {
-  auto entry = read_record<Entry>(parse_record(text));
-  if (auto* measured = std::get_if<Measured>(&entry.outcome)) {
+Result load_result(Database& database, const std::string& text, std::int64_t source) {
+  auto result = read_record<Result>(parse_record(text));
+  if (auto* measured = std::get_if<Measured>(&result.outcome)) {
     measured->timing.samples_us = load_samples(database, source);
   }
-  return entry;
+  return result;
 }
 
 void save_samples(Database& database, std::int64_t outcome_id, const std::vector<double>& us) {
