@@ -34,14 +34,15 @@ void PtxLineTable::read_file(std::string_view directive) {
 void PtxLineTable::read_loc(std::string_view directive) {
   constexpr std::string_view kInlinedAt = "inlined_at ";
   const std::size_t caller = directive.find(kInlinedAt);
-  (void)take_word(directive);
-  Place place{read_position(directive), 0};
+  std::string_view own = directive.substr(0, caller);
+  (void)take_word(own);
+  Place place{read_position(own), 0};
   if (place.at.line <= 0) {
     forget();
     return;
   }
   if (caller != std::string_view::npos) {
-    directive.remove_prefix(directive.find(kInlinedAt) + kInlinedAt.size());
+    directive.remove_prefix(caller + kInlinedAt.size());
     const Position at = read_position(directive);
     const auto known = latest_.find(at);  // PTX names a caller's position before it is inlined at
     place.inlined_at = known == latest_.end() ? index_of({at, 0}) : known->second;

@@ -21,6 +21,14 @@ TEST(PtxLineTable, InlinedCodeHasItsCallers) {
                           SourceLine{"/x/a.cu", 87}));
 }
 
+TEST(PtxLineTable, TheColumnMayBeMissingBeforeACaller) {
+  PtxLineTable table;
+  table.read_file(".file 1 \"a.cu\"");
+  table.read_loc(".loc 1 5 inlined_at 1 87 7");
+  EXPECT_THAT(table.places().at(table.place()),
+              ElementsAre(SourceLine{"a.cu", 5}, SourceLine{"a.cu", 87}));
+}
+
 TEST(PtxLineTable, WhatIsNoLineIsUnknown) {
   PtxLineTable table;
   table.read_loc(".loc 1 5 1");
