@@ -10,7 +10,7 @@ namespace fatune {
 std::string_view version() { return FATUNE_VERSION; }
 
 std::string version_report() {
-  const std::string driver = gpu::driver_release();
+  const std::string& driver = gpu::driver_release();
   return fmt::format("fatune {}\ncommit {}\nbuild {}\nNVRTC {}\ndriver {}", version(),
                      build_commit(), FATUNE_BUILD_TYPE, gpu::nvrtc_version_text(),
                      driver.empty() ? "none" : driver);

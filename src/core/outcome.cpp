@@ -15,7 +15,7 @@ std::string first_error_line(const std::string& log) {
   std::string first;
   for (std::size_t start = 0; start < log.size();) {
     const std::size_t end = std::min(log.find('\n', start), log.size());
-    const std::string line = log.substr(start, end - start);
+    std::string line = log.substr(start, end - start);
     if (line.find("error") != std::string::npos) {
       return line;
     }

@@ -30,7 +30,7 @@ std::string identifier(const JsonNode& node) {
 
 /// A name of the kernel's code: as an identifier, but of any length.
 std::string code_name(const JsonNode& node) {
-  const std::string text = node.text();
+  std::string text = node.text();
   if (!is_code_name(text)) {
     node.fail(fmt::format("'{}' is not an identifier", text),
               "use a letter or underscore, then letters, digits and underscores");

@@ -27,7 +27,8 @@ double umulhi_magic(double d) {
   const auto divisor = static_cast<std::uint64_t>(d);
   const auto shift = static_cast<unsigned>(ceil_log2(d));
   const std::uint64_t power = std::uint64_t{1} << (31 + shift);
-  return divisor == 1 ? 0.0 : static_cast<double>((power + divisor - 1) / divisor);
+  const std::uint64_t magic = (power + divisor - 1) / divisor;
+  return divisor == 1 ? 0.0 : static_cast<double>(magic);
 }
 
 }  // namespace fatune

@@ -14,7 +14,7 @@ auto heat(const LineCount& count) {
                     count.with_inlined.total);
 }
 
-std::vector<LineCount> hottest_first(std::map<SourceLine, LineCount> counts) {
+std::vector<LineCount> hottest_first(std::map<SourceLine, LineCount>&& counts) {
   std::vector<LineCount> lines;
   for (auto& [line, count] : counts) {
     lines.push_back(std::move(count));

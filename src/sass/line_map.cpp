@@ -51,7 +51,7 @@ std::string file_of(const std::set<SourceLine>& lines, const std::string& asked)
 
 /// The line itself; else an error that names the nearest ones with code.
 SourceLine existing(const std::set<SourceLine>& lines, const SourceLine& asked) {
-  const SourceLine line{file_of(lines, asked.file), asked.line};
+  SourceLine line{file_of(lines, asked.file), asked.line};
   const auto next = lines.lower_bound(line);
   if (next != lines.end() && *next == line) {
     return line;

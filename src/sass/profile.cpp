@@ -62,10 +62,10 @@ MainLoop describe_loop(const SassFunction& function, const ControlFlow& flow,
   return main;
 }
 
-std::vector<OpcodeCount> sorted(std::map<std::string_view, OpcodeCount> counts) {
+std::vector<OpcodeCount> sorted(const std::map<std::string_view, OpcodeCount>& counts) {
   std::vector<OpcodeCount> list;
-  for (auto& [mnemonic, count] : counts) {
-    list.push_back(std::move(count));
+  for (const auto& [mnemonic, count] : counts) {
+    list.push_back(count);
   }
   std::stable_sort(list.begin(), list.end(), [](const OpcodeCount& a, const OpcodeCount& b) {
     return std::pair(a.count.main_loop, a.count.total) >
@@ -93,7 +93,7 @@ void count_instructions(const SassFunction& function, const ControlFlow& flow,
       add(opcode.count, places[b], loads);
     }
   }
-  profile.opcodes = sorted(std::move(opcodes));
+  profile.opcodes = sorted(opcodes);
 }
 
 }  // namespace

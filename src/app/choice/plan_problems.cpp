@@ -132,12 +132,13 @@ void prune_problem(const FamilyPlan& of, const DeviceLimits& limits, ProblemPlan
     auto pruned = config.family != of.family->name
                       ? std::nullopt
                       : prune_on(*of.family, of.plan, config, problem.problem, limits);
-    if (pruned) {
-      ++problem.pruned;
-      ++count_of(pruned->rule, problem);
-      problem.pruned_here.push_back({config, *std::move(pruned)});
+    if (!pruned) {
+      return false;
     }
-    return pruned.has_value();
+    ++problem.pruned;
+    ++count_of(pruned->rule, problem);
+    problem.pruned_here.push_back({config, *std::move(pruned)});
+    return true;
   });
 }
 

@@ -142,8 +142,7 @@ EmulatedDebugResult emulate_kernel_for_debug(const KernelChoice& kernels, const 
                                    launch_of(family, config, head, target.limits, nullptr), problem,
                                    dump_of(family, head), inputs,
                                    shared_tensors(family, config, problem, target.limits)});
-  return std::visit([](auto&& shown) -> EmulatedDebugResult { return std::move(shown); },
-                    std::move(result));
+  return std::visit([](auto shown) -> EmulatedDebugResult { return shown; }, std::move(result));
 }
 
 }  // namespace fatune

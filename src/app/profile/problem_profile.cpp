@@ -61,7 +61,7 @@ void ProblemProfile::compile(CubinCache* cache) {
     requests.push_back(
         compile_request(family, one.config, problem_.problem, limits_.arch, limits_));
   }
-  const auto results = compile_all(std::move(requests), settings_, cache);
+  const auto results = compile_all(requests, settings_, cache);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     if (add_case(rows[i], results[i])) {
       indices_.push_back(rows[i]);

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kArtifactPrefix = "artifact:";
+constexpr std::string_view kArtifactPrefix = "artifact:";
 
 SassCode disassemble_artifact(const std::string& tool, const fs::path& folder,
                               const Artifact& artifact, const std::string& name) {
@@ -42,7 +42,7 @@ SassCode disassemble_one(const Artifact& artifact, const std::string& name) {
 
 SassCode load_artifact(const SassOptions& options, const std::string& key) {
   const Artifact artifact = cached_artifact(open_cache(options.compile).get(), key);
-  return disassemble_one(artifact, kArtifactPrefix + artifact.key);
+  return disassemble_one(artifact, std::string(kArtifactPrefix) + artifact.key);
 }
 
 /// The code that a run measured, as long as the cache has it; else what its configuration becomes
@@ -102,7 +102,7 @@ std::vector<std::optional<SassCode>> compile_code(const FamilySet& families,
     requests.push_back(
         compile_request(families.of(configs[i]), configs[i], problems.at(i), limits.arch, limits));
   }
-  const auto results = compile_all(std::move(requests), settings, open_cache(settings).get());
+  const auto results = compile_all(requests, settings, open_cache(settings).get());
   const ScratchFolder scratch;
   std::vector<std::optional<SassCode>> codes(configs.size());
   for_each_index(configs.size(), job_count(settings), [&](std::size_t i) {

@@ -17,7 +17,6 @@ struct Parts {
   Words flags;
 
   [[nodiscard]] bool is_config() const { return !values.empty(); }
-  friend bool operator==(const Parts&, const Parts&) = default;
 };
 
 Words split(std::string_view text, std::string_view separator) {

@@ -187,11 +187,11 @@ void land_move(Execution& x, const BulkCopy& copy) {
 
 void complete(Execution& x, const BulkCopy& copy, Block& block) {
   Mbarrier* const mbarrier = block.mbarriers.find(copy.mbarrier);
-  const MbarrierFault fault = mbarrier == nullptr ? "the mbarrier of the copy is there no more"
-                                                  : mbarrier->complete(copy.bytes);
+  MbarrierFault fault = mbarrier == nullptr ? "the mbarrier of the copy is there no more"
+                                            : mbarrier->complete(copy.bytes);
   if (!fault.empty()) {
     x.report(FindingKind::barrier_misuse, x.warps[copy.warp], instruction_of(x, copy), copy.lane,
-             [&] { return fault; });
+             [&] { return std::move(fault); });
   }
 }
 
@@ -254,7 +254,7 @@ void issue(Execution& x, BulkCopy copy) {
     note_issue(x, copy);
   }
   count(x, copy);
-  x.bulk.push_back(std::move(copy));
+  x.bulk.push_back(copy);
   if (lands_at_issue(x)) {
     BulkCopy& issued = x.bulk.back();
     land(x, issued);

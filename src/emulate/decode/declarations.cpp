@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint64_t kFirstVariable = 0x7e00'0000'0000;
 constexpr std::uint64_t kMostElements = std::uint64_t{1} << 28U;
 constexpr std::uint64_t kMostSharedBytes = 232448;  ///< of a block, on compute capability 9.0
-constexpr std::uint64_t kMostLocalBytes = 512 * 1024;
+constexpr std::uint64_t kMostLocalBytes = std::uint64_t{512} * 1024;
 constexpr std::uint64_t kMostParameterBytes = 32764;
 constexpr std::uint64_t kMostVariableBytes = std::uint64_t{1} << 28U;
 
@@ -137,9 +137,9 @@ class Layout {
     if (declaration.space == "shared") {
       add_shared(declaration);
     } else if (declaration.space == "local") {
-      result.addresses[declaration.name] = place(local_, declaration, kMostLocalBytes);
+      result_.addresses[declaration.name] = place(local_, declaration, kMostLocalBytes);
     } else if (declaration.space == "param") {
-      result.addresses[declaration.name] = place(parameters_, declaration, kMostParameterBytes);
+      result_.addresses[declaration.name] = place(parameters_, declaration, kMostParameterBytes);
     } else {
       add_variable(declaration);
     }
@@ -148,24 +148,24 @@ class Layout {
   /// A parameter of a call. Scopes of the kernel may use a name for several: they share the room of
   /// the largest.
   void add_call_parameter(const Declaration& declaration) {
-    result.call_parameters.insert(declaration.name);
+    result_.call_parameters.insert(declaration.name);
     std::uint64_t& bytes = call_parameter_bytes_[declaration.name];
     if (declaration.bytes() > bytes) {
       bytes = declaration.bytes();
-      result.addresses[declaration.name] = place(local_, declaration, kMostLocalBytes);
+      result_.addresses[declaration.name] = place(local_, declaration, kMostLocalBytes);
     }
   }
 
   Declarations finish() {
-    result.static_shared_bytes = static_cast<std::uint32_t>(shared_);
-    result.dynamic_shared_offset =
+    result_.static_shared_bytes = static_cast<std::uint32_t>(shared_);
+    result_.dynamic_shared_offset =
         static_cast<std::uint32_t>(round_up(shared_, dynamic_alignment_));
     for (const std::string& name : dynamic_) {
-      result.addresses[name] = kSharedBase + result.dynamic_shared_offset;
+      result_.addresses[name] = kSharedBase + result_.dynamic_shared_offset;
     }
-    result.local_bytes = static_cast<std::uint32_t>(local_);
-    result.parameter_bytes = static_cast<std::uint32_t>(parameters_);
-    return std::move(result);
+    result_.local_bytes = static_cast<std::uint32_t>(local_);
+    result_.parameter_bytes = static_cast<std::uint32_t>(parameters_);
+    return std::move(result_);
   }
 
  private:
@@ -189,7 +189,7 @@ class Layout {
         fail(declaration.name);
       }
     } else {
-      result.addresses[declaration.name] =
+      result_.addresses[declaration.name] =
           kSharedBase + place(shared_, declaration, kMostSharedBytes);
     }
   }
@@ -197,11 +197,11 @@ class Layout {
   void add_variable(const Declaration& declaration) {
     const std::uint64_t address =
         kFirstVariable + place(variables_, declaration, kMostVariableBytes);
-    result.addresses[declaration.name] = address;
-    result.variables.push_back({declaration.name, address, initial_bytes(declaration)});
+    result_.addresses[declaration.name] = address;
+    result_.variables.push_back({declaration.name, address, initial_bytes(declaration)});
   }
 
-  Declarations result;
+  Declarations result_;
   std::uint64_t shared_ = 0;
   std::uint64_t local_ = 0;
   std::uint64_t parameters_ = 0;

@@ -180,7 +180,7 @@ void update_memory(Execution& x, Warp& warp, const Instruction& instruction, Mas
     StrongAccess strong(x, warp, access, shape.order);
     read_memory(x, warp, instruction, lane, access, memory.data());
     strong.reads();
-    for (std::uint32_t i = 0; i < shape.count; ++i) {
+    for (std::size_t i = 0; i < shape.count; ++i) {
       std::uint64_t before = 0;
       std::memcpy(&before, memory.data() + i * bytes, bytes);
       const std::uint64_t b = lane_of(base[1 + i], lane);

@@ -188,7 +188,7 @@ void load_box(Execution& x, Warp& warp, const Instruction& instruction, Mask mas
     if (read_box(x, warp, instruction, lane, copy) &&
         set_blocks(x, warp, instruction, lane, to, 6 + rank, copy) &&
         set_mbarrier(x, warp, instruction, lane, mbarrier, copy)) {
-      issue(x, std::move(copy));
+      issue(x, copy);
     }
   });
 }
@@ -200,7 +200,7 @@ void store_box(Execution& x, Warp& warp, const Instruction& instruction, Mask ma
     const std::uint64_t from = x.address(warp, instruction.operands, lane);
     if (set_source(x, warp, instruction, lane, from, copy) &&
         read_box(x, warp, instruction, lane, copy)) {
-      issue(x, std::move(copy));
+      issue(x, copy);
     }
   });
 }
@@ -230,7 +230,7 @@ void load_bytes(Execution& x, Warp& warp, const Instruction& instruction, Mask m
     if (set_bytes(x, warp, instruction, lane, copy) &&
         set_blocks(x, warp, instruction, lane, to, 7, copy) &&
         set_mbarrier(x, warp, instruction, lane, x.address(warp, operands + 5, lane), copy)) {
-      issue(x, std::move(copy));
+      issue(x, copy);
     }
   });
 }
@@ -242,7 +242,7 @@ void store_bytes(Execution& x, Warp& warp, const Instruction& instruction, Mask 
     const std::uint64_t from = x.address(warp, instruction.operands, lane);
     if (set_source(x, warp, instruction, lane, from, copy) &&
         set_bytes(x, warp, instruction, lane, copy)) {
-      issue(x, std::move(copy));
+      issue(x, copy);
     }
   });
 }
@@ -259,7 +259,7 @@ void move_bytes(Execution& x, Warp& warp, const Instruction& instruction, Mask m
         set_bytes(x, warp, instruction, lane, copy) &&
         set_block(x, warp, instruction, lane, to.rank, copy) &&
         set_mbarrier(x, warp, instruction, lane, x.address(warp, operands + 5, lane), copy)) {
-      issue(x, std::move(copy));
+      issue(x, copy);
     }
   });
 }

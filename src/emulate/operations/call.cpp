@@ -88,11 +88,11 @@ void fail_assertion(Execution& x, Warp& warp, const Instruction& instruction, Ma
   const auto text = [&](const Operand& parameter) {
     return memory.text(read_local<std::uint64_t>(x, warp, instruction, lane, parameter));
   };
-  const std::string where = fmt::format("{}:{}: {}: assertion `{}` failed", text(o[1]),
-                                        read_local<std::uint32_t>(x, warp, instruction, lane, o[2]),
-                                        text(o[3]), text(o[0]));
+  std::string where = fmt::format("{}:{}: {}: assertion `{}` failed", text(o[1]),
+                                  read_local<std::uint32_t>(x, warp, instruction, lane, o[2]),
+                                  text(o[3]), text(o[0]));
   x.end_by_trap();
-  x.report(FindingKind::assertion, warp, instruction, lane, [&] { return where; });
+  x.report(FindingKind::assertion, warp, instruction, lane, [&] { return std::move(where); });
 }
 
 /// "(param0, param1)", as places.

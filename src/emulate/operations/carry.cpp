@@ -11,13 +11,11 @@ namespace {
 using enum ScalarType;
 
 /// The meaning of `Instruction::variant`.
-enum CarryFlag : std::uint32_t {
-  kSubtracts = 1,
-  kMultiplies = 2,
-  kHigh = 4,
-  kTakes = 8,
-  kGives = 16
-};
+constexpr std::uint32_t kSubtracts = 1;
+constexpr std::uint32_t kMultiplies = 2;
+constexpr std::uint32_t kHigh = 4;
+constexpr std::uint32_t kTakes = 8;
+constexpr std::uint32_t kGives = 16;
 
 template <typename T>
 std::make_unsigned_t<T> product(T a, T b, bool high) {

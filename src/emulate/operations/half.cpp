@@ -16,7 +16,10 @@ namespace {
 using enum ScalarType;
 
 /// The meaning of `Instruction::variant`.
-enum HalfFlag : std::uint32_t { kFlushes = 1, kSaturates = 2, kRectifies = 4, kPacked = 8 };
+constexpr std::uint32_t kFlushes = 1;
+constexpr std::uint32_t kSaturates = 2;
+constexpr std::uint32_t kRectifies = 4;
+constexpr std::uint32_t kPacked = 8;
 
 struct Half {
   static constexpr FloatFormat kFormat = kHalfFormat;

@@ -11,15 +11,15 @@ namespace {
 using enum ScalarType;
 
 /// The meaning of `Instruction::variant` for an mbarrier instruction.
-enum Flags : std::uint32_t {
-  kCluster = 1U << 0U,         ///< the address is in shared::cluster, or generic
-  kRelaxedArrival = 1U << 1U,  ///< orders nothing
-  kExpects = 1U << 2U,         ///< arrive: the last operand is bytes, not arrivals
-  kDrops = 1U << 3U,           ///< arrive_drop
-  kByParity = 1U << 4U,        ///< waits take a parity, not a state
-};
+constexpr std::uint32_t kCluster = 1U << 0U;  ///< the address is in shared::cluster, or generic
+constexpr std::uint32_t kRelaxedArrival = 1U << 1U;  ///< orders nothing
+constexpr std::uint32_t kExpects = 1U << 2U;   ///< arrive: the last operand is bytes, not arrivals
+constexpr std::uint32_t kDrops = 1U << 3U;     ///< arrive_drop
+constexpr std::uint32_t kByParity = 1U << 4U;  ///< waits take a parity, not a state
 
-bool is(const Instruction& instruction, Flags flag) { return (instruction.variant & flag) != 0; }
+bool is(const Instruction& instruction, std::uint32_t flag) {
+  return (instruction.variant & flag) != 0;
+}
 
 Space space_of(const Instruction& instruction) {
   return is(instruction, kCluster) ? Space::shared_cluster : Space::shared;
@@ -150,7 +150,7 @@ void pending_count(Execution& x, Warp& warp, const Instruction& instruction, Mas
   });
 }
 
-void add_flag(Decoder& d, bool set, Flags flag) { d.result.variant |= set ? flag : 0U; }
+void add_flag(Decoder& d, bool set, std::uint32_t flag) { d.result.variant |= set ? flag : 0U; }
 
 /// Only arrivals and transactions may be at another block's mbarrier.
 bool may_be_remote(std::string_view verb) {

@@ -20,6 +20,7 @@ void by_type(Decoder& d) {
   operation(d);
 }
 
+// NOLINTNEXTLINE(readability-function-size): one table
 const std::map<std::string_view, Operation>& operations_by_name() {
   static const std::map<std::string_view, Operation> operations{
       {"abs", by_type<decode_integer_abs, decode_float_abs, decode_half_abs>},
