@@ -63,7 +63,8 @@ TEST_F(Presets, WhatIsTypedWinsWhereverItStands) {
 
 TEST_F(Presets, EveryCommandWithAProblemTakesThem) {
   const Words commands[] = {
-      {"sweep", "--device", "none", "--no-emulate", "--no-db", "--seq", "64", "--batch", "1"},
+      {"sweep", "--device", "none", "--no-emulate", "--no-db", "--seq", "64", "--batch", "1",
+       "--space", "64,32"},
       {"run", "--device", "none", "--no-emulate", "--no-db", "--seq", "64", "--batch", "1",
        "--config", "(FP16, 64, 64, 32, 4): async+load_2_2_2_tiles"},
       {"check", "--device", "none", "--seq", "64", "--space", "64,32"},
