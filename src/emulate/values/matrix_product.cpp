@@ -7,8 +7,13 @@
 
 #include "emulate/values/half.hpp"
 
-// Compiled twice, and chosen when the program starts: most machines have wide vectors.
+// Compiled twice, and chosen when the program starts: most machines have wide vectors. The choice is
+// made before the thread sanitizer is ready, which it would call.
+#ifdef __SANITIZE_THREAD__
+#define FATUNE_WIDE_VECTORS
+#else
 #define FATUNE_WIDE_VECTORS __attribute__((target_clones("avx2", "default")))
+#endif
 // Only what is inlined is compiled twice with it.
 #define FATUNE_INLINE [[gnu::always_inline]] inline
 
