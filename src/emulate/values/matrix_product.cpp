@@ -7,8 +7,8 @@
 
 #include "emulate/values/half.hpp"
 
-// Compiled twice, and chosen when the program starts: most machines have wide vectors. The choice is
-// made before the thread sanitizer is ready, which it would call.
+// Compiled twice, and chosen when the program starts: most machines have wide vectors. The choice
+// is made before the thread sanitizer is ready, which it would call.
 #ifdef __SANITIZE_THREAD__
 #define FATUNE_WIDE_VECTORS
 #else
