@@ -11,6 +11,13 @@
 
 namespace fatune::testing_cli {
 
+/// The thread sanitizer makes emulated kernels many times slower.
+#ifdef __SANITIZE_THREAD__
+inline constexpr std::chrono::seconds kDeadline{900};
+#else
+inline constexpr std::chrono::seconds kDeadline{120};
+#endif
+
 struct ProcessResult {
   int exit_code = -1;  ///< 128 + signal when a signal ended it
   std::string out;
@@ -20,7 +27,7 @@ struct ProcessResult {
 struct ProcessOptions {
   std::map<std::string, std::string> environment;  ///< the whole of it
   std::string folder;                              ///< it starts in; empty: this program's
-  std::chrono::seconds deadline{120};              ///< then it is killed, and the test fails
+  std::chrono::seconds deadline = kDeadline;       ///< then it is killed, and the test fails
   /// Both of its streams are terminals (one each), of so many columns; 0: that do not know theirs.
   std::optional<unsigned short> terminal_columns{};
   /// Called once with the process id when standard error first holds `when_err_has`.
