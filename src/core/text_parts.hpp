@@ -8,9 +8,7 @@
 #include <system_error>
 #include <vector>
 
-#include "core/text_parts.hpp"
-
-// Taking lines of text apart, for the readers of what NVIDIA's tools print.
+// Taking texts apart: words, parts, numbers.
 namespace fatune {
 
 inline constexpr std::string_view kBlanks = " \t\r";

@@ -39,7 +39,7 @@ class CandidateMaker {
   void finish_launch(Candidate& candidate) const;
 
  private:
-  /// An result with its launch; no launch: its outcome is known.
+  /// A result with its launch; no launch: its outcome is known.
   struct Prepared {
     Result result;
     std::optional<LaunchGeometry> geometry;

@@ -18,7 +18,7 @@ namespace fatune {
                                            const Problem& problem, const DeviceLimits& limits,
                                            const LaunchGeometry& launch);
 
-/// A time for an result that nothing has run, from what was counted or, without that, from the
+/// A time for a result that nothing has run, from what was counted or, without that, from the
 /// family's quantities, and from what is known of its machine code (docs/estimate.md).
 /// Precondition: a block fits an SM.
 [[nodiscard]] Estimated estimate_result(const Family& family, const Result& result,

@@ -26,7 +26,7 @@ void sort_into_report(std::vector<Result> results, const std::optional<Config>& 
 /// keep that order and those groups, and are numbered anew from 1. Others are ordered by ranked_us,
 /// ties by configuration order.
 ///
-/// Tie groups then: an result belongs to the group of the fastest result before it whose confidence
+/// Tie groups then: a result belongs to the group of the fastest result before it whose confidence
 /// interval overlaps its own; group numbers count from 1. An estimate's interval is what it cannot
 /// tell: it begins there and is kEstimateResolution of it long.
 /// A time of zero or one that is not finite sorts last and gets relative_percent 0.

@@ -38,7 +38,7 @@ bool is_compared(const Result& result, const Result& fastest, const VerdictPolic
          is_narrow(least->median_low_us, least->median_us, least->median_high_us, policy);
 }
 
-/// An result that ties with the fastest could itself be the fastest.
+/// A result that ties with the fastest could itself be the fastest.
 bool leads_clearly(const std::vector<Result>& ranking, const VerdictPolicy& policy) {
   const Result& fastest = ranking.front();
   return std::all_of(ranking.begin(), ranking.end(), [&](const Result& result) {

@@ -28,7 +28,7 @@ Value read_column(const Statement& row, int column) {
 
 /// The samples of its outcome; they are rows of their own.
 [[nodiscard]] std::vector<double> samples_of(const Result& result);
-/// An result without its samples.
+/// A result without its samples.
 [[nodiscard]] std::string result_column(const Result& result);
 /// With its samples: `source` is the stored outcome that has them. Error(bad_file) when it cannot
 /// be read.

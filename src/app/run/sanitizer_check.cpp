@@ -27,8 +27,8 @@ constexpr std::size_t kMostLogBytes = std::size_t{64} << 20;
 /// The report on all processes that the tool has examined; nothing when it has written nothing.
 std::optional<SanitizerReport> read_logs(const fs::path& folder) {
   std::vector<fs::path> files;
-  for (const fs::directory_entry& result : fs::directory_iterator(folder)) {
-    files.push_back(result.path());
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   std::optional<SanitizerReport> report;

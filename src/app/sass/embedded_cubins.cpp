@@ -40,9 +40,9 @@ std::string arch_of(const fs::path& cubin) {
 
 std::map<std::string, std::vector<fs::path>> by_arch(const fs::path& folder) {
   std::map<std::string, std::vector<fs::path>> cubins;
-  for (const fs::directory_entry& result : fs::directory_iterator(folder)) {
-    if (result.path().extension() == ".cubin") {
-      cubins[arch_of(result.path())].push_back(result.path());
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".cubin") {
+      cubins[arch_of(entry.path())].push_back(entry.path());
     }
   }
   for (auto& [arch, paths] : cubins) {

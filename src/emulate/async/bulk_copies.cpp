@@ -191,7 +191,7 @@ void complete(Execution& x, const BulkCopy& copy, Block& block) {
                                             : mbarrier->complete(copy.bytes);
   if (!fault.empty()) {
     x.report(FindingKind::barrier_misuse, x.warps[copy.warp], instruction_of(x, copy), copy.lane,
-             [&] { return std::move(fault); });
+             [&] { return fault; });
   }
 }
 

@@ -92,7 +92,7 @@ void fail_assertion(Execution& x, Warp& warp, const Instruction& instruction, Ma
                                   read_local<std::uint32_t>(x, warp, instruction, lane, o[2]),
                                   text(o[3]), text(o[0]));
   x.end_by_trap();
-  x.report(FindingKind::assertion, warp, instruction, lane, [&] { return std::move(where); });
+  x.report(FindingKind::assertion, warp, instruction, lane, [&] { return where; });
 }
 
 /// "(param0, param1)", as places.
