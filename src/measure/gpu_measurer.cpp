@@ -25,8 +25,8 @@
 namespace fatune {
 namespace {
 
-std::string range_of(const CandidateKernel& candidate, const Problem& problem) {
-  return attention_range_name(candidate.family, problem, candidate.label);
+std::string range_of(const CandidateKernel& kernel, const Problem& problem) {
+  return attention_range_name(kernel.family, problem, kernel.label);
 }
 
 template <typename Item>
@@ -42,11 +42,11 @@ void check_has_graphs() {
 }
 
 // Hash of machine code, and of how it is launched.
-std::size_t launch_hash(const CandidateKernel& candidate, const LaunchGeometry& geometry) {
-  const std::vector<char>& code = candidate.artifact->cubin;
+std::size_t launch_hash(const CandidateKernel& kernel, const LaunchGeometry& geometry) {
+  const std::vector<char>& code = kernel.artifact->cubin;
   const std::hash<std::string_view> hash;
   return hash({code.data(), code.size()}) ^
-         hash(candidate.artifact->lowered_name + record_text(record_json(geometry)));
+         hash(kernel.artifact->lowered_name + record_text(record_json(geometry)));
 }
 
 }  // namespace
@@ -67,31 +67,30 @@ class GpuMeasurer::ProblemState {
         repeated_before_(repeated_before),
         mode_(policy.cuda_graph ? LaunchMode::graph : LaunchMode::plain) {}
 
-  [[nodiscard]] Admission admit(CandidateId id, const CandidateKernel& candidate,
+  [[nodiscard]] Admission admit(CandidateId id, const CandidateKernel& kernel,
                                 const DeviceLimits& limits) {
-    bench_ranges_.try_emplace(candidate.family, bench_range_name(candidate.family, problem_));
-    auto kernel = std::make_unique<LoadedKernel>(*candidate.artifact);
-    for (const LaunchGeometry& geometry :
-         {candidate.small_geometry.value_or(candidate.probe_geometry), candidate.probe_geometry,
-          candidate.geometry}) {
-      if (std::optional<std::string> limit = kernel->prepare(geometry, limits)) {
+    bench_ranges_.try_emplace(kernel.family, bench_range_name(kernel.family, problem_));
+    auto loaded = std::make_unique<LoadedKernel>(*kernel.artifact);
+    for (const LaunchGeometry& geometry : {kernel.small_geometry.value_or(kernel.probe_geometry),
+                                           kernel.probe_geometry, kernel.geometry}) {
+      if (std::optional<std::string> limit = loaded->prepare(geometry, limits)) {
         return {{}, 0.0, Unlaunchable{*std::move(limit)}};
       }
     }
     SampledKernel sampled;
     sampled.id = id;
-    sampled.make_launch = [this, &loaded = *kernel, geometry = candidate.geometry,
-                           range = range_of(candidate, problem_)](const Stage& stage) {
-      return launch(loaded, geometry, stage, range);
+    sampled.make_launch = [this, &code = *loaded, geometry = kernel.geometry,
+                           range = range_of(kernel, problem_)](const Stage& stage) {
+      return launch(code, geometry, stage, range);
     };
-    auto [verdict, first_us] = verify(*kernel, sampled, candidate);
+    auto [verdict, first_us] = verify(*loaded, sampled, kernel);
     if (verdict.finding) {
       return {{}, 0.0, WrongResult{std::move(verdict.verification), *verdict.finding}};
     }
     if (auto implausible = find_implausible(first_us, least_)) {
       return {{}, 0.0, *std::move(implausible)};
     }
-    admitted_.insert_or_assign(id, Admitted{std::move(kernel), std::move(sampled)});
+    admitted_.insert_or_assign(id, Admitted{std::move(loaded), std::move(sampled)});
     return {std::move(verdict.verification), first_us, std::nullopt};
   }
 
@@ -125,37 +124,37 @@ class GpuMeasurer::ProblemState {
 
  private:
   struct Admitted {
-    std::unique_ptr<LoadedKernel> kernel;
-    SampledKernel sampled;  // of `kernel`
+    std::unique_ptr<LoadedKernel> loaded;
+    SampledKernel sampled;  // of `loaded`
   };
   struct Verified {
     Verdict verdict;
     double first_us = 0.0;
   };
 
-  [[nodiscard]] KernelLaunch launch(const LoadedKernel& kernel, const LaunchGeometry& geometry,
+  [[nodiscard]] KernelLaunch launch(const LoadedKernel& loaded, const LaunchGeometry& geometry,
                                     const Stage& stage, const std::string& range) const {
     const TensorAddresses addresses = [&](std::string_view name) {
       return stage.find(geometry.arguments.buffers, name);
     };
-    return kernel.launch(geometry, addresses, mode_, range);
+    return loaded.launch(geometry, addresses, mode_, range);
   }
 
   // Many launches on the kinds that are about values. Once for the same launch of the same machine
   // code, whatever the problem.
-  [[nodiscard]] Verdict repeat(const LoadedKernel& kernel, SampledKernel& sampled,
-                               const CandidateKernel& candidate) {
-    const auto where = candidate.small_geometry ? Verifier::Where::small : Verifier::Where::probe;
-    const LaunchGeometry& geometry = candidate.small_geometry.value_or(candidate.probe_geometry);
-    const std::size_t hash = launch_hash(candidate, geometry);
+  [[nodiscard]] Verdict repeat(const LoadedKernel& loaded, SampledKernel& sampled,
+                               const CandidateKernel& kernel) {
+    const auto where = kernel.small_geometry ? Verifier::Where::small : Verifier::Where::probe;
+    const LaunchGeometry& geometry = kernel.small_geometry.value_or(kernel.probe_geometry);
+    const std::size_t hash = launch_hash(kernel, geometry);
     if (const auto before = repeated_before_.find(hash); before != repeated_before_.end()) {
       return {before->second, std::nullopt, false};
     }
     const RepeatedLaunches::Stages stages{&verifier_.probe(kValueKinds[0], where),
                                           &verifier_.probe(kValueKinds[1], where)};
-    const std::string range = range_of(candidate, stages[0]->problem());
+    const std::string range = range_of(kernel, stages[0]->problem());
     RepeatedLaunches::Result result = repeated_.run(
-        stages, [&](const Stage& stage) { return launch(kernel, geometry, stage, range); });
+        stages, [&](const Stage& stage) { return launch(loaded, geometry, stage, range); });
     sampled.deterministic = sampled.deterministic && result.deterministic;
     if (!result.verdict.finding && result.deterministic) {
       repeated_before_.emplace(hash, result.verdict.verification);
@@ -164,24 +163,24 @@ class GpuMeasurer::ProblemState {
   }
 
   // Kinds about values are left to the many launches, if there are any.
-  [[nodiscard]] Verdict verify_probes(const LoadedKernel& kernel, SampledKernel& sampled,
-                                      const CandidateKernel& candidate) {
+  [[nodiscard]] Verdict verify_probes(const LoadedKernel& loaded, SampledKernel& sampled,
+                                      const CandidateKernel& kernel) {
     std::vector<KernelLaunch> launches;  // live until check() has waited for them
     std::vector<const Stage*> stages;
     for (const InputKind kind : kProbeKinds) {
-      if (candidate.is_repeated && is_about_values(kind)) {
+      if (kernel.is_repeated && is_about_values(kind)) {
         continue;
       }
       const Stage& stage = verifier_.probe(kind, Verifier::Where::probe);
       launches.push_back(
-          launch(kernel, candidate.probe_geometry, stage, range_of(candidate, stage.problem())));
+          launch(loaded, kernel.probe_geometry, stage, range_of(kernel, stage.problem())));
       stage.poison_output(launches.back().buffers());
       launches.back().queue(stream_);
       stages.push_back(&stage);
     }
     Verdict verdict = verifier_.check(stages);
-    if (candidate.is_repeated && !verdict.finding) {
-      Verdict repeated = repeat(kernel, sampled, candidate);
+    if (kernel.is_repeated && !verdict.finding) {
+      Verdict repeated = repeat(loaded, sampled, kernel);
       append(repeated.verification.inputs, verdict.verification.inputs);
       append(repeated.verification.rows, verdict.verification.rows);
       verdict.finding = std::move(repeated.finding);
@@ -189,11 +188,11 @@ class GpuMeasurer::ProblemState {
     return verdict;
   }
 
-  [[nodiscard]] Verified verify(const LoadedKernel& kernel, SampledKernel& sampled,
-                                const CandidateKernel& candidate) {
+  [[nodiscard]] Verified verify(const LoadedKernel& loaded, SampledKernel& sampled,
+                                const CandidateKernel& kernel) {
     for (;;) {
       const bool others_ran = sampler_.others_ran_unchecked(sampled.id, 0);
-      Verdict probes = verify_probes(kernel, sampled, candidate);
+      Verdict probes = verify_probes(loaded, sampled, kernel);
       if (probes.finding) {
         return {std::move(probes), 0.0};
       }
@@ -257,10 +256,10 @@ GpuMeasurer::ProblemState& GpuMeasurer::state() const {
   return *state_;
 }
 
-Admission GpuMeasurer::admit(CandidateId id, const CandidateKernel& candidate) {
+Admission GpuMeasurer::admit(CandidateId id, const CandidateKernel& kernel) {
   const GpuMonitor::Work work(monitor_);
   try {
-    return state().admit(id, candidate, limits_);
+    return state().admit(id, kernel, limits_);
   } catch (const gpu::DriverError& error) {
     return {{}, 0.0, failed(id, error)};
   }

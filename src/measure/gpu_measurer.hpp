@@ -32,7 +32,7 @@ class GpuMeasurer : public Measurer {
   GpuMeasurer& operator=(GpuMeasurer&&) = delete;
 
   void begin_problem(const Problem& problem, const Artifact& kernels) override;
-  [[nodiscard]] Admission admit(CandidateId id, const CandidateKernel& candidate) override;
+  [[nodiscard]] Admission admit(CandidateId id, const CandidateKernel& kernel) override;
   [[nodiscard]] Samples sample_in_round(CandidateId id, int count, int round) override;
   [[nodiscard]] std::optional<Outcome> recheck(CandidateId id) override;
   [[nodiscard]] Counted count(CandidateId id, const CountRequest& request) override;

@@ -92,7 +92,7 @@ class Measurer {
   /// on each kind of input on the probe problem, then once, as a sample, on the problem itself
   /// (verification.hpp). Precondition of all of these: begin_problem() has returned, and not
   /// context_lost().
-  [[nodiscard]] virtual Admission admit(CandidateId id, const CandidateKernel& candidate) = 0;
+  [[nodiscard]] virtual Admission admit(CandidateId id, const CandidateKernel& kernel) = 0;
   /// Takes `count` timed samples, on normal inputs, of an admitted candidate. Samples take turns on
   /// several sets of inputs, and the first one is on that of `round` (0, 1, ...), so that those of
   /// one round are of the same inputs. Each is checked (watched_sampler.hpp).

@@ -116,18 +116,18 @@ ProblemStart read_begin_problem(const Message& message) {
   return {record_member<Problem>(message, "problem"), read_code(message)};
 }
 
-Message admit_message(CandidateId id, const CandidateKernel& candidate) {
+Message admit_message(CandidateId id, const CandidateKernel& kernel) {
   return {{{"type", "admit"},
            {"id", id.index},
-           {"label", candidate.label},
-           {"family", candidate.family},
-           {"kernel", candidate.artifact->lowered_name},
-           {"geometry", record_json(candidate.geometry)},
-           {"probe_geometry", record_json(candidate.probe_geometry)},
-           {"is_repeated", candidate.is_repeated},
+           {"label", kernel.label},
+           {"family", kernel.family},
+           {"kernel", kernel.artifact->lowered_name},
+           {"geometry", record_json(kernel.geometry)},
+           {"probe_geometry", record_json(kernel.probe_geometry)},
+           {"is_repeated", kernel.is_repeated},
            {"small_geometry",
-            candidate.small_geometry ? record_json(*candidate.small_geometry) : Json(nullptr)}},
-          candidate.artifact->cubin};
+            kernel.small_geometry ? record_json(*kernel.small_geometry) : Json(nullptr)}},
+          kernel.artifact->cubin};
 }
 
 CandidateKernel read_candidate(const Message& message) {

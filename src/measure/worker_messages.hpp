@@ -35,7 +35,7 @@ struct ProblemStart {
 [[nodiscard]] Message begin_problem_message(const Problem& problem, const Artifact& kernels);
 [[nodiscard]] ProblemStart read_begin_problem(const Message& message);
 
-[[nodiscard]] Message admit_message(CandidateId id, const CandidateKernel& candidate);
+[[nodiscard]] Message admit_message(CandidateId id, const CandidateKernel& kernel);
 [[nodiscard]] CandidateKernel read_candidate(const Message& message);
 /// Measurer::sample_in_round()
 struct SampleRequest {
