@@ -7,10 +7,22 @@
 namespace fatune {
 
 // nlohmann/json finds these by the name of the type.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(AssemblerNote, code, text, loses_speed);
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(ResourceFacts, registers_per_thread, spill_store_bytes,
-                                   spill_load_bytes, local_bytes, static_smem_bytes, constant_bytes,
-                                   code_bytes, notes)
+template <typename Struct>
+concept Stored = std::same_as<Struct, AssemblerNote> || std::same_as<Struct, ResourceFacts>;
+
+template <Stored Struct>
+void to_json(nlohmann::json& json, const Struct& value) {
+  visit_members(value, [&](std::string_view name, const auto& member, auto...) {
+    json[std::string(name)] = member;
+  });
+}
+
+template <Stored Struct>
+void from_json(const nlohmann::json& json, Struct& value) {
+  visit_members(value, [&](std::string_view name, auto& member, auto...) {
+    json.at(std::string(name)).get_to(member);
+  });
+}
 
 namespace {
 

@@ -10,6 +10,7 @@
 
 #include "core/arch.hpp"
 #include "core/kernel_arguments.hpp"
+#include "core/members.hpp"
 
 namespace fatune {
 
@@ -48,6 +49,7 @@ struct AssemblerNote {
   /// It costs speed: ptxas serialised the products, or ignored setmaxnreg.
   bool loses_speed = false;
 };
+FATUNE_MEMBERS(AssemblerNote, code, text, loses_speed)
 
 /// "C7512: wgmma.mma_async instructions are serialized due to ...; C7519: ...".
 [[nodiscard]] std::string notes_text(const std::vector<AssemblerNote>& notes);
@@ -63,6 +65,10 @@ struct ResourceFacts {
   std::int64_t code_bytes = 0;  ///< of the kernel's text section
   std::vector<AssemblerNote> notes = {};
 };
+FATUNE_MEMBERS_AND_LATER(ResourceFacts,
+                         (registers_per_thread, spill_store_bytes, spill_load_bytes, local_bytes,
+                          static_smem_bytes, constant_bytes, code_bytes),
+                         notes)
 
 /// Machine code with its facts. A plain value: it can be cached, stored and sent to a worker.
 struct Artifact {

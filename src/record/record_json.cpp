@@ -22,12 +22,12 @@ using Json = nlohmann::json;
 
 struct IgnoreMember {
   template <typename Member>
-  void operator()(const char*, Member&, record::Later = {}) const {}
+  void operator()(std::string_view, Member&, Later = {}) const {}
 };
 
 template <typename Value>
 concept HasMembers = requires(Value& value) {
-  record::visit_members(value, IgnoreMember{});
+  visit_members(value, IgnoreMember{});
 };
 
 // --- Writing ---
@@ -49,7 +49,7 @@ Json to_record(double value) {
   return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
 }
 
-Json to_record(const record::ProblemDetails<const Problem>& details) {
+Json to_record(const ProblemDetails<const Problem>& details) {
   Json object = Json::object();
   for (const ProblemDetail& detail : kProblemDetails) {
     if (is_unusual(detail, details.problem)) {
@@ -90,8 +90,8 @@ Json to_record(const std::array<Item, kCount>& items) {
 template <HasMembers Struct>
 Json to_record(const Struct& value) {
   Json object = Json::object();
-  record::visit_members(value, [&](const char* name, const auto& member, auto...) {
-    object[name] = to_record(member);
+  visit_members(value, [&](std::string_view name, const auto& member, auto...) {
+    object[std::string(name)] = to_record(member);
   });
   return object;
 }
@@ -175,7 +175,7 @@ DetailValue read_detail(const Json& json) {
   return json.get<double>();
 }
 
-void read(const Json& json, record::ProblemDetails<Problem>& details) {
+void read(const Json& json, ProblemDetails<Problem>& details) {
   for (const ProblemDetail& detail : kProblemDetails) {
     const auto found = json.find(detail.name);
     if (found == json.end()) {
@@ -228,7 +228,7 @@ void read(const Json& json, std::array<Item, kCount>& items) {
 }
 
 template <typename Member>
-void read_member(const Json& object, const char* name, Member& member) {
+void read_member(const Json& object, const std::string& name, Member& member) {
   const auto found = object.find(name);
   if (found == object.end()) {
     refuse(fmt::format("'{}' is missing", name));
@@ -237,7 +237,7 @@ void read_member(const Json& object, const char* name, Member& member) {
     read(*found, member);
   } catch (const Error& error) {
     throw Error(error.code(), error.what_was_wrong(),
-                error.where().empty() ? name : std::string(name) + "." + error.where());
+                error.where().empty() ? name : name + "." + error.where());
   }
 }
 
@@ -246,9 +246,9 @@ void read(const Json& json, Struct& value) {
   if (!json.is_object()) {
     refuse("not an object");
   }
-  record::visit_members(value, [&](const char* name, auto& member, auto... later) {
+  visit_members(value, [&](std::string_view name, auto& member, auto... later) {
     if (sizeof...(later) == 0 || json.contains(name)) {
-      read_member(json, name, member);
+      read_member(json, std::string(name), member);
     }
   });
 }
