@@ -124,7 +124,7 @@ Json json_header(const RunReport& report, const char* name) {
 }
 
 Json json_measuring(const MeasuringSummary& summary) {
-  return {{"stopped_because", summary.stopped_because},
+  return {{"stopped_because", stop_reason_name(summary.stopped_because)},
           {"rounds", summary.rounds},
           {"final_rounds", summary.final_rounds},
           {"samples_taken", summary.samples_taken},

@@ -152,8 +152,8 @@ std::string measuring_text(const ProblemReport& problem) {
   if (problem.measuring) {
     const MeasuringSummary& m = *problem.measuring;
     text += fmt::format("{} samples in {} + {} rounds, {:.1f} s: {}; {} retaken, drift {:+.1f} %",
-                        m.samples_taken, m.rounds, m.final_rounds, m.elapsed_s, m.stopped_because,
-                        m.samples_retaken, m.drift_percent);
+                        m.samples_taken, m.rounds, m.final_rounds, m.elapsed_s,
+                        stop_reason_name(m.stopped_because), m.samples_retaken, m.drift_percent);
   }
   if (problem.conditions) {
     const GpuConditions& c = *problem.conditions;

@@ -19,7 +19,7 @@ RacePolicy race_policy(const MeasurePolicy& policy, std::optional<double> budget
 
 MeasuringSummary summary_of(const RaceResult& result) {
   MeasuringSummary summary;
-  summary.stopped_because = stop_reason_name(result.stopped_because);
+  summary.stopped_because = result.stopped_because;
   summary.rounds = result.rounds;
   summary.final_rounds = result.final_rounds;
   summary.samples_taken = result.samples_taken;

@@ -10,7 +10,6 @@
 #include "engine/audit.hpp"
 #include "engine/interrupt.hpp"
 #include "engine/results.hpp"
-#include "race/race_result.hpp"
 #include "rank/ranking.hpp"
 
 namespace fatune {
@@ -349,7 +348,7 @@ void ProblemRun::finish(bool complete) {
   finish_repeats(complete);
   report_.measuring = std::move(evaluation.summary);
   if (!complete && report_.measuring) {
-    report_.measuring->stopped_because = stop_reason_name(StopReason::not_yet);
+    report_.measuring->stopped_because = StopReason::not_yet;
   }
   report_.conditions = std::move(evaluation.conditions);
   report_.matmul = evaluation.matmul;

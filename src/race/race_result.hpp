@@ -3,28 +3,14 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/outcome.hpp"
 #include "core/statistics.hpp"
+#include "core/stop_reason.hpp"
 #include "race/raced_candidate.hpp"
 
 namespace fatune {
-
-enum class StopReason {
-  not_yet,      ///< the caller gave up (the user interrupted it), or has not finished
-  fixed_count,  ///< exhaustive: each candidate has its samples
-  target,       ///< intervals of the winner and of those tied with it: as narrow as asked for
-  noise,        ///< more samples no longer make the intervals narrower
-  budget,       ///< the time is used up
-  round_limit,
-  nobody_left,  ///< every candidate was withdrawn
-};
-
-/// "interrupted", "fixed count", "target reached", "noise stopped falling", "budget used up",
-/// "round limit", "nobody left": the spelling of outputs.
-[[nodiscard]] std::string_view stop_reason_name(StopReason reason);
 
 /// The result of one candidate.
 struct Standing {

@@ -105,26 +105,6 @@ void number(std::vector<Placed> order, const RacePolicy& policy) {
 
 }  // namespace
 
-std::string_view stop_reason_name(StopReason reason) {
-  switch (reason) {
-    case StopReason::fixed_count:
-      return "fixed count";
-    case StopReason::target:
-      return "target reached";
-    case StopReason::noise:
-      return "noise stopped falling";
-    case StopReason::budget:
-      return "budget used up";
-    case StopReason::round_limit:
-      return "round limit";
-    case StopReason::nobody_left:
-      return "nobody left";
-    case StopReason::not_yet:
-      break;
-  }
-  return "interrupted";
-}
-
 std::vector<Standing> make_standings(const CandidateList<RacedCandidate>& candidates,
                                      const RacePolicy& policy, StopReason stopped_because) {
   std::vector<Standing> standings;

@@ -14,6 +14,7 @@
 #include "core/named_value.hpp"
 #include "core/outcome.hpp"
 #include "core/statistics.hpp"
+#include "core/stop_reason.hpp"
 #include "report/winners_summary.hpp"
 
 namespace fatune {
@@ -54,7 +55,7 @@ struct Result {
 
 /// How the samples of a problem were taken (docs/racing.md).
 struct MeasuringSummary {
-  std::string stopped_because;  ///< "target reached", "budget used up", ...
+  StopReason stopped_because = StopReason::not_yet;
   int rounds = 0;
   int final_rounds = 0;
   std::int64_t samples_taken = 0;    ///< retaken ones included

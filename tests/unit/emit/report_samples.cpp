@@ -101,7 +101,7 @@ RunReport sample_race() {
   ProblemReport& problem = report.problems[0];
   problem.device_uuid = "GPU-1";
   problem.measuring = MeasuringSummary{
-      "target reached", 3, 16, 87, 2, "(FP16, 1): fast|odd", -1.25, 4.5, {"something odd"}};
+      StopReason::target, 3, 16, 87, 2, "(FP16, 1): fast|odd", -1.25, 4.5, {"something odd"}};
   problem.conditions =
       GpuConditions{87, 1200.0, 1905.0, 1980.0, 412.0, 700.0, 61.0, {"sw_power_cap"}};
   problem.matmul = MatmulRate{800.0, 1755.0};

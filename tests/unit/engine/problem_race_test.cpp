@@ -152,7 +152,7 @@ TEST(ProblemRace, RanksTheFastestFirst) {
   EXPECT_NEAR(best.timing.median_us, 100.0, 0.5);
   EXPECT_EQ(best.verification.method, "scripted a");
   ASSERT_TRUE(evaluation.summary);
-  EXPECT_EQ(evaluation.summary->stopped_because, "target reached");
+  EXPECT_EQ(evaluation.summary->stopped_because, StopReason::target);
   EXPECT_EQ(evaluation.summary->samples_taken, run.measurer.call_count("sample"));
   EXPECT_THAT(run.labels(), Contains(evaluation.summary->sentinel));
   EXPECT_FALSE(evaluation.conditions);
@@ -224,7 +224,7 @@ TEST(ProblemRace, ExhaustiveTakesTheSameNumberOfEachAfterItsWarmUps) {
   for (const CandidateOutcome& result : evaluation.results) {
     EXPECT_THAT(std::get<Measured>(result.outcome).timing.samples_us, SizeIs(5));
   }
-  EXPECT_EQ(evaluation.summary->stopped_because, "fixed count");
+  EXPECT_EQ(evaluation.summary->stopped_because, StopReason::fixed_count);
   EXPECT_EQ(evaluation.summary->samples_taken, 12 * 5);
   EXPECT_EQ(run.measurer.call_count("sample"), 12 * (2 + 5));
   EXPECT_EQ(run.measurer.call_count("recheck"), 12);
@@ -294,7 +294,7 @@ TEST(ProblemRace, ABudgetThatIsGoneLeavesEachWithATime) {
   }
   OneRace run(Strategy::race, parts, 1e-9);
   const Evaluation evaluation = run.whole();
-  EXPECT_EQ(evaluation.summary->stopped_because, "budget used up");
+  EXPECT_EQ(evaluation.summary->stopped_because, StopReason::budget);
   ASSERT_THAT(evaluation.results, SizeIs(12));
   for (const CandidateOutcome& result : evaluation.results) {
     EXPECT_GT(result.place, 0);
@@ -310,7 +310,7 @@ TEST(ProblemRace, BeforeItsEndItSaysWhatIsKnown) {
   }
   const Evaluation evaluation = run.race.finish();
   EXPECT_THAT(evaluation.results, SizeIs(12));
-  EXPECT_EQ(evaluation.summary->stopped_because, "interrupted");
+  EXPECT_EQ(evaluation.summary->stopped_because, StopReason::not_yet);
 }
 
 TEST(ProblemRace, WaitsForOthersUntilItIsClosed) {

@@ -106,7 +106,7 @@ TEST_F(ProblemRunTest, KeepsTheEvaluatorsOrder) {
   EXPECT_EQ(report_.invalid, 4);
   EXPECT_EQ(report_.device_uuid, "GPU-scripted");
   ASSERT_TRUE(report_.measuring);
-  EXPECT_EQ(report_.measuring->stopped_because, "scripted");
+  EXPECT_EQ(report_.measuring->stopped_because, StopReason::target);
   EXPECT_THAT(evaluator_.budgets_s, ElementsAre(12.5));
   EXPECT_EQ(observer_.steps, 3);
 }
@@ -227,7 +227,7 @@ TEST_F(ProblemRunTest, AnInterruptEndsItWithWhatIsKnown) {
   EXPECT_EQ(evaluator_.works, 2);
   ASSERT_THAT(log_.ended, SizeIs(1));
   EXPECT_FALSE(log_.ended[0].finished);
-  EXPECT_EQ(report_.measuring->stopped_because, "interrupted");
+  EXPECT_EQ(report_.measuring->stopped_because, StopReason::not_yet);
   ASSERT_THAT(log_.added, SizeIs(evaluator_.admitted.size()));
   for (const auto& added : log_.added) {
     EXPECT_FALSE(added.evaluated) << "a time that is not final: " << added.config;
@@ -418,7 +418,7 @@ TEST_F(LearningSearch, IsAskedForMoreAsItIsToldWhatIsKnown) {
   EXPECT_THAT(ranking(), ElementsAre(kSmall, kLarge, kLargeUnrolled));
   ASSERT_THAT(report_.failures, SizeIs(1));
   EXPECT_EQ(outcome_name(report_.failures[0].outcome), "invalid");
-  EXPECT_EQ(report_.measuring->stopped_because, "scripted");
+  EXPECT_EQ(report_.measuring->stopped_because, StopReason::target);
   EXPECT_EQ(observer_.steps, 4);
   EXPECT_EQ(toy_.compilations, 3);
   EXPECT_EQ(told_of(kLarge), "measured");

@@ -85,7 +85,7 @@ class ScriptedEvaluator : public Evaluator {
       evaluation.results.push_back({id, measured(us), place, place});
     }
     evaluation.summary.emplace().stopped_because =
-        closed && due_ == 0 ? "scripted" : "stopped early";
+        closed && due_ == 0 ? StopReason::target : StopReason::round_limit;
     return evaluation;
   }
 

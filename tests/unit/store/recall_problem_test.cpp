@@ -23,7 +23,7 @@ ProblemReport ranked_problem() {
   report.audited[0].pruned_by = "rule-1";
   report.device_uuid = "GPU-2";
   report.measuring = MeasuringSummary{
-      "target reached", 30, 16, 812, 7, "(FP16, 1): fast", 0.1, 2.5, {"a round was off"}};
+      StopReason::target, 30, 16, 812, 7, "(FP16, 1): fast", 0.1, 2.5, {"a round was off"}};
   report.conditions = GpuConditions{9, 1200.0, 1900.0, 1980.0, 500.5, 700.0, 71.0, {"power cap"}};
   report.matmul = MatmulRate{812.5, 1755.0};
   report.audit = {RuleAudit{"rule-1", 12, 1, 3.5, 0.25, "(FP16, 4): fast", -2.0}};
