@@ -11,25 +11,10 @@ namespace {
 
 using enum ScalarType;
 
-struct Exp2 {
-  float operator()(float a) const { return static_cast<float>(std::exp2(static_cast<double>(a))); }
-};
-struct Log2 {
-  float operator()(float a) const { return static_cast<float>(std::log2(static_cast<double>(a))); }
-};
-struct ReciprocalRoot {
-  float operator()(float a) const {
-    return static_cast<float>(1.0 / std::sqrt(static_cast<double>(a)));
-  }
-};
-struct Sine {
-  float operator()(float a) const { return static_cast<float>(std::sin(static_cast<double>(a))); }
-};
-struct Cosine {
-  float operator()(float a) const { return static_cast<float>(std::cos(static_cast<double>(a))); }
-};
-struct HyperbolicTangent {
-  float operator()(float a) const { return static_cast<float>(std::tanh(static_cast<double>(a))); }
+/// F, computed in double precision.
+template <typename F>
+struct InDouble {
+  float operator()(float a) const { return static_cast<float>(F{}(static_cast<double>(a))); }
 };
 
 template <typename F>
@@ -47,6 +32,11 @@ void use_single(Decoder& d) {
     d.unsupported("this type");
   }
   return d.has("ftz") ? use_function<&flushed<F>>(d) : use_function<&plain<F>>(d);
+}
+
+template <typename F>
+void use_in_double(Decoder& d, F) {
+  use_single<InDouble<F>>(d);
 }
 
 // --- Double precision: what the hardware makes of the upper 32 bits, the rest zero ---
@@ -100,12 +90,12 @@ void decode_approximation(Decoder& d) {
     return d.has("ftz") ? use_function<&of_upper_half<DoubleReciprocalRoot>>(d)
                         : use_function<&reciprocal_root>(d);
   }
-  if (d.name() == "ex2") return use_single<Exp2>(d);
-  if (d.name() == "lg2") return use_single<Log2>(d);
-  if (d.name() == "sin") return use_single<Sine>(d);
-  if (d.name() == "cos") return use_single<Cosine>(d);
-  if (d.name() == "tanh") return use_single<HyperbolicTangent>(d);
-  if (d.name() == "rsqrt") return use_single<ReciprocalRoot>(d);
+  if (d.name() == "ex2") return use_in_double(d, [](double a) { return std::exp2(a); });
+  if (d.name() == "lg2") return use_in_double(d, [](double a) { return std::log2(a); });
+  if (d.name() == "sin") return use_in_double(d, [](double a) { return std::sin(a); });
+  if (d.name() == "cos") return use_in_double(d, [](double a) { return std::cos(a); });
+  if (d.name() == "tanh") return use_in_double(d, [](double a) { return std::tanh(a); });
+  if (d.name() == "rsqrt") return use_in_double(d, [](double a) { return 1.0 / std::sqrt(a); });
   if (d.name() == "sqrt") return use_single<SquareRoot>(d);
   return use_single<Reciprocal>(d);
 }

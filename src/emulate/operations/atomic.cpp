@@ -4,8 +4,8 @@
 
 #include "emulate/memory/memory_access.hpp"
 #include "emulate/memory/memory_order.hpp"
-#include "emulate/operations/map_lanes.hpp"
 #include "emulate/operations/operations.hpp"
+#include "emulate/operations/use_function.hpp"
 #include "emulate/schedule/vain_polls.hpp"
 #include "emulate/values/float_functions.hpp"
 #include "emulate/values/half.hpp"
@@ -89,12 +89,6 @@ T updated(Update update, T before, T b, T c) {
   return before == 0 || before > b ? b : Sub{}(before, T{1});
 }
 
-template <typename T>
-std::uint64_t updated_bits(Update update, std::uint64_t before, std::uint64_t b, std::uint64_t c) {
-  return static_cast<std::make_unsigned_t<T>>(
-      updated(update, static_cast<T>(before), static_cast<T>(b), static_cast<T>(c)));
-}
-
 /// In global memory subnormals are flushed.
 std::uint64_t single_sum(std::uint64_t a, std::uint64_t b, bool flushes) {
   const auto value = [&](std::uint64_t bits) {
@@ -140,18 +134,16 @@ std::uint64_t result_of(const AtomicShape& shape, Space space, std::uint64_t bef
       const bool bfloat = shape.type == bf16x2;
       return half_sum(before >> 16U, b >> 16U, bfloat) << 16U | half_sum(before, b, bfloat);
     }
-    case b16:
-      return updated_bits<std::uint16_t>(shape.update, before, b, c);
-    case s32:
-      return updated_bits<std::int32_t>(shape.update, before, b, c);
-    case b32:
-    case u32:
-      return updated_bits<std::uint32_t>(shape.update, before, b, c);
-    case s64:
-      return updated_bits<std::int64_t>(shape.update, before, b, c);
     default:
-      return updated_bits<std::uint64_t>(shape.update, before, b, c);
+      break;
   }
+  std::uint64_t result = 0;
+  with_type<b16, b32, u32, s32, b64, u64, s64>(shape.type, [&]<typename T>() {
+    const T after =
+        updated(shape.update, static_cast<T>(before), static_cast<T>(b), static_cast<T>(c));
+    result = static_cast<std::make_unsigned_t<T>>(after);
+  });
+  return result;
 }
 
 /// Operands: results if there are any, address, values, and of .cas what is written.

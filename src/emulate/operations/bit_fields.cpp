@@ -77,22 +77,27 @@ struct ReverseBits {
 
 /// The position of the highest one; of negative numbers, of the highest zero; all ones: there is
 /// none. With kShift: how far it is from the top.
-template <typename T, bool kShift>
-std::uint32_t find_highest(T a) {
-  using U = std::make_unsigned_t<T>;
-  const auto bits = static_cast<U>(a < 0 ? ~a : a);
-  constexpr auto kTop = static_cast<std::uint32_t>(8 * sizeof(T) - 1);
-  if (bits == 0) {
-    return ~0U;
+template <bool kShift>
+struct FindHighest {
+  template <typename T>
+  std::uint32_t operator()(T a) const {
+    using U = std::make_unsigned_t<T>;
+    const auto bits = static_cast<U>(a < 0 ? ~a : a);
+    constexpr auto kTop = static_cast<std::uint32_t>(8 * sizeof(T) - 1);
+    if (bits == 0) {
+      return ~0U;
+    }
+    const auto zeros = static_cast<std::uint32_t>(std::countl_zero(bits));
+    return kShift ? zeros : kTop - zeros;
   }
-  const auto zeros = static_cast<std::uint32_t>(std::countl_zero(bits));
-  return kShift ? zeros : kTop - zeros;
-}
+};
 
-template <typename T>
-void use_find_highest(Decoder& d) {
-  return d.has("shiftamt") ? use_function<&find_highest<T, true>>(d)
-                           : use_function<&find_highest<T, false>>(d);
+/// A number of bits, of a value of one of kTypes.
+template <typename F, ScalarType... kTypes>
+void use_count(Decoder& d) {
+  const Handler handler = handler_for<kTypes...>(
+      d, d.type(), []<typename T>() { return &lane_wise<F, std::uint32_t, T>; });
+  use(d, handler, u32, {d.type()});
 }
 
 /// `width` ones from `start` on.
@@ -143,77 +148,32 @@ std::uint32_t find_nth(std::uint32_t bits, std::uint32_t base, std::int32_t offs
 
 void decode_bfi(Decoder& d) {
   const ScalarType t = d.type();
-  if (t != b32 && t != b64) {
-    d.unsupported();
-  }
-  use(d,
-      t == b64 ? &lane_wise<InsertField, std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t,
-                            std::uint32_t>
-               : &lane_wise<InsertField, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t,
-                            std::uint32_t>,
-      t, {t, t, u32, u32});
+  const Handler handler = handler_for<b32, b64>(d, t, []<typename T>() {
+    return &lane_wise<InsertField, T, T, T, std::uint32_t, std::uint32_t>;
+  });
+  use(d, handler, t, {t, t, u32, u32});
 }
 
 void decode_bfe(Decoder& d) {
   const ScalarType t = d.type();
-  switch (t) {
-    case u32:
-      return use(
-          d, &lane_wise<ExtractField, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>,
-          t, {t, u32, u32});
-    case s32:
-      return use(d,
-                 &lane_wise<ExtractField, std::int32_t, std::int32_t, std::uint32_t, std::uint32_t>,
-                 t, {t, u32, u32});
-    case u64:
-      return use(
-          d, &lane_wise<ExtractField, std::uint64_t, std::uint64_t, std::uint32_t, std::uint32_t>,
-          t, {t, u32, u32});
-    case s64:
-      return use(d,
-                 &lane_wise<ExtractField, std::int64_t, std::int64_t, std::uint32_t, std::uint32_t>,
-                 t, {t, u32, u32});
-    default:
-      d.unsupported();
-  }
+  const Handler handler = handler_for<u32, s32, u64, s64>(d, t, []<typename T>() {
+    return &lane_wise<ExtractField, T, T, std::uint32_t, std::uint32_t>;
+  });
+  use(d, handler, t, {t, u32, u32});
 }
 
-void decode_count_bits(Decoder& d) {
-  const bool wide = d.type() == b64;
-  if (!wide && d.type() != b32) {
-    d.unsupported();
-  }
-  if (d.name() == "brev") {
-    return use(d,
-               wide ? &lane_wise<ReverseBits, std::uint64_t, std::uint64_t>
-                    : &lane_wise<ReverseBits, std::uint32_t, std::uint32_t>,
-               d.type(), {d.type()});
-  }
-  if (d.name() == "popc") {
-    return use(d,
-               wide ? &lane_wise<CountOnes, std::uint32_t, std::uint64_t>
-                    : &lane_wise<CountOnes, std::uint32_t, std::uint32_t>,
-               u32, {d.type()});
-  }
-  use(d,
-      wide ? &lane_wise<CountLeadingZeros, std::uint32_t, std::uint64_t>
-           : &lane_wise<CountLeadingZeros, std::uint32_t, std::uint32_t>,
-      u32, {d.type()});
+void decode_brev(Decoder& d) {
+  const Handler handler = handler_for<b32, b64>(
+      d, d.type(), []<typename T>() { return &lane_wise<ReverseBits, T, T>; });
+  use(d, handler, d.type(), {d.type()});
 }
+
+void decode_popc(Decoder& d) { use_count<CountOnes, b32, b64>(d); }
+void decode_clz(Decoder& d) { use_count<CountLeadingZeros, b32, b64>(d); }
 
 void decode_bfind(Decoder& d) {
-  switch (d.type()) {
-    case u32:
-      return use_find_highest<std::uint32_t>(d);
-    case s32:
-      return use_find_highest<std::int32_t>(d);
-    case u64:
-      return use_find_highest<std::uint64_t>(d);
-    case s64:
-      return use_find_highest<std::int64_t>(d);
-    default:
-      d.unsupported("this type");
-  }
+  return d.has("shiftamt") ? use_count<FindHighest<true>, u32, s32, u64, s64>(d)
+                           : use_count<FindHighest<false>, u32, s32, u64, s64>(d);
 }
 
 void decode_bmsk(Decoder& d) {

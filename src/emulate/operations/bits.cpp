@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 
 #include "core/text_parts.hpp"
 #include "emulate/operations/operations.hpp"
@@ -11,30 +12,6 @@ namespace {
 
 using enum ScalarType;
 
-struct And {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(a & b);
-  }
-};
-struct Or {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(a | b);
-  }
-};
-struct Xor {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return static_cast<T>(a ^ b);
-  }
-};
-struct Not {
-  template <typename T>
-  T operator()(T a) const {
-    return static_cast<T>(~a);
-  }
-};
 /// Shifts by the width or more give zero, or the sign.
 struct ShiftLeft {
   template <typename T>
@@ -89,17 +66,10 @@ void use_predicates(Decoder& d, PredicateLogic logic, std::size_t count) {
 }
 
 template <typename F>
-Handler logic_handler(const Decoder& d) {
-  switch (d.type()) {
-    case b16:
-      return &lane_wise<F, std::uint16_t, std::uint16_t, std::uint16_t>;
-    case b32:
-      return &lane_wise<F, std::uint32_t, std::uint32_t, std::uint32_t>;
-    case b64:
-      return &lane_wise<F, std::uint64_t, std::uint64_t, std::uint64_t>;
-    default:
-      d.unsupported();
-  }
+void use_logic(Decoder& d) {
+  const Handler handler =
+      handler_for<b16, b32, b64>(d, d.type(), []<typename T>() { return &lane_wise<F, T, T, T>; });
+  use(d, handler, d.type(), {d.type(), d.type()});
 }
 
 // --- Bytes and truth tables ---
@@ -195,10 +165,12 @@ std::uint32_t permute(std::uint32_t a, std::uint32_t b, std::uint32_t selector) 
   return value;
 }
 
-template <typename T>
-T is_zero(T a) {
-  return a == 0 ? 1 : 0;
-}
+struct IsZero {
+  template <typename T>
+  T operator()(T a) const {
+    return a == 0 ? 1 : 0;
+  }
+};
 
 }  // namespace
 
@@ -212,67 +184,30 @@ void decode_logic(Decoder& d) {
                                         : PredicateLogic::exclusive,
                           3);
   }
-  const Handler handler = conjunction   ? logic_handler<And>(d)
-                          : disjunction ? logic_handler<Or>(d)
-                                        : logic_handler<Xor>(d);
-  use(d, handler, d.type(), {d.type(), d.type()});
+  return conjunction   ? use_logic<std::bit_and<>>(d)
+         : disjunction ? use_logic<std::bit_or<>>(d)
+                       : use_logic<std::bit_xor<>>(d);
 }
 
 void decode_not(Decoder& d) {
-  switch (d.type()) {
-    case pred:
-      return use_predicates(d, PredicateLogic::negation, 2);
-    case b16:
-      return use(d, &lane_wise<Not, std::uint16_t, std::uint16_t>, b16, {b16});
-    case b32:
-      return use(d, &lane_wise<Not, std::uint32_t, std::uint32_t>, b32, {b32});
-    case b64:
-      return use(d, &lane_wise<Not, std::uint64_t, std::uint64_t>, b64, {b64});
-    default:
-      d.unsupported();
+  if (d.type() == pred) {
+    return use_predicates(d, PredicateLogic::negation, 2);
   }
+  const Handler handler = handler_for<b16, b32, b64>(
+      d, d.type(), []<typename T>() { return &lane_wise<std::bit_not<>, T, T>; });
+  use(d, handler, d.type(), {d.type()});
 }
 
 void decode_shl(Decoder& d) {
-  switch (d.type()) {
-    case b16:
-      return use(d, &lane_wise<ShiftLeft, std::uint16_t, std::uint16_t, std::uint32_t>, b16,
-                 {b16, u32});
-    case b32:
-      return use(d, &lane_wise<ShiftLeft, std::uint32_t, std::uint32_t, std::uint32_t>, b32,
-                 {b32, u32});
-    case b64:
-      return use(d, &lane_wise<ShiftLeft, std::uint64_t, std::uint64_t, std::uint32_t>, b64,
-                 {b64, u32});
-    default:
-      d.unsupported();
-  }
+  const Handler handler = handler_for<b16, b32, b64>(
+      d, d.type(), []<typename T>() { return &lane_wise<ShiftLeft, T, T, std::uint32_t>; });
+  use(d, handler, d.type(), {d.type(), u32});
 }
 
 void decode_shr(Decoder& d) {
-  const ScalarType t = d.type();
-  switch (t) {
-    case b16:
-    case u16:
-      return use(d, &lane_wise<ShiftRight, std::uint16_t, std::uint16_t, std::uint32_t>, t,
-                 {t, u32});
-    case s16:
-      return use(d, &lane_wise<ShiftRight, std::int16_t, std::int16_t, std::uint32_t>, t, {t, u32});
-    case b32:
-    case u32:
-      return use(d, &lane_wise<ShiftRight, std::uint32_t, std::uint32_t, std::uint32_t>, t,
-                 {t, u32});
-    case s32:
-      return use(d, &lane_wise<ShiftRight, std::int32_t, std::int32_t, std::uint32_t>, t, {t, u32});
-    case b64:
-    case u64:
-      return use(d, &lane_wise<ShiftRight, std::uint64_t, std::uint64_t, std::uint32_t>, t,
-                 {t, u32});
-    case s64:
-      return use(d, &lane_wise<ShiftRight, std::int64_t, std::int64_t, std::uint32_t>, t, {t, u32});
-    default:
-      d.unsupported();
-  }
+  const Handler handler = handler_for<b16, u16, s16, b32, u32, s32, b64, u64, s64>(
+      d, d.type(), []<typename T>() { return &lane_wise<ShiftRight, T, T, std::uint32_t>; });
+  use(d, handler, d.type(), {d.type(), u32});
 }
 
 void decode_shf(Decoder& d) {
@@ -315,16 +250,9 @@ void decode_lop3(Decoder& d) {
 }
 
 void decode_cnot(Decoder& d) {
-  switch (size_of(d.type())) {
-    case 2:
-      return use_function<&is_zero<std::uint16_t>>(d);
-    case 4:
-      return use_function<&is_zero<std::uint32_t>>(d);
-    case 8:
-      return use_function<&is_zero<std::uint64_t>>(d);
-    default:
-      d.unsupported("this type");
-  }
+  const Handler handler = handler_for<b16, b32, b64>(
+      d, d.type(), []<typename T>() { return &lane_wise<IsZero, T, T>; });
+  use(d, handler, d.type(), {d.type()});
 }
 
 }  // namespace fatune::emulate

@@ -49,28 +49,15 @@ void carry(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) 
   }
 }
 
-Handler carry_handler(const Decoder& d) {
-  switch (d.type()) {
-    case u32:
-      return &carry<std::uint32_t>;
-    case s32:
-      return &carry<std::int32_t>;
-    case u64:
-      return &carry<std::uint64_t>;
-    case s64:
-      return &carry<std::int64_t>;
-    default:
-      d.unsupported("this type");
-  }
-}
-
 }  // namespace
 
 /// add.cc, addc, sub.cc, subc, mad.cc, madc.
 void decode_carry(Decoder& d) {
   const bool multiplies = d.name().starts_with("mad");
   refuse(d, {"wide", "sat"});
-  use(d, carry_handler(d), d.type(), {d.type(), d.type()});
+  const Handler handler =
+      handler_for<u32, s32, u64, s64>(d, d.type(), []<typename T>() { return &carry<T>; });
+  use(d, handler, d.type(), {d.type(), d.type()});
   if (multiplies) {
     d.add(d.value(3, d.type()));
   }

@@ -2,8 +2,8 @@
 #include <cstdint>
 
 #include "core/text_parts.hpp"
-#include "emulate/operations/map_lanes.hpp"
 #include "emulate/operations/operations.hpp"
+#include "emulate/operations/use_function.hpp"
 #include "emulate/values/half.hpp"
 
 // Comparisons: PTX ISA 9.0, sections 9.7.6 and 9.7.7.
@@ -96,29 +96,11 @@ void set_predicate(Execution& x, Warp& warp, const Instruction& instruction, Mas
 }
 
 Handler comparison_handler(const Decoder& d) {
-  switch (d.type()) {
-    case b16:
-    case u16:
-      return &set_predicate<std::uint16_t, false>;
-    case s16:
-      return &set_predicate<std::int16_t, false>;
-    case b32:
-    case u32:
-      return &set_predicate<std::uint32_t, false>;
-    case s32:
-      return &set_predicate<std::int32_t, false>;
-    case b64:
-    case u64:
-      return &set_predicate<std::uint64_t, false>;
-    case s64:
-      return &set_predicate<std::int64_t, false>;
-    case f32:
-      return d.has("ftz") ? &set_predicate<float, true> : &set_predicate<float, false>;
-    case f64:
-      return &set_predicate<double, false>;
-    default:
-      d.unsupported();
+  if (d.type() == f32 && d.has("ftz")) {
+    return &set_predicate<float, true>;
   }
+  return handler_for<b16, u16, s16, b32, u32, s32, b64, u64, s64, f32, f64>(
+      d, d.type(), []<typename T>() { return &set_predicate<T, false>; });
 }
 
 // --- The forms that are seldom used: with a second predicate, of 16 bits, set ---
@@ -181,29 +163,10 @@ Mask compared_halves(const CompareShape& shape, Execution& x, const Warp& warp, 
 /// For pairs, compares the lower values, or with `upper` the upper ones.
 Mask compared_lanes(const CompareShape& shape, Execution& x, const Warp& warp, const Operand* o,
                     bool upper) {
-  switch (shape.type) {
-    case b16:
-    case u16:
-      return compared_words<std::uint16_t>(shape, x, warp, o);
-    case s16:
-      return compared_words<std::int16_t>(shape, x, warp, o);
-    case b32:
-    case u32:
-      return compared_words<std::uint32_t>(shape, x, warp, o);
-    case s32:
-      return compared_words<std::int32_t>(shape, x, warp, o);
-    case b64:
-    case u64:
-      return compared_words<std::uint64_t>(shape, x, warp, o);
-    case s64:
-      return compared_words<std::int64_t>(shape, x, warp, o);
-    case f32:
-      return compared_words<float>(shape, x, warp, o);
-    case f64:
-      return compared_words<double>(shape, x, warp, o);
-    default:
-      return compared_halves(shape, x, warp, o, upper ? 16 : 0);
-  }
+  Mask result = 0;
+  const bool is_word = with_type<b16, u16, s16, b32, u32, s32, b64, u64, s64, f32, f64>(
+      shape.type, [&]<typename T>() { result = compared_words<T>(shape, x, warp, o); });
+  return is_word ? result : compared_halves(shape, x, warp, o, upper ? 16 : 0);
 }
 
 /// A comparison, and-ed, or-ed or xor-ed with a predicate.

@@ -20,30 +20,16 @@ struct IntegerCast {
   To operator()(From a) const { return static_cast<To>(a); }
 };
 
-/// To a register of `Register`, which may be wider than the type: a narrow signed one is filled up
-/// with its sign.
-template <typename Register, typename To = Register>
+/// The type of the register that a value is in: a narrow signed one is filled up with its sign.
+template <typename T>
+using InRegister =
+    std::conditional_t<std::is_signed_v<T> && sizeof(T) < sizeof(std::int32_t), std::int32_t, T>;
+
+template <typename To>
 Handler from_integer(const Decoder& d, ScalarType from) {
-  switch (from) {
-    case u8:
-      return &lane_wise<IntegerCast<To, std::uint8_t>, Register, std::uint8_t>;
-    case s8:
-      return &lane_wise<IntegerCast<To, std::int8_t>, Register, std::int8_t>;
-    case u16:
-      return &lane_wise<IntegerCast<To, std::uint16_t>, Register, std::uint16_t>;
-    case s16:
-      return &lane_wise<IntegerCast<To, std::int16_t>, Register, std::int16_t>;
-    case u32:
-      return &lane_wise<IntegerCast<To, std::uint32_t>, Register, std::uint32_t>;
-    case s32:
-      return &lane_wise<IntegerCast<To, std::int32_t>, Register, std::int32_t>;
-    case u64:
-      return &lane_wise<IntegerCast<To, std::uint64_t>, Register, std::uint64_t>;
-    case s64:
-      return &lane_wise<IntegerCast<To, std::int64_t>, Register, std::int64_t>;
-    default:
-      d.unsupported();
-  }
+  return handler_for<u8, s8, u16, s16, u32, s32, u64, s64>(d, from, []<typename From>() {
+    return &lane_wise<IntegerCast<To, From>, InRegister<To>, From>;
+  });
 }
 
 /// Beyond the range: the nearest value; NaN: zero, or in 64 bits the highest one alone. Rounded to
@@ -84,18 +70,8 @@ struct FlushedSource {
 
 template <typename Round>
 Handler rounded_to_integer(const Decoder& d, ScalarType to) {
-  switch (to) {
-    case s32:
-      return &lane_wise<FloatToInteger<std::int32_t, float, Round>, std::int32_t, float>;
-    case u32:
-      return &lane_wise<FloatToInteger<std::uint32_t, float, Round>, std::uint32_t, float>;
-    case s64:
-      return &lane_wise<FloatToInteger<std::int64_t, float, Round>, std::int64_t, float>;
-    case u64:
-      return &lane_wise<FloatToInteger<std::uint64_t, float, Round>, std::uint64_t, float>;
-    default:
-      d.unsupported();
-  }
+  return handler_for<u32, s32, u64, s64>(
+      d, to, []<typename To>() { return &lane_wise<FloatToInteger<To, float, Round>, To, float>; });
 }
 
 template <typename Round>
@@ -104,51 +80,20 @@ Handler float_to_integer(const Decoder& d, ScalarType to) {
                       : rounded_to_integer<Round>(d, to);
 }
 
-struct HalfToFloat {
-  float operator()(std::uint16_t a) const { return canonical(from_half(a)); }
-};
-struct BfloatToFloat {
-  float operator()(std::uint16_t a) const { return from_bfloat(a); }
-};
-struct FloatToHalf {
-  std::uint16_t operator()(float a) const { return to_half(a); }
-};
-struct FloatToBfloat {
-  std::uint16_t operator()(float a) const { return to_bfloat(a); }
-};
+float half_to_float(std::uint16_t a) { return canonical(from_half(a)); }
+double single_to_double(float a) { return static_cast<double>(a); }
+
 /// The first source goes to the upper half.
-struct FloatsToHalves {
-  std::uint32_t operator()(float a, float b) const {
-    return static_cast<std::uint32_t>(to_half(a)) << 16U | to_half(b);
-  }
-};
-struct FloatsToBfloats {
-  std::uint32_t operator()(float a, float b) const {
-    return static_cast<std::uint32_t>(to_bfloat(a)) << 16U | to_bfloat(b);
-  }
-};
-struct FloatToDouble {
-  double operator()(float a) const { return static_cast<double>(a); }
-};
+std::uint32_t singles_to_halves(float a, float b) {
+  return static_cast<std::uint32_t>(to_half(a)) << 16U | to_half(b);
+}
+std::uint32_t singles_to_bfloats(float a, float b) {
+  return static_cast<std::uint32_t>(to_bfloat(a)) << 16U | to_bfloat(b);
+}
+
 Handler integer_to_integer(const Decoder& d, ScalarType to, ScalarType from) {
-  switch (to) {
-    case u8:
-      return from_integer<std::uint8_t>(d, from);
-    case s8:
-      return from_integer<std::int32_t, std::int8_t>(d, from);
-    case u16:
-      return from_integer<std::uint16_t>(d, from);
-    case s16:
-      return from_integer<std::int32_t, std::int16_t>(d, from);
-    case u32:
-      return from_integer<std::uint32_t>(d, from);
-    case s32:
-      return from_integer<std::int32_t>(d, from);
-    case u64:
-      return from_integer<std::uint64_t>(d, from);
-    default:
-      return from_integer<std::int64_t>(d, from);
-  }
+  return handler_for<u8, s8, u16, s16, u32, s32, u64, s64>(
+      d, to, [&]<typename To>() { return from_integer<To>(d, from); });
 }
 
 /// Takes the low part of a register that is wider than the type.
@@ -159,22 +104,9 @@ struct LowPartCast {
 
 template <typename To>
 Handler from_low_part(const Decoder& d, ScalarType from) {
-  switch (from) {
-    case u8:
-      return &lane_wise<LowPartCast<To, std::uint8_t>, To, std::uint64_t>;
-    case s8:
-      return &lane_wise<LowPartCast<To, std::int8_t>, To, std::uint64_t>;
-    case u16:
-      return &lane_wise<LowPartCast<To, std::uint16_t>, To, std::uint64_t>;
-    case s16:
-      return &lane_wise<LowPartCast<To, std::int16_t>, To, std::uint64_t>;
-    case u32:
-      return &lane_wise<LowPartCast<To, std::uint32_t>, To, std::uint64_t>;
-    case s32:
-      return &lane_wise<LowPartCast<To, std::int32_t>, To, std::uint64_t>;
-    default:
-      d.unsupported("from a register of another width");
-  }
+  return handler_for<u8, s8, u16, s16, u32, s32>(d, from, []<typename From>() {
+    return &lane_wise<LowPartCast<To, From>, To, std::uint64_t>;
+  });
 }
 
 bool is_from_low_part(const Decoder& d, ScalarType from) {
@@ -211,11 +143,11 @@ Handler common_handler(const Decoder& d, ScalarType to, ScalarType from) {
   }
   if (from == f32 && is_integer(to)) return single_to_integer(d, to);
   if (d.has("ftz")) return nullptr;
-  if (to == f32 && from == f16) return &lane_wise<HalfToFloat, float, std::uint16_t>;
-  if (to == f32 && from == bf16) return &lane_wise<BfloatToFloat, float, std::uint16_t>;
-  if (to == f16 && from == f32) return &lane_wise<FloatToHalf, std::uint16_t, float>;
-  if (to == bf16 && from == f32) return &lane_wise<FloatToBfloat, std::uint16_t, float>;
-  if (to == f64 && from == f32) return &lane_wise<FloatToDouble, double, float>;
+  if (to == f32 && from == f16) return function_handler<&half_to_float>();
+  if (to == f32 && from == bf16) return function_handler<&from_bfloat>();
+  if (to == f16 && from == f32) return function_handler<&to_half>();
+  if (to == bf16 && from == f32) return function_handler<&to_bfloat>();
+  if (to == f64 && from == f32) return function_handler<&single_to_double>();
   return nullptr;
 }
 
@@ -242,10 +174,7 @@ bool decode_pair(Decoder& d, ScalarType to, ScalarType from) {
   }
   if ((to == f16x2 || to == bf16x2) && two_sources &&
       !d.one_of({"rz", "relu", "satfinite", "ftz"}) && d.has("rn")) {
-    use(d,
-        to == f16x2 ? &lane_wise<FloatsToHalves, std::uint32_t, float, float>
-                    : &lane_wise<FloatsToBfloats, std::uint32_t, float, float>,
-        b32, {f32, f32});
+    to == f16x2 ? use_function<&singles_to_halves>(d) : use_function<&singles_to_bfloats>(d);
     return true;
   }
   use_pair_conversion(d);

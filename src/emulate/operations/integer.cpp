@@ -87,30 +87,25 @@ void use_saturated(Decoder& d) {
 
 // --- Products of other widths ---
 
-template <typename Wide, typename Narrow, typename F>
-void use_wide(Decoder& d, F) {
-  use(d, &lane_wise<F, Wide, Narrow, Narrow>, scalar_type_of<Wide>(), {d.type(), d.type()});
-}
-template <typename Wide, typename Narrow>
-void use_wide(Decoder& d, MulThenAdd<MulWide>) {
-  use(d, &lane_wise<MulThenAdd<MulWide>, Wide, Narrow, Narrow, Wide>, scalar_type_of<Wide>(),
-      {d.type(), d.type(), scalar_type_of<Wide>()});
+/// The type of twice the width.
+template <typename T>
+using Twice = decltype(MulWide{}(T{}, T{}));
+
+ScalarType twice(const Decoder& d) {
+  return d.type() == s32 ? s64 : d.type() == u32 ? u64 : d.type() == s16 ? s32 : u32;
 }
 
-template <typename F>
-void decode_wide(Decoder& d) {
-  switch (d.type()) {
-    case s32:
-      return use_wide<std::int64_t, std::int32_t>(d, F{});
-    case u32:
-      return use_wide<std::uint64_t, std::uint32_t>(d, F{});
-    case s16:
-      return use_wide<std::int32_t, std::int16_t>(d, F{});
-    case u16:
-      return use_wide<std::uint32_t, std::uint16_t>(d, F{});
-    default:
-      d.unsupported("this type");
-  }
+void use_mul_wide(Decoder& d) {
+  const Handler handler = handler_for<u16, s16, u32, s32>(
+      d, d.type(), []<typename T>() { return &lane_wise<MulWide, Twice<T>, T, T>; });
+  use(d, handler, twice(d), {d.type(), d.type()});
+}
+
+void use_mad_wide(Decoder& d) {
+  const Handler handler = handler_for<u16, s16, u32, s32>(d, d.type(), []<typename T>() {
+    return &lane_wise<MulThenAdd<MulWide>, Twice<T>, T, T, Twice<T>>;
+  });
+  use(d, handler, twice(d), {d.type(), d.type(), twice(d)});
 }
 
 std::int64_t product24(std::int32_t a, std::int32_t b) {
@@ -142,25 +137,17 @@ std::int32_t mad24_saturated(std::int32_t a, std::int32_t b, std::int32_t c) {
   return saturated<std::int32_t>((product24(a, b) >> 16) + c);
 }
 
-/// F of operands that are all .u32 or all .s32.
-template <typename F, typename... Unsigned>
-void use_24(Decoder& d, std::initializer_list<ScalarType> types) {
-  if (d.type() != u32 && d.type() != s32) {
-    d.unsupported("this type");
-  }
-  use(d,
-      d.type() == u32 ? &lane_wise<F, std::uint32_t, Unsigned...>
-                      : &lane_wise<F, std::int32_t, std::make_signed_t<Unsigned>...>,
-      d.type(), types);
-}
 template <typename F>
 void use_mul24(Decoder& d) {
-  use_24<F, std::uint32_t, std::uint32_t>(d, {d.type(), d.type()});
+  const Handler handler =
+      handler_for<u32, s32>(d, d.type(), []<typename T>() { return &lane_wise<F, T, T, T>; });
+  use(d, handler, d.type(), {d.type(), d.type()});
 }
 template <typename F>
 void use_mad24(Decoder& d) {
-  use_24<MulThenAdd<F>, std::uint32_t, std::uint32_t, std::uint32_t>(
-      d, {d.type(), d.type(), d.type()});
+  const Handler handler = handler_for<u32, s32>(
+      d, d.type(), []<typename T>() { return &lane_wise<MulThenAdd<F>, T, T, T, T>; });
+  use(d, handler, d.type(), {d.type(), d.type(), d.type()});
 }
 
 // --- Sums of products of bytes ---
@@ -197,17 +184,9 @@ void use_dot_product(Decoder& d) {
 
 template <typename F>
 void use_unary_signed(Decoder& d) {
-  const ScalarType t = d.type();
-  switch (t) {
-    case s16:
-      return use(d, &lane_wise<F, std::int16_t, std::int16_t>, t, {t});
-    case s32:
-      return use(d, &lane_wise<F, std::int32_t, std::int32_t>, t, {t});
-    case s64:
-      return use(d, &lane_wise<F, std::int64_t, std::int64_t>, t, {t});
-    default:
-      d.unsupported("this type");
-  }
+  const Handler handler =
+      handler_for<s16, s32, s64>(d, d.type(), []<typename T>() { return &lane_wise<F, T, T>; });
+  use(d, handler, d.type(), {d.type()});
 }
 
 }  // namespace
@@ -233,7 +212,7 @@ void decode_integer_sub(Decoder& d) {
 
 void decode_integer_mul(Decoder& d) {
   if (d.has("wide")) {
-    return decode_wide<MulWide>(d);
+    return use_mul_wide(d);
   }
   return d.has("hi") ? use_binary<MulHigh>(d) : use_binary<MulLow>(d);
 }
@@ -243,7 +222,7 @@ void decode_integer_mad(Decoder& d) {
     return decode_carry(d);
   }
   if (d.has("wide")) {
-    return decode_wide<MulThenAdd<MulWide>>(d);
+    return use_mad_wide(d);
   }
   if (d.has("sat")) {
     return use_saturated<&multiply_add_saturated>(d);

@@ -27,17 +27,18 @@ void map_lanes(Execution& x, Warp& warp, const Instruction& instruction, Mask ma
                std::index_sequence<kIndex...>) {
   Raw<To>* const to = x.lanes<Raw<To>>(warp, instruction.operands[0]);
   const auto sources = std::tuple{x.lanes<Raw<From>>(warp, instruction.operands[kIndex + 1])...};
+  const auto value = [&](int lane) {
+    return static_cast<To>(f(from_raw<From>(std::get<kIndex>(sources)[lane])...));
+  };
   if (mask == kAllLanes) {
     Raw<To> results[kLanes];
     for (int lane = 0; lane < kLanes; ++lane) {
-      results[lane] = to_raw<To>(f(from_raw<From>(std::get<kIndex>(sources)[lane])...));
+      results[lane] = to_raw<To>(value(lane));
     }
     std::memcpy(to, results, sizeof(results));
     return;
   }
-  for_each_lane(mask, [&](int lane) {
-    to[lane] = to_raw<To>(f(from_raw<From>(std::get<kIndex>(sources)[lane])...));
-  });
+  for_each_lane(mask, [&](int lane) { to[lane] = to_raw<To>(value(lane)); });
 }
 
 }  // namespace detail

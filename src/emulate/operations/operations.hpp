@@ -79,7 +79,9 @@ void decode_bfind(Decoder& d);
 void decode_bmsk(Decoder& d);
 void decode_szext(Decoder& d);
 void decode_fns(Decoder& d);
-void decode_count_bits(Decoder& d);
+void decode_brev(Decoder& d);
+void decode_popc(Decoder& d);
+void decode_clz(Decoder& d);
 
 void decode_mov(Decoder& d);
 void decode_cvta(Decoder& d);

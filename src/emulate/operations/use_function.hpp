@@ -25,66 +25,83 @@ constexpr ScalarType scalar_type_of() {
   if constexpr (std::same_as<T, std::uint8_t>) return u8;
 }
 
+/// A value of the C++ type of that type. Bits are unsigned integers.
+template <ScalarType kType>
+constexpr auto value_of() {
+  using enum ScalarType;
+  if constexpr (kType == f32) return float{};
+  if constexpr (kType == f64) return double{};
+  if constexpr (kType == s64) return std::int64_t{};
+  if constexpr (kType == s32) return std::int32_t{};
+  if constexpr (kType == s16) return std::int16_t{};
+  if constexpr (kType == s8) return std::int8_t{};
+  if constexpr (kType == u64 || kType == b64) return std::uint64_t{};
+  if constexpr (kType == u32 || kType == b32) return std::uint32_t{};
+  if constexpr (kType == u16 || kType == b16) return std::uint16_t{};
+  if constexpr (kType == u8) return std::uint8_t{};
+}
+
+/// Calls `work.operator()<T>()` with the C++ type of `type`; false: it is none of kTypes.
+template <ScalarType... kTypes, typename Work>
+bool with_type(ScalarType type, Work work) {
+  return ((type == kTypes && (work.template operator()<decltype(value_of<kTypes>())>(), true)) ||
+          ...);
+}
+
+/// The handler that `choose.operator()<T>()` gives for the C++ type of `type`, which is one of
+/// kTypes; others are not covered.
+template <ScalarType... kTypes, typename Choose>
+Handler handler_for(const Decoder& d, ScalarType type, Choose choose) {
+  Handler handler = nullptr;
+  if (!with_type<kTypes...>(type,
+                            [&]<typename T>() { handler = choose.template operator()<T>(); })) {
+    d.unsupported("this type");
+  }
+  return handler;
+}
+
 namespace detail {
 
 template <auto kFunction, typename To, typename... From>
-void use_function(Decoder& d, To (*)(From...)) {
-  struct Call {
-    To operator()(From... values) const { return kFunction(values...); }
-  };
-  use(d, &lane_wise<Call, To, From...>, scalar_type_of<To>(), {scalar_type_of<From>()...});
-}
+struct Function {
+  To operator()(From... values) const { return kFunction(values...); }
+
+  static constexpr Handler kHandler = &lane_wise<Function, To, From...>;
+  static void use_in(Decoder& d) {
+    use(d, kHandler, scalar_type_of<To>(), {scalar_type_of<From>()...});
+  }
+};
+
+template <auto kFunction, typename To, typename... From>
+Function<kFunction, To, From...> function(To (*)(From...));
 
 }  // namespace detail
+
+/// The handler that sets operand 0 to kFunction of the others, in each lane.
+template <auto kFunction>
+constexpr Handler function_handler() {
+  return decltype(detail::function<kFunction>(+kFunction))::kHandler;
+}
 
 /// An instruction whose first operand is kFunction of the others, in each lane.
 template <auto kFunction>
 void use_function(Decoder& d) {
-  detail::use_function<kFunction>(d, +kFunction);
+  decltype(detail::function<kFunction>(+kFunction))::use_in(d);
 }
 
-/// The handler of an instruction on the type that its last modifier names, an integer of 16 to 64
+/// The handlers of instructions on the type that the last modifier names, an integer of 16 to 64
 /// bits.
 template <typename Function>
 Handler integer_binary(const Decoder& d) {
   using enum ScalarType;
-  switch (d.type()) {
-    case u16:
-      return &lane_wise<Function, std::uint16_t, std::uint16_t, std::uint16_t>;
-    case s16:
-      return &lane_wise<Function, std::int16_t, std::int16_t, std::int16_t>;
-    case u32:
-      return &lane_wise<Function, std::uint32_t, std::uint32_t, std::uint32_t>;
-    case s32:
-      return &lane_wise<Function, std::int32_t, std::int32_t, std::int32_t>;
-    case u64:
-      return &lane_wise<Function, std::uint64_t, std::uint64_t, std::uint64_t>;
-    case s64:
-      return &lane_wise<Function, std::int64_t, std::int64_t, std::int64_t>;
-    default:
-      d.unsupported("this type");
-  }
+  return handler_for<u16, s16, u32, s32, u64, s64>(
+      d, d.type(), []<typename T>() { return &lane_wise<Function, T, T, T>; });
 }
-
 template <typename Function>
 Handler integer_ternary(const Decoder& d) {
   using enum ScalarType;
-  switch (d.type()) {
-    case u16:
-      return &lane_wise<Function, std::uint16_t, std::uint16_t, std::uint16_t, std::uint16_t>;
-    case s16:
-      return &lane_wise<Function, std::int16_t, std::int16_t, std::int16_t, std::int16_t>;
-    case u32:
-      return &lane_wise<Function, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
-    case s32:
-      return &lane_wise<Function, std::int32_t, std::int32_t, std::int32_t, std::int32_t>;
-    case u64:
-      return &lane_wise<Function, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
-    case s64:
-      return &lane_wise<Function, std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
-    default:
-      d.unsupported("this type");
-  }
+  return handler_for<u16, s16, u32, s32, u64, s64>(
+      d, d.type(), []<typename T>() { return &lane_wise<Function, T, T, T, T>; });
 }
 
 /// Ends decoding when the opcode has one of these modifiers.

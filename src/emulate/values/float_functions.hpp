@@ -3,6 +3,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <type_traits>
 
 #include "emulate/values/rounding.hpp"
@@ -51,30 +52,11 @@ inline float flush_tiny(float result, float a, float b, float c) {
       result, odd_sum(static_cast<double>(a) * static_cast<double>(b), static_cast<double>(c)));
 }
 
-struct FloatAdd {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a + b;
-  }
-};
-struct FloatSub {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a - b;
-  }
-};
-struct FloatMul {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a * b;
-  }
-};
-struct FloatDiv {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return a / b;
-  }
-};
+using FloatAdd = std::plus<>;
+using FloatSub = std::minus<>;
+using FloatMul = std::multiplies<>;
+using FloatDiv = std::divides<>;
+using FloatNegate = std::negate<>;
 struct FusedMultiplyAdd {
   template <typename T>
   T operator()(T a, T b, T c) const {
@@ -91,12 +73,6 @@ struct SquareRoot {
   template <typename T>
   T operator()(T a) const {
     return std::sqrt(a);
-  }
-};
-struct FloatNegate {
-  template <typename T>
-  T operator()(T a) const {
-    return -a;
   }
 };
 struct FloatAbsolute {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <type_traits>
 
@@ -11,31 +12,18 @@ namespace fatune::emulate {
 __extension__ using Signed128 = __int128;
 __extension__ using Unsigned128 = unsigned __int128;
 
-// Wraps around, also where the language leaves overflow undefined; narrow types do not promote.
-template <typename T, typename F>
-constexpr T wrapped(T a, T b, F f) {
-  using Wide = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
-  return static_cast<T>(f(static_cast<Wide>(a), static_cast<Wide>(b)));
-}
-
-struct Add {
+/// Wraps around, also where the language leaves overflow undefined; narrow types do not promote.
+template <typename F>
+struct Wrapping {
   template <typename T>
   T operator()(T a, T b) const {
-    return wrapped(a, b, [](auto l, auto r) { return l + r; });
+    using Wide = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+    return static_cast<T>(F{}(static_cast<Wide>(a), static_cast<Wide>(b)));
   }
 };
-struct Sub {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return wrapped(a, b, [](auto l, auto r) { return l - r; });
-  }
-};
-struct MulLow {
-  template <typename T>
-  T operator()(T a, T b) const {
-    return wrapped(a, b, [](auto l, auto r) { return l * r; });
-  }
-};
+using Add = Wrapping<std::plus<>>;
+using Sub = Wrapping<std::minus<>>;
+using MulLow = Wrapping<std::multiplies<>>;
 struct MulHigh {
   template <typename T>
   T operator()(T a, T b) const {
