@@ -113,7 +113,7 @@ void use(Decoder& d, Handler handler, ScalarType to, std::initializer_list<Scala
 /// The order of a strong access, by its modifiers.
 [[nodiscard]] MemoryOrder order_of(const Decoder& d);
 
-/// Fills in the decoder's result. One for each opcode, by its first part: see operations.cpp.
+/// Fills in the decoder's result. One for each opcode, by its first part: see operations.hpp.
 using Operation = void (*)(Decoder&);
 
 }  // namespace fatune::emulate

@@ -144,8 +144,6 @@ std::uint32_t find_nth(std::uint32_t bits, std::uint32_t base, std::int32_t offs
   return ~0U;
 }
 
-}  // namespace
-
 void decode_bfi(Decoder& d) {
   const ScalarType t = d.type();
   const Handler handler = handler_for<b32, b64>(d, t, []<typename T>() {
@@ -168,9 +166,6 @@ void decode_brev(Decoder& d) {
   use(d, handler, d.type(), {d.type()});
 }
 
-void decode_popc(Decoder& d) { use_count<CountOnes, b32, b64>(d); }
-void decode_clz(Decoder& d) { use_count<CountLeadingZeros, b32, b64>(d); }
-
 void decode_bfind(Decoder& d) {
   return d.has("shiftamt") ? use_count<FindHighest<true>, u32, s32, u64, s64>(d)
                            : use_count<FindHighest<false>, u32, s32, u64, s64>(d);
@@ -187,6 +182,19 @@ void decode_szext(Decoder& d) {
   return d.type() == u32 ? use_extend<std::uint32_t>(d) : use_extend<std::int32_t>(d);
 }
 
-void decode_fns(Decoder& d) { use_function<&find_nth>(d); }
+}  // namespace
+
+std::span<const NamedOperation> bit_field_operations() {
+  static constexpr NamedOperation kOperations[] = {{"bfe", decode_bfe},
+                                                   {"bfi", decode_bfi},
+                                                   {"bfind", decode_bfind},
+                                                   {"bmsk", decode_bmsk},
+                                                   {"brev", decode_brev},
+                                                   {"clz", use_count<CountLeadingZeros, b32, b64>},
+                                                   {"fns", use_function<&find_nth>},
+                                                   {"popc", use_count<CountOnes, b32, b64>},
+                                                   {"szext", decode_szext}};
+  return kOperations;
+}
 
 }  // namespace fatune::emulate

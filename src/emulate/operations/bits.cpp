@@ -172,8 +172,6 @@ struct IsZero {
   }
 };
 
-}  // namespace
-
 void decode_logic(Decoder& d) {
   const bool conjunction = d.name() == "and";
   const bool disjunction = d.name() == "or";
@@ -253,6 +251,16 @@ void decode_cnot(Decoder& d) {
   const Handler handler = handler_for<b16, b32, b64>(
       d, d.type(), []<typename T>() { return &lane_wise<IsZero, T, T>; });
   use(d, handler, d.type(), {d.type()});
+}
+
+}  // namespace
+
+std::span<const NamedOperation> bit_operations() {
+  static constexpr NamedOperation kOperations[] = {
+      {"and", decode_logic}, {"cnot", decode_cnot}, {"lop3", decode_lop3}, {"not", decode_not},
+      {"or", decode_logic},  {"prmt", decode_prmt}, {"shf", decode_shf},   {"shl", decode_shl},
+      {"shr", decode_shr},   {"xor", decode_logic}};
+  return kOperations;
 }
 
 }  // namespace fatune::emulate

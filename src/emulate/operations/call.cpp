@@ -117,8 +117,6 @@ void require_count(const Decoder& d, const std::vector<Operand>& places, std::si
   }
 }
 
-}  // namespace
-
 void decode_brx(Decoder& d) {
   if (!d.has("idx")) {
     d.unsupported("this form");
@@ -151,6 +149,13 @@ void decode_call(Decoder& d) {
     d.result.handler = &fail_assertion;
   }
   d.add(places);
+}
+
+}  // namespace
+
+std::span<const NamedOperation> call_operations() {
+  static constexpr NamedOperation kOperations[] = {{"brx", decode_brx}, {"call", decode_call}};
+  return kOperations;
 }
 
 }  // namespace fatune::emulate

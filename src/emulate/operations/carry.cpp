@@ -67,4 +67,10 @@ void decode_carry(Decoder& d) {
                      (d.name().ends_with("c") ? kTakes : 0U) | (d.has("cc") ? kGives : 0U);
 }
 
+std::span<const NamedOperation> carry_operations() {
+  static constexpr NamedOperation kOperations[] = {
+      {"addc", decode_carry}, {"madc", decode_carry}, {"subc", decode_carry}};
+  return kOperations;
+}
+
 }  // namespace fatune::emulate

@@ -99,8 +99,6 @@ void elect(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) 
   });
 }
 
-}  // namespace
-
 void decode_mapa(Decoder& d) {
   const bool wide = d.type() == u64 || d.type() == b64;
   d.add(d.destination(0, d.type()));
@@ -114,21 +112,6 @@ void decode_getctarank(Decoder& d) {
   d.add(d.destination(0, b32));
   d.add_address(d.address_named(d.operand(1)));
   d.result.handler = &rank_of_address;
-}
-
-void decode_cluster_barrier(Decoder& d) {
-  d.result.all_members = d.has("aligned");
-  if (d.has("arrive")) {
-    d.result.handler = &arrive_at_cluster;
-    d.result.variant = d.has("relaxed") ? kRelaxed : 0;
-  } else if (d.has("wait")) {
-    d.result.handler = &wait_for_cluster;
-    d.result.condition = &cluster_has_arrived;
-    d.result.flow = Flow::poll;
-    d.result.waits = true;
-  } else {
-    d.unsupported();
-  }
 }
 
 void decode_elect(Decoder& d) {
@@ -159,6 +142,31 @@ void decode_setmaxnreg(Decoder& d) {
   d.result.variant = d.has("dec") ? 1 : 0;
   d.result.flow = Flow::poll;
   d.result.waits = true;
+}
+
+}  // namespace
+
+void decode_cluster_barrier(Decoder& d) {
+  d.result.all_members = d.has("aligned");
+  if (d.has("arrive")) {
+    d.result.handler = &arrive_at_cluster;
+    d.result.variant = d.has("relaxed") ? kRelaxed : 0;
+  } else if (d.has("wait")) {
+    d.result.handler = &wait_for_cluster;
+    d.result.condition = &cluster_has_arrived;
+    d.result.flow = Flow::poll;
+    d.result.waits = true;
+  } else {
+    d.unsupported();
+  }
+}
+
+std::span<const NamedOperation> cluster_operations() {
+  static constexpr NamedOperation kOperations[] = {{"elect", decode_elect},
+                                                   {"getctarank", decode_getctarank},
+                                                   {"mapa", decode_mapa},
+                                                   {"setmaxnreg", decode_setmaxnreg}};
+  return kOperations;
 }
 
 }  // namespace fatune::emulate

@@ -120,8 +120,6 @@ void gather_members(Decoder& d) {
   d.result.members = 2;
 }
 
-}  // namespace
-
 void decode_match(Decoder& d) {
   const auto kind = d.one_of({"any", "all"});
   if (!d.has("sync") || !kind || (d.type() != b32 && d.type() != b64)) {
@@ -157,6 +155,14 @@ void decode_movmatrix(Decoder& d) {
   use(d, &transpose_matrix, b32, {b32});
   d.result.flow = Flow::gather;
   d.result.all_members = true;
+}
+
+}  // namespace
+
+std::span<const NamedOperation> collective_operations() {
+  static constexpr NamedOperation kOperations[] = {
+      {"match", decode_match}, {"movmatrix", decode_movmatrix}, {"redux", decode_redux}};
+  return kOperations;
 }
 
 }  // namespace fatune::emulate

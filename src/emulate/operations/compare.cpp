@@ -272,8 +272,6 @@ Operand predicate_or_nowhere(const Decoder& d, std::string_view name) {
   return name.empty() || name == "_" ? Operand{kNowhere, false} : d.predicate_named(name);
 }
 
-}  // namespace
-
 void decode_setp(Decoder& d) {
   const std::string_view to = d.operand(0);
   const std::size_t bar = to.find('|');
@@ -306,6 +304,13 @@ void decode_set(Decoder& d) {
   d.result.handler = &set_value;
   add_compared(d, shape);
   d.result.variant = shape.packed();
+}
+
+}  // namespace
+
+std::span<const NamedOperation> comparison_operations() {
+  static constexpr NamedOperation kOperations[] = {{"set", decode_set}, {"setp", decode_setp}};
+  return kOperations;
 }
 
 }  // namespace fatune::emulate

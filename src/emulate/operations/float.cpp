@@ -124,8 +124,6 @@ void use_float_extremum(Decoder& d) {
   use(d, handler, t, {t, t});
 }
 
-}  // namespace
-
 void decode_float_add(Decoder& d) { use_rounded(d, binary<FloatAdd>(d), FloatOperation::add, 2); }
 void decode_float_sub(Decoder& d) { use_rounded(d, binary<FloatSub>(d), FloatOperation::sub, 2); }
 void decode_float_mul(Decoder& d) { use_rounded(d, product(d), FloatOperation::mul, 2); }
@@ -152,13 +150,6 @@ void decode_sqrt(Decoder& d) {
   }
   use_rounded(d, unary<SquareRoot>(d), FloatOperation::sqrt, 1);
 }
-
-void decode_float_min(Decoder& d) { use_float_extremum<FloatMinimum>(d); }
-void decode_float_max(Decoder& d) { use_float_extremum<FloatMaximum>(d); }
-void decode_float_neg(Decoder& d) { use_unary<FloatNegate>(d); }
-void decode_float_abs(Decoder& d) { use_unary<FloatAbsolute>(d); }
-
-namespace {
 
 float copy_sign(float from, float to) { return std::copysign(to, from); }
 double copy_sign(double from, double to) { return std::copysign(to, from); }
@@ -192,8 +183,6 @@ void test_class(Execution& x, Warp& warp, const Instruction& instruction, Mask m
   to = (to & ~mask) | result;
 }
 
-}  // namespace
-
 void decode_copysign(Decoder& d) {
   return d.type() == f64 ? use_function<static_cast<double (*)(double, double)>(&copy_sign)>(d)
                          : use_function<static_cast<float (*)(float, float)>(&copy_sign)>(d);
@@ -208,6 +197,32 @@ void decode_testp(Decoder& d) {
   d.result.variant = static_cast<std::uint32_t>(*kind);
   d.add(d.predicate(0));
   d.add(d.value(1, d.type()));
+}
+
+}  // namespace
+
+std::span<const NamedOperation> float_operations() {
+  static constexpr NamedOperation kOperations[] = {{"abs", use_unary<FloatAbsolute>},
+                                                   {"add", decode_float_add},
+                                                   {"copysign", decode_copysign},
+                                                   {"cos", decode_approximation},
+                                                   {"div", decode_float_div},
+                                                   {"ex2", decode_approximation},
+                                                   {"fma", decode_float_fma},
+                                                   {"lg2", decode_approximation},
+                                                   {"mad", decode_float_fma},
+                                                   {"max", use_float_extremum<FloatMaximum>},
+                                                   {"min", use_float_extremum<FloatMinimum>},
+                                                   {"mul", decode_float_mul},
+                                                   {"neg", use_unary<FloatNegate>},
+                                                   {"rcp", decode_rcp},
+                                                   {"rsqrt", decode_approximation},
+                                                   {"sin", decode_approximation},
+                                                   {"sqrt", decode_sqrt},
+                                                   {"sub", decode_float_sub},
+                                                   {"tanh", decode_approximation},
+                                                   {"testp", decode_testp}};
+  return kOperations;
 }
 
 }  // namespace fatune::emulate

@@ -129,17 +129,14 @@ void use_half_extremum(Decoder& d) {
 
 }  // namespace
 
-void decode_half_add(Decoder& d) { use_halves<SumOf, 2>(d); }
-void decode_half_sub(Decoder& d) { use_halves<DifferenceOf, 2>(d); }
-void decode_half_mul(Decoder& d) { use_halves<FloatMul, 2>(d); }
-void decode_half_fma(Decoder& d) { use_halves<FusedOf, 3>(d); }
-void decode_half_neg(Decoder& d) { use_halves<FloatNegate, 1>(d); }
-void decode_half_abs(Decoder& d) { use_halves<FloatAbsolute, 1>(d); }
-void decode_half_min(Decoder& d) { use_half_extremum<FloatMinimum>(d); }
-void decode_half_max(Decoder& d) { use_half_extremum<FloatMaximum>(d); }
-
-void decode_half_approximation(Decoder& d) {
-  return d.name() == "ex2" ? use_halves<Exp2Of, 1>(d) : use_halves<TanhOf, 1>(d);
+std::span<const NamedOperation> half_operations() {
+  static constexpr NamedOperation kOperations[] = {
+      {"abs", use_halves<FloatAbsolute, 1>},    {"add", use_halves<SumOf, 2>},
+      {"ex2", use_halves<Exp2Of, 1>},           {"fma", use_halves<FusedOf, 3>},
+      {"max", use_half_extremum<FloatMaximum>}, {"min", use_half_extremum<FloatMinimum>},
+      {"mul", use_halves<FloatMul, 2>},         {"neg", use_halves<FloatNegate, 1>},
+      {"sub", use_halves<DifferenceOf, 2>},     {"tanh", use_halves<TanhOf, 1>}};
+  return kOperations;
 }
 
 }  // namespace fatune::emulate

@@ -38,6 +38,13 @@ constexpr std::array kClocks{Clock{"%clock"},          Clock{"%clock_hi", false,
                              Clock{"%clock64", true},  Clock{"%globaltimer", true},
                              Clock{"%globaltimer_lo"}, Clock{"%globaltimer_hi", false, true}};
 
+void decode_hint(Decoder& d) { d.result.handler = &do_nothing; }
+
+void decode_createpolicy(Decoder& d) {
+  d.add(d.destination(0, b64));
+  d.result.handler = &make_policy;
+}
+
 }  // namespace
 
 bool decode_clock(Decoder& d) {
@@ -58,11 +65,13 @@ bool decode_clock(Decoder& d) {
 
 void do_nothing(Execution&, Warp&, const Instruction&, Mask) {}
 
-void decode_hint(Decoder& d) { d.result.handler = &do_nothing; }
-
-void decode_createpolicy(Decoder& d) {
-  d.add(d.destination(0, b64));
-  d.result.handler = &make_policy;
+std::span<const NamedOperation> hint_operations() {
+  static constexpr NamedOperation kOperations[] = {
+      {"applypriority", decode_hint}, {"createpolicy", decode_createpolicy},
+      {"discard", decode_hint},       {"griddepcontrol", decode_hint},
+      {"nanosleep", decode_hint},     {"pmevent", decode_hint},
+      {"prefetch", decode_hint},      {"prefetchu", decode_hint}};
+  return kOperations;
 }
 
 }  // namespace fatune::emulate

@@ -189,8 +189,6 @@ void use_unary_signed(Decoder& d) {
   use(d, handler, d.type(), {d.type()});
 }
 
-}  // namespace
-
 void decode_integer_add(Decoder& d) {
   if (d.has("cc")) {
     return decode_carry(d);
@@ -230,15 +228,6 @@ void decode_integer_mad(Decoder& d) {
   return d.has("hi") ? use_ternary<MulThenAdd<MulHigh>>(d) : use_ternary<MulThenAdd<MulLow>>(d);
 }
 
-void decode_integer_div(Decoder& d) { use_binary<Divide>(d); }
-void decode_rem(Decoder& d) { use_binary<Remainder>(d); }
-void decode_integer_min(Decoder& d) { use_integer_extremum<Minimum>(d); }
-void decode_integer_max(Decoder& d) { use_integer_extremum<Maximum>(d); }
-void decode_sad(Decoder& d) { use_ternary<AddDifference>(d); }
-
-void decode_integer_neg(Decoder& d) { use_unary_signed<Negate>(d); }
-void decode_integer_abs(Decoder& d) { use_unary_signed<Absolute>(d); }
-
 void decode_mul24(Decoder& d) {
   return d.has("hi") ? use_mul24<Mul24High>(d) : use_mul24<Mul24Low>(d);
 }
@@ -250,11 +239,31 @@ void decode_mad24(Decoder& d) {
   return d.has("hi") ? use_mad24<Mul24High>(d) : use_mad24<Mul24Low>(d);
 }
 
-void decode_dp4a(Decoder& d) { use_dot_product<std::uint8_t, std::int8_t, 4, 0>(d); }
-
 void decode_dp2a(Decoder& d) {
   return d.has("hi") ? use_dot_product<std::uint16_t, std::int16_t, 2, 2>(d)
                      : use_dot_product<std::uint16_t, std::int16_t, 2, 0>(d);
+}
+
+}  // namespace
+
+std::span<const NamedOperation> integer_operations() {
+  static constexpr NamedOperation kOperations[] = {
+      {"abs", use_unary_signed<Absolute>},
+      {"add", decode_integer_add},
+      {"div", use_binary<Divide>},
+      {"dp2a", decode_dp2a},
+      {"dp4a", use_dot_product<std::uint8_t, std::int8_t, 4, 0>},
+      {"mad", decode_integer_mad},
+      {"mad24", decode_mad24},
+      {"max", use_integer_extremum<Maximum>},
+      {"min", use_integer_extremum<Minimum>},
+      {"mul", decode_integer_mul},
+      {"mul24", decode_mul24},
+      {"neg", use_unary_signed<Negate>},
+      {"rem", use_binary<Remainder>},
+      {"sad", use_ternary<AddDifference>},
+      {"sub", decode_integer_sub}};
+  return kOperations;
 }
 
 }  // namespace fatune::emulate

@@ -345,26 +345,25 @@ Matrices matrices_of(const Decoder& d) {
   return {1U << *number, transposed, generic};
 }
 
-void decode_matrices(Decoder& d, bool loads) {
+template <bool kLoads>
+void decode_matrices(Decoder& d) {
   const Matrices matrices = matrices_of(d);
-  const std::vector<Operand> registers = loads ? d.destinations(0, b32) : d.values(1, b32);
+  const std::vector<Operand> registers = kLoads ? d.destinations(0, b32) : d.values(1, b32);
   if (registers.size() != matrices.count) {
     d.malformed("the number of registers");
   }
-  if (loads) {
+  if (kLoads) {
     d.add(registers);
     add_address(d, 1);
   } else {
     add_address(d, 0);
     d.add(registers);
   }
-  d.result.handler = loads ? &load_matrices : &store_matrices;
+  d.result.handler = kLoads ? &load_matrices : &store_matrices;
   d.result.variant = matrices.packed();
   d.result.flow = Flow::gather;
   d.result.all_members = true;
 }
-
-}  // namespace
 
 void decode_ld(Decoder& d) {
   const Shape shape = shape_of(d, 0, 1);
@@ -390,7 +389,15 @@ void decode_st(Decoder& d) {
   d.add(registers);
 }
 
-void decode_ldmatrix(Decoder& d) { decode_matrices(d, true); }
-void decode_stmatrix(Decoder& d) { decode_matrices(d, false); }
+}  // namespace
+
+std::span<const NamedOperation> memory_operations() {
+  static constexpr NamedOperation kOperations[] = {{"ld", decode_ld},
+                                                   {"ldmatrix", decode_matrices<true>},
+                                                   {"ldu", decode_ld},
+                                                   {"st", decode_st},
+                                                   {"stmatrix", decode_matrices<false>}};
+  return kOperations;
+}
 
 }  // namespace fatune::emulate

@@ -101,8 +101,6 @@ void test_space(Execution& x, Warp& warp, const Instruction& instruction, Mask m
   to = (to & ~mask) | result;
 }
 
-}  // namespace
-
 void decode_mov(Decoder& d) {
   if (d.type() == pred) {
     d.result.handler = &move_predicate;
@@ -149,6 +147,14 @@ void decode_isspacep(Decoder& d) {
                                                                  : Space::global);
   d.add(d.predicate(0));
   d.add(d.value(1, u64));
+}
+
+}  // namespace
+
+std::span<const NamedOperation> move_operations() {
+  static constexpr NamedOperation kOperations[] = {
+      {"cvta", decode_cvta}, {"isspacep", decode_isspacep}, {"mov", decode_mov}};
+  return kOperations;
 }
 
 }  // namespace fatune::emulate

@@ -41,8 +41,6 @@ Handler sign_selection(const Decoder& d) {
                          : &select_by_sign<Lane, float, false>;
 }
 
-}  // namespace
-
 void decode_selp(Decoder& d) {
   const ScalarType t = d.type();
   use(d, size_of(t) == 8 ? &select<std::uint64_t> : &select<std::uint32_t>, t, {t});
@@ -58,6 +56,13 @@ void decode_slct(Decoder& d) {
   use(d, size_of(t) == 8 ? sign_selection<std::uint64_t>(d) : sign_selection<std::uint32_t>(d), t,
       {t, t});
   d.add(d.value(3, d.type()));
+}
+
+}  // namespace
+
+std::span<const NamedOperation> selection_operations() {
+  static constexpr NamedOperation kOperations[] = {{"selp", decode_selp}, {"slct", decode_slct}};
+  return kOperations;
 }
 
 }  // namespace fatune::emulate

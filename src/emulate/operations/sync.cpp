@@ -180,8 +180,6 @@ void decode_cta_barrier(Decoder& d, std::size_t verb) {
   d.result.variant = shape.packed();
 }
 
-}  // namespace
-
 void decode_shfl(Decoder& d) {
   const auto mode = d.one_of({"up", "down", "bfly", "idx"});
   if (!d.has("sync") || !mode || d.operand_count() != 5) {
@@ -259,5 +257,23 @@ void decode_exit(Decoder& d) {
 }
 
 void decode_trap(Decoder& d) { d.result.handler = &trap; }
+
+}  // namespace
+
+std::span<const NamedOperation> sync_operations() {
+  static constexpr NamedOperation kOperations[] = {{"activemask", decode_activemask},
+                                                   {"bar", decode_bar},
+                                                   {"barrier", decode_bar},
+                                                   {"bra", decode_branch},
+                                                   {"brkpt", decode_trap},
+                                                   {"exit", decode_exit},
+                                                   {"fence", decode_fence},
+                                                   {"membar", decode_fence},
+                                                   {"ret", decode_exit},
+                                                   {"shfl", decode_shfl},
+                                                   {"trap", decode_trap},
+                                                   {"vote", decode_vote}};
+  return kOperations;
+}
 
 }  // namespace fatune::emulate
