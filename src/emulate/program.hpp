@@ -3,8 +3,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "emulate/lane_storage.hpp"
@@ -52,7 +54,7 @@ struct Instruction {
   std::int32_t guard = -1;            ///< predicate; -1: none
   std::int32_t target = -1;           ///< of a branch
   std::int64_t second_offset = 0;     ///< of a second address
-  std::uint32_t variant = 0;          ///< small numbers that the handler unpacks
+  std::uint32_t variant = 0;          ///< a number that the handler takes it for
   Condition condition = nullptr;      ///< Flow::poll
   Flow flow = Flow::next;
   bool guard_negated = false;
@@ -64,6 +66,20 @@ struct Instruction {
   bool is_product = false;    ///< wgmma.mma_async
   std::uint8_t members = 0;   ///< index of the operand that has the mask
   std::int32_t watched = -1;  ///< index into Program::watched_uses; -1: it touches none
+  std::array<std::byte, 8> details{};  ///< what the handler has to know, in a type of its own
+
+  template <typename T>
+  void set_details(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= sizeof(details));
+    std::memcpy(details.data(), &value, sizeof(T));
+  }
+  /// Precondition: they were set as a T.
+  template <typename T>
+  [[nodiscard]] T details_as() const {
+    T value;
+    std::memcpy(&value, details.data(), sizeof(T));
+    return value;
+  }
 };
 
 /// A variable of the module in global or constant memory.

@@ -131,7 +131,7 @@ FactorsA factors_a(Execution& x, const Warp& warp, const Instruction& instructio
                    const ProductShape& shape, std::uint64_t descriptor) {
   BitsA bits = shape.a_in_registers ? a_from_registers(x, warp, instruction, shape)
                                     : a_from_shared(x, warp, shape, descriptor);
-  if (shape.negates_a != shape.negates_b) {
+  if (shape.negates) {
     std::for_each(bits.begin(), bits.end(), [](std::uint16_t& element) { element ^= 0x8000U; });
   }
   FactorsA a;
@@ -200,7 +200,7 @@ FactorsB factors_b(const ProductShape& shape, const std::vector<std::uint16_t>& 
 
 void multiply(Execution& x, Warp& warp, const AsyncProduct& product) {
   const Instruction& instruction = instruction_of(x, product);
-  const ProductShape shape = ProductShape::of(instruction);
+  const auto shape = instruction.details_as<ProductShape>();
   const FactorsA a = factors_a(x, warp, instruction, shape, product.a);
   const std::vector<std::uint16_t> columns =
       read_matrix(x, warp, MatrixDescriptor::of(product.b), shape.b_is_mn_major, 0, shape.columns);
@@ -256,7 +256,7 @@ void note_reads(Execution& x, const Warp& warp, const Instruction& instruction,
 
 /// Its reads are the multiplier's from now on.
 void end_reads(Execution& x, const Warp& warp, const AsyncProduct& product) {
-  const ProductShape shape = ProductShape::of(instruction_of(x, product));
+  const auto shape = instruction_of(x, product).details_as<ProductShape>();
   SharedMemory& shared = x.block_of(warp).shared;
   VectorClock clock;
   clock.set(x.multiplier(warp), product.number + 1);
@@ -304,21 +304,8 @@ std::size_t complete(Execution& x, Warp& warp, std::uint32_t end) {
 
 }  // namespace
 
-std::uint32_t ProductShape::packed() const {
-  return columns | (is_bfloat ? 1U << 16U : 0U) | (half_sums ? 1U << 17U : 0U) |
-         (a_in_registers ? 1U << 18U : 0U) | (negates_a ? 1U << 19U : 0U) |
-         (negates_b ? 1U << 20U : 0U) | (a_is_mn_major ? 1U << 21U : 0U) |
-         (b_is_mn_major ? 1U << 22U : 0U);
-}
-
-ProductShape ProductShape::of(const Instruction& instruction) {
-  const auto bit = [&](std::uint32_t index) { return (instruction.variant >> index & 1U) != 0; };
-  return {
-      instruction.variant & 0xffffU, bit(16), bit(17), bit(18), bit(19), bit(20), bit(21), bit(22)};
-}
-
 void issue_product(Execution& x, Warp& warp, const Instruction& instruction) {
-  const ProductShape shape = ProductShape::of(instruction);
+  const auto shape = instruction.details_as<ProductShape>();
   const Operand* const operands = instruction.operands;
   const auto descriptor = [&](std::uint32_t operand) {
     return x.lanes<std::uint64_t>(warp, operands[operand])[0];

@@ -10,22 +10,20 @@
 // operands, so that one thread of the warpgroup may hand these over for writing.
 namespace fatune::emulate {
 
-/// The product of an instruction: D (64 x columns) = A (64 x 16) B (16 x columns) + D.
+/// The product of an instruction, as its details: D (64 x columns) = A (64 x 16) B (16 x columns) +
+/// D.
 struct ProductShape {
-  std::uint32_t columns = 8;
+  std::uint16_t columns = 8;
   bool is_bfloat = false;
   bool half_sums = false;  ///< D has f16, two to a register
   bool a_in_registers = false;
-  bool negates_a = false;
-  bool negates_b = false;
+  bool negates = false;  ///< one of A and B
   bool a_is_mn_major = false;
   bool b_is_mn_major = false;
 
   [[nodiscard]] Factor factor() const { return is_bfloat ? Factor::bf16 : Factor::f16; }
-  [[nodiscard]] std::uint32_t packed() const;
-  static ProductShape of(const Instruction& instruction);
   /// Registers of a lane.
-  [[nodiscard]] std::uint32_t sums() const { return half_sums ? columns / 4 : columns / 2; }
+  [[nodiscard]] std::uint32_t sums() const { return columns / (half_sums ? 4U : 2U); }
   /// Operands: D, A (4 registers or a descriptor), B's descriptor, whether D is added.
   [[nodiscard]] std::uint32_t a_operand() const { return sums(); }
   [[nodiscard]] std::uint32_t b_operand() const { return sums() + (a_in_registers ? 4 : 1); }

@@ -122,7 +122,7 @@ class ProgramBuilder {
   using Numbers = std::map<std::uint32_t, std::uint16_t>;
 
   static void number_registers(const Instruction& product, Numbers& numbers) {
-    const ProductShape shape = ProductShape::of(product);
+    const auto shape = product.details_as<ProductShape>();
     const std::uint32_t count = shape.sums() + (shape.a_in_registers ? 4 : 0);
     for (std::uint32_t i = 0; i < count; ++i) {
       if (!product.operands[i].constant) {

@@ -19,7 +19,7 @@ using enum ScalarType;
 
 constexpr std::uint32_t kMostVectorBytes = 16;  ///< of a vector
 
-enum class Update : std::uint32_t {
+enum class Update : std::uint8_t {
   add,
   min,
   max,
@@ -32,30 +32,15 @@ enum class Update : std::uint32_t {
   decrement
 };
 
-/// The meaning of `Instruction::variant`.
+/// The details of an update.
 struct AtomicShape {
   Update update = Update::add;
   ScalarType type = u32;
   Space space = Space::generic;
-  std::uint32_t count = 1;  ///< elements of a vector
+  std::uint8_t count = 1;  ///< elements of a vector
   MemoryOrder order;
   bool returns = true;
 
-  [[nodiscard]] std::uint32_t packed() const {
-    return static_cast<std::uint32_t>(update) | static_cast<std::uint32_t>(type) << 4U |
-           static_cast<std::uint32_t>(space) << 9U | count << 13U |
-           (order.acquires ? 1U << 17U : 0U) | (order.releases ? 1U << 18U : 0U) |
-           (returns ? 1U << 19U : 0U);
-  }
-  static AtomicShape of(const Instruction& instruction) {
-    const std::uint32_t bits = instruction.variant;
-    return {static_cast<Update>(bits & 15U),
-            static_cast<ScalarType>(bits >> 4U & 31U),
-            static_cast<Space>(bits >> 9U & 15U),
-            bits >> 13U & 15U,
-            {(bits >> 17U & 1U) != 0, (bits >> 18U & 1U) != 0},
-            (bits >> 19U & 1U) != 0};
-  }
   [[nodiscard]] std::uint32_t element_bytes() const {
     return static_cast<std::uint32_t>(size_of(type));
   }
@@ -148,7 +133,7 @@ std::uint64_t result_of(const AtomicShape& shape, Space space, std::uint64_t bef
 
 /// Operands: results if there are any, address, values, and of .cas what is written.
 void update_memory(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const AtomicShape shape = AtomicShape::of(instruction);
+  const auto shape = instruction.details_as<AtomicShape>();
   const std::uint32_t bytes = shape.element_bytes();
   const bool wide = bytes == 8;
   const Operand* const to = instruction.operands;
@@ -260,7 +245,7 @@ void decode_atomic(Decoder& d) {
     d.add(d.value(first + 2, t));
   }
   d.result.handler = &update_memory;
-  d.result.variant = shape.packed();
+  d.result.set_details(shape);
 }
 
 }  // namespace fatune::emulate

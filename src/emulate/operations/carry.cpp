@@ -10,12 +10,13 @@ namespace {
 
 using enum ScalarType;
 
-/// The meaning of `Instruction::variant`.
-constexpr std::uint32_t kSubtracts = 1;
-constexpr std::uint32_t kMultiplies = 2;
-constexpr std::uint32_t kHigh = 4;
-constexpr std::uint32_t kTakes = 8;
-constexpr std::uint32_t kGives = 16;
+struct CarryForm {
+  bool subtracts = false;
+  bool multiplies = false;
+  bool high = false;
+  bool takes = false;  ///< the carry
+  bool gives = false;  ///< the carry
+};
 
 template <typename T>
 std::make_unsigned_t<T> product(T a, T b, bool high) {
@@ -26,25 +27,25 @@ std::make_unsigned_t<T> product(T a, T b, bool high) {
 template <typename T>
 void carry(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   using U = std::make_unsigned_t<T>;
-  const std::uint32_t flags = instruction.variant;
+  const auto form = instruction.details_as<CarryForm>();
   const Operand* o = instruction.operands;
   U* const to = x.lanes<U>(warp, *o++);
   const U* const a = x.lanes<U>(warp, *o++);
-  const U* const factor = (flags & kMultiplies) != 0 ? x.lanes<U>(warp, *o++) : nullptr;
+  const U* const factor = form.multiplies ? x.lanes<U>(warp, *o++) : nullptr;
   const U* const b = x.lanes<U>(warp, *o++);
   Mask& bits = warp.predicates[o->offset];
-  const Mask before = (flags & kTakes) != 0 ? bits : 0U;
+  const Mask before = form.takes ? bits : 0U;
   Mask after = 0;
   for_each_lane(mask, [&](int lane) {
-    const U first = factor == nullptr ? a[lane]
-                                      : product(static_cast<T>(a[lane]),
-                                                static_cast<T>(factor[lane]), (flags & kHigh) != 0);
+    const U first = factor == nullptr
+                        ? a[lane]
+                        : product(static_cast<T>(a[lane]), static_cast<T>(factor[lane]), form.high);
     const Unsigned128 second = Unsigned128{b[lane]} + (has_lane(before, lane) ? 1U : 0U);
-    const Unsigned128 sum = (flags & kSubtracts) != 0 ? first - second : first + second;
+    const Unsigned128 sum = form.subtracts ? first - second : first + second;
     to[lane] = static_cast<U>(sum);
     after |= (sum >> (8 * sizeof(U))) != 0 ? lane_bit(lane) : 0U;
   });
-  if ((flags & kGives) != 0) {
+  if (form.gives) {
     bits = (bits & ~mask) | after;
   }
 }
@@ -53,18 +54,17 @@ void carry(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) 
 
 /// add.cc, addc, sub.cc, subc, mad.cc, madc.
 void decode_carry(Decoder& d) {
-  const bool multiplies = d.name().starts_with("mad");
+  const CarryForm form{d.name().starts_with("sub"), d.name().starts_with("mad"), d.has("hi"),
+                       d.name().ends_with("c"), d.has("cc")};
   refuse(d, {"wide", "sat"});
   const Handler handler =
       handler_for<u32, s32, u64, s64>(d, d.type(), []<typename T>() { return &carry<T>; });
   use(d, handler, d.type(), {d.type(), d.type()});
-  if (multiplies) {
+  if (form.multiplies) {
     d.add(d.value(3, d.type()));
   }
   d.add(d.carry());
-  d.result.variant = (d.name().starts_with("sub") ? kSubtracts : 0U) |
-                     (multiplies ? kMultiplies : 0U) | (d.has("hi") ? kHigh : 0U) |
-                     (d.name().ends_with("c") ? kTakes : 0U) | (d.has("cc") ? kGives : 0U);
+  d.result.set_details(form);
 }
 
 std::span<const NamedOperation> carry_operations() {

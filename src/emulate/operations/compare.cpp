@@ -13,7 +13,7 @@ namespace {
 using enum ScalarType;
 
 /// In the order of the modifiers in comparison_of.
-enum class Comparison : std::uint32_t {
+enum class Comparison : std::uint8_t {
   eq,
   ne,
   lt,
@@ -80,7 +80,7 @@ template <typename T, bool kFlush>
 void set_predicate(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   const auto* a = x.lanes<Raw<T>>(warp, instruction.operands[1]);
   const auto* b = x.lanes<Raw<T>>(warp, instruction.operands[2]);
-  const auto comparison = static_cast<Comparison>(instruction.variant);
+  const auto comparison = instruction.details_as<Comparison>();
   Mask result = 0;
   for (int lane = 0; lane < kLanes; ++lane) {
     T left = from_raw<T>(a[lane]);
@@ -105,23 +105,13 @@ Handler comparison_handler(const Decoder& d) {
 
 // --- The forms that are seldom used: with a second predicate, of 16 bits, set ---
 
-/// The meaning of `Instruction::variant` for comparisons.
+/// The details of these comparisons.
 struct CompareShape {
   Comparison comparison = Comparison::eq;
   ScalarType type = s32;  ///< of the operands
   ScalarType to = pred;   ///< of the result
   bool flushes = false;
-  std::uint32_t combines = 0;  ///< 1: and, 2: or, 3: xor with a predicate
-
-  [[nodiscard]] std::uint32_t packed() const {
-    return static_cast<std::uint32_t>(comparison) | static_cast<std::uint32_t>(type) << 5U |
-           static_cast<std::uint32_t>(to) << 10U | (flushes ? 1U << 15U : 0U) | combines << 16U;
-  }
-  static CompareShape of(const Instruction& instruction) {
-    const std::uint32_t bits = instruction.variant;
-    return {static_cast<Comparison>(bits & 31U), static_cast<ScalarType>(bits >> 5U & 31U),
-            static_cast<ScalarType>(bits >> 10U & 31U), (bits >> 15U & 1U) != 0, bits >> 16U & 3U};
-  }
+  std::uint8_t combines = 0;  ///< 1: and, 2: or, 3: xor with a predicate
 };
 
 bool is_pair(ScalarType type) { return type == f16x2 || type == bf16x2; }
@@ -190,7 +180,7 @@ void assign(Warp& warp, const Operand& to, Mask value, Mask mask) {
 /// Operands: p, q, a, b, and the predicate if there is one. q: the upper values' of pairs; else
 /// what p would be if the comparison had the other result.
 void set_predicates(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const CompareShape shape = CompareShape::of(instruction);
+  const auto shape = instruction.details_as<CompareShape>();
   const Operand* const o = instruction.operands;
   const Mask first = compared_lanes(shape, x, warp, o + 2, false);
   const Mask second = is_pair(shape.type) ? compared_lanes(shape, x, warp, o + 2, true) : ~first;
@@ -221,7 +211,7 @@ std::uint32_t truth(ScalarType type) {
 
 /// Operands: to, a, b, and the predicate if there is one.
 void set_value(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const CompareShape shape = CompareShape::of(instruction);
+  const auto shape = instruction.details_as<CompareShape>();
   const Operand* const o = instruction.operands;
   const Mask low = combined(shape, compared_lanes(shape, x, warp, o + 1, false), warp, o + 3);
   const Mask high = is_pair(shape.to)
@@ -254,7 +244,7 @@ CompareShape shape_of(const Decoder& d, ScalarType to) {
   shape.to = to;
   shape.flushes = d.has("ftz");
   const auto combines = d.one_of({"and", "or", "xor"});
-  shape.combines = combines ? static_cast<std::uint32_t>(*combines) + 1 : 0;
+  shape.combines = combines ? static_cast<std::uint8_t>(*combines + 1) : 0;
   return shape;
 }
 
@@ -280,7 +270,7 @@ void decode_setp(Decoder& d) {
   if (to != "_" && bar == std::string_view::npos && shape.combines == 0 &&
       size_of(shape.type) > 2 && !is_pair(shape.type)) {
     d.result.handler = comparison_handler(d);
-    d.result.variant = static_cast<std::uint32_t>(shape.comparison);
+    d.result.set_details(shape.comparison);
     add_compared(d, shape);
     return;
   }
@@ -288,7 +278,7 @@ void decode_setp(Decoder& d) {
       d, bar == std::string_view::npos ? std::string_view() : trim(to.substr(bar + 1))));
   d.result.handler = &set_predicates;
   add_compared(d, shape);
-  d.result.variant = shape.packed();
+  d.result.set_details(shape);
 }
 
 void decode_set(Decoder& d) {
@@ -303,7 +293,7 @@ void decode_set(Decoder& d) {
   d.add(d.destination(0, size_of(to) == 2 ? b16 : b32));
   d.result.handler = &set_value;
   add_compared(d, shape);
-  d.result.variant = shape.packed();
+  d.result.set_details(shape);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ using enum ScalarType;
 
 constexpr std::uint32_t kTf32Unused = 13;  ///< bits
 
-/// The meaning of `Instruction::variant`.
+/// The details of a conversion.
 struct Conversion {
   ScalarType to = f32;
   ScalarType from = f32;
@@ -26,23 +26,6 @@ struct Conversion {
   bool saturates = false;
   bool rectifies = false;
   bool flushes = false;
-
-  [[nodiscard]] std::uint32_t packed() const {
-    return static_cast<std::uint32_t>(to) | static_cast<std::uint32_t>(from) << 5U |
-           static_cast<std::uint32_t>(rounding) << 10U | (to_integral ? 1U << 13U : 0U) |
-           (saturates ? 1U << 14U : 0U) | (rectifies ? 1U << 15U : 0U) | (flushes ? 1U << 16U : 0U);
-  }
-  static Conversion of(const Instruction& instruction) {
-    const std::uint32_t bits = instruction.variant;
-    const auto flag = [&](std::uint32_t bit) { return (bits >> bit & 1U) != 0; };
-    return {static_cast<ScalarType>(bits & 31U),
-            static_cast<ScalarType>(bits >> 5U & 31U),
-            static_cast<Rounding>(bits >> 10U & 7U),
-            flag(13),
-            flag(14),
-            flag(15),
-            flag(16)};
-  }
 };
 
 Conversion conversion_of(const Decoder& d) {
@@ -211,7 +194,7 @@ std::uint64_t converted(std::uint64_t bits, const Conversion& c) {
 
 template <typename To, typename From>
 void convert(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const Conversion c = Conversion::of(instruction);
+  const auto c = instruction.details_as<Conversion>();
   const auto* from = x.lanes<From>(warp, instruction.operands[1]);
   auto* to = x.lanes<To>(warp, instruction.operands[0]);
   for_each_lane(mask, [&](int lane) { to[lane] = static_cast<To>(converted(from[lane], c)); });
@@ -259,7 +242,7 @@ std::uint32_t value_in_pair(double value, const Conversion& c) {
 }
 
 void convert_two(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const Conversion c = Conversion::of(instruction);
+  const auto c = instruction.details_as<Conversion>();
   const auto* upper = x.lanes<std::uint32_t>(warp, instruction.operands[1]);
   const auto* lower = x.lanes<std::uint32_t>(warp, instruction.operands[2]);
   auto* to = x.lanes<std::uint32_t>(warp, instruction.operands[0]);
@@ -278,7 +261,7 @@ double value_of_pair(std::uint32_t pair, bool upper, ScalarType type) {
 }
 
 void convert_pair(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const Conversion c = Conversion::of(instruction);
+  const auto c = instruction.details_as<Conversion>();
   const auto* from = x.lanes<std::uint32_t>(warp, instruction.operands[1]);
   auto* to = x.lanes<std::uint32_t>(warp, instruction.operands[0]);
   const std::uint32_t shift = size_of(c.to) == 4 ? 16 : 8;
@@ -322,7 +305,7 @@ void use_conversion(Decoder& d) {
       wide_to ? (wide_from ? &convert<Wide, Wide> : &convert<Wide, Narrow>)
               : (wide_from ? &convert<Narrow, Wide> : &convert<Narrow, Narrow>),
       wide_to ? b64 : b32, {c.from});
-  d.result.variant = c.packed();
+  d.result.set_details(c);
 }
 
 void use_pair_conversion(Decoder& d) {
@@ -336,7 +319,7 @@ void use_pair_conversion(Decoder& d) {
   } else {
     use(d, &convert_pair, b32, {b32});
   }
-  d.result.variant = c.packed();
+  d.result.set_details(c);
 }
 
 void use_packing_conversion(Decoder& d) {

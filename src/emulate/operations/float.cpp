@@ -107,7 +107,7 @@ void use_rounded(Decoder& d, Handler plain, FloatOperation operation, std::size_
   }
   if (!is_plain(d)) {
     d.result.handler = rounded_handler(operation, d.type() == f64);
-    d.result.variant = rounded_variant(d);
+    d.result.set_details(rounded_form(d));
   }
 }
 

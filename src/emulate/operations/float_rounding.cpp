@@ -11,9 +11,6 @@
 namespace fatune::emulate {
 namespace {
 
-constexpr std::uint32_t kFlushes = 8;
-constexpr std::uint32_t kSaturates = 16;
-
 /// In [0, 1]; a NaN is 0.
 template <typename T>
 T clamped(T value) {
@@ -24,9 +21,9 @@ template <typename F>
 constexpr bool kIsProduct = std::is_same_v<F, FloatMul> || std::is_same_v<F, FusedMultiplyAdd>;
 
 template <typename T>
-T flushed(T value, std::uint32_t variant) {
+T flushed(T value, bool flushes) {
   if constexpr (sizeof(T) == 4) {
-    return (variant & kFlushes) != 0 ? flush_subnormal(value) : value;
+    return flushes ? flush_subnormal(value) : value;
   } else {
     return value;
   }
@@ -35,23 +32,22 @@ T flushed(T value, std::uint32_t variant) {
 template <typename F, typename T, std::size_t... kIndex>
 void rounded(Execution& x, Warp& warp, const Instruction& instruction, Mask mask,
              std::index_sequence<kIndex...>) {
-  const std::uint32_t variant = instruction.variant;
-  const RoundingScope scope(static_cast<Rounding>(variant & 7U));
+  const auto form = instruction.details_as<RoundedForm>();
+  const RoundingScope scope(form.rounding);
   const auto value = [&](std::size_t operand, int lane) {
     return flushed(from_raw<T>(x.lanes<Raw<T>>(warp, instruction.operands[operand])[lane]),
-                   variant);
+                   form.flushes);
   };
   auto* const to = x.lanes<Raw<T>>(warp, instruction.operands[0]);
   for_each_lane(mask, [&](int lane) {
     T result = canonical_result<F>(value(kIndex + 1, lane)...);
     if constexpr (kIsProduct<F> && sizeof(T) == 4) {
-      result = (variant & kFlushes) != 0 ? flush_tiny(result, value(kIndex + 1, lane)...) : result;
+      result = form.flushes ? flush_tiny(result, value(kIndex + 1, lane)...) : result;
     }
     if constexpr (std::is_same_v<F, FloatDiv> && sizeof(T) == 4) {
-      result = (variant & kFlushes) != 0 ? flush_tiny_quotient(result, value(kIndex + 1, lane)...)
-                                         : result;
+      result = form.flushes ? flush_tiny_quotient(result, value(kIndex + 1, lane)...) : result;
     }
-    to[lane] = to_raw<T>(flushed((variant & kSaturates) != 0 ? clamped(result) : result, variant));
+    to[lane] = to_raw<T>(flushed(form.saturates ? clamped(result) : result, form.flushes));
   });
 }
 
@@ -87,10 +83,9 @@ Handler rounded_handler(FloatOperation operation, bool is_double) {
   return choose<SquareRoot, 1>(is_double);
 }
 
-std::uint32_t rounded_variant(const Decoder& d) {
+RoundedForm rounded_form(const Decoder& d) {
   const auto rounding = d.one_of({"rn", "rz", "rm", "rp"}).value_or(0);
-  return static_cast<std::uint32_t>(rounding) | (d.has("ftz") ? kFlushes : 0U) |
-         (d.has("sat") ? kSaturates : 0U);
+  return {static_cast<Rounding>(rounding), d.has("ftz"), d.has("sat")};
 }
 
 }  // namespace fatune::emulate

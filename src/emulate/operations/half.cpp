@@ -15,11 +15,12 @@ namespace {
 
 using enum ScalarType;
 
-/// The meaning of `Instruction::variant`.
-constexpr std::uint32_t kFlushes = 1;
-constexpr std::uint32_t kSaturates = 2;
-constexpr std::uint32_t kRectifies = 4;
-constexpr std::uint32_t kPacked = 8;
+struct HalfForm {
+  bool flushes = false;
+  bool saturates = false;
+  bool rectifies = false;
+  bool packed = false;
+};
 
 struct Half {
   static constexpr FloatFormat kFormat = kHalfFormat;
@@ -48,52 +49,51 @@ struct TanhOf {
   double operator()(double a) const { return std::tanh(a); }
 };
 
-double limited(double value, std::uint32_t flags) {
-  if ((flags & kSaturates) != 0) {
+double limited(double value, HalfForm form) {
+  if (form.saturates) {
     return value > 0.0 ? std::min(value, 1.0) : 0.0;
   }
-  return (flags & kRectifies) != 0 && value <= 0.0 ? 0.0 : value;
+  return form.rectifies && value <= 0.0 ? 0.0 : value;
 }
 
 template <typename Format>
-std::uint16_t flushed(std::uint16_t bits, std::uint32_t flags) {
+std::uint16_t flushed(std::uint16_t bits, HalfForm form) {
   const bool subnormal = (bits & Format::kFormat.infinity()) == 0;
-  return (flags & kFlushes) != 0 && subnormal
-             ? static_cast<std::uint16_t>(bits & Format::kFormat.sign())
-             : bits;
+  return form.flushes && subnormal ? static_cast<std::uint16_t>(bits & Format::kFormat.sign())
+                                   : bits;
 }
 
 /// .ftz: what is less than the least normal number is 0, also where it would be rounded up to it;
 /// but not where a fused sum would be.
 template <typename Format, typename F>
-double flushed(double value, std::uint32_t flags) {
+double flushed(double value, HalfForm form) {
   constexpr bool kFused = std::is_same_v<F, FusedOf>;
   const double normal = Format::widen(std::uint16_t{1U << Format::kFormat.fraction_bits});
   const double least =
       kFused ? normal * (1.0 - std::ldexp(1.0, -2 - Format::kFormat.fraction_bits)) : normal;
-  return (flags & kFlushes) != 0 && std::fabs(value) < least ? std::copysign(0.0, value) : value;
+  return form.flushes && std::fabs(value) < least ? std::copysign(0.0, value) : value;
 }
 
 template <typename Format, typename F, typename... Bits>
-std::uint16_t one_half(std::uint32_t flags, Bits... bits) {
-  const double value = F{}(Format::widen(flushed<Format>(bits, flags))...);
-  return static_cast<std::uint16_t>(narrowed(flushed<Format, F>(limited(value, flags), flags),
-                                             Format::kFormat, Rounding::nearest));
+std::uint16_t one_half(HalfForm form, Bits... bits) {
+  const double value = F{}(Format::widen(flushed<Format>(bits, form))...);
+  return static_cast<std::uint16_t>(
+      narrowed(flushed<Format, F>(limited(value, form), form), Format::kFormat, Rounding::nearest));
 }
 
 template <typename Format, typename F, std::size_t... kIndex>
 void map_halves(Execution& x, Warp& warp, const Instruction& instruction, Mask mask,
                 std::index_sequence<kIndex...>) {
-  const std::uint32_t flags = instruction.variant;
+  const auto form = instruction.details_as<HalfForm>();
   const auto bits = [&](std::size_t operand, int lane, std::uint32_t shift) {
     return static_cast<std::uint16_t>(
         x.lanes<std::uint32_t>(warp, instruction.operands[operand])[lane] >> shift);
   };
   auto* const to = x.lanes<std::uint32_t>(warp, instruction.operands[0]);
   for_each_lane(mask, [&](int lane) {
-    std::uint32_t value = one_half<Format, F>(flags, bits(kIndex + 1, lane, 0)...);
-    if ((flags & kPacked) != 0) {
-      value |= static_cast<std::uint32_t>(one_half<Format, F>(flags, bits(kIndex + 1, lane, 16)...))
+    std::uint32_t value = one_half<Format, F>(form, bits(kIndex + 1, lane, 0)...);
+    if (form.packed) {
+      value |= static_cast<std::uint32_t>(one_half<Format, F>(form, bits(kIndex + 1, lane, 16)...))
                << 16U;
     }
     to[lane] = value;
@@ -115,8 +115,7 @@ void use_halves(Decoder& d) {
   for (std::size_t i = 1; i <= kOperands; ++i) {
     d.add(d.value(i, bits));
   }
-  d.result.variant = (packed ? kPacked : 0U) | (d.has("ftz") ? kFlushes : 0U) |
-                     (d.has("sat") ? kSaturates : 0U) | (d.has("relu") ? kRectifies : 0U);
+  d.result.set_details(HalfForm{d.has("ftz"), d.has("sat"), d.has("relu"), packed});
 }
 
 template <typename F>

@@ -24,7 +24,7 @@ using enum ScalarType;
 constexpr std::size_t kRowWords = 4;  // of a register
 constexpr std::size_t kRowMost = 2 * kRowWords;
 
-/// The meaning of `Instruction::variant` for a product.
+/// The details of a product.
 struct MatrixShape {
   bool deep = false;  ///< rows of A have 32 bytes, not 16
   Factor factor = Factor::f16;
@@ -33,20 +33,6 @@ struct MatrixShape {
   bool signed_b = false;
   bool saturates = false;
 
-  [[nodiscard]] std::uint32_t packed() const {
-    return (deep ? 1U : 0U) | static_cast<std::uint32_t>(factor) << 1U |
-           static_cast<std::uint32_t>(accumulator) << 3U | (signed_a ? 1U << 4U : 0U) |
-           (signed_b ? 1U << 5U : 0U) | (saturates ? 1U << 6U : 0U);
-  }
-  static MatrixShape of(const Instruction& instruction) {
-    const std::uint32_t bits = instruction.variant;
-    return {(bits & 1U) != 0,
-            static_cast<Factor>(bits >> 1U & 3U),
-            static_cast<Accumulator>(bits >> 3U & 1U),
-            (bits >> 4U & 1U) != 0,
-            (bits >> 5U & 1U) != 0,
-            (bits >> 6U & 1U) != 0};
-  }
   [[nodiscard]] std::size_t registers_a() const { return deep ? 4 : 2; }
   [[nodiscard]] std::size_t registers_b() const { return deep ? 2 : 1; }
   [[nodiscard]] std::size_t registers_c() const { return accumulator == Accumulator::f16 ? 2 : 4; }
@@ -197,7 +183,7 @@ void set_half_results(const Accumulators& tile, const Registers& registers) {
 }
 
 void multiply(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
-  const MatrixShape shape = MatrixShape::of(instruction);
+  const auto shape = instruction.details_as<MatrixShape>();
   const Registers registers(x, warp, instruction, shape);
   const FactorsA a = factors_a(registers, shape);
   const FactorsB b = factors_b(registers, shape);
@@ -220,7 +206,7 @@ std::int32_t as_integer(std::int64_t sum, bool saturates) {
 
 /// A and B of 8-bit integers.
 void multiply_integers(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
-  const MatrixShape shape = MatrixShape::of(instruction);
+  const auto shape = instruction.details_as<MatrixShape>();
   const Registers registers(x, warp, instruction, shape);
   const Words<16> a = words_of_a(registers, shape);
   const Words<8> b = words_of_b(registers, shape);
@@ -289,7 +275,7 @@ void add_operands(Decoder& d, MatrixShape shape) {
 void add_product(Decoder& d, Handler handler, MatrixShape shape) {
   add_operands(d, shape);
   d.result.handler = handler;
-  d.result.variant = shape.packed();
+  d.result.set_details(shape);
   d.result.flow = Flow::gather;
   d.result.all_members = true;
 }

@@ -17,24 +17,16 @@ namespace {
 
 using enum ScalarType;
 
-/// The meaning of `Instruction::variant` for a load or a store.
+/// The details of a load or a store.
 struct Shape {
   Space space = Space::generic;
-  std::uint32_t element_bytes = 4;
-  std::uint32_t count = 1;
+  std::uint8_t element_bytes = 4;
+  std::uint8_t count = 1;
   bool sign_extends = false;
   bool wide = false;  ///< the registers have 64 bits
+  MemoryOrder order;  ///< of strong accesses
 
-  [[nodiscard]] std::uint32_t packed() const {
-    return static_cast<std::uint32_t>(space) | element_bytes << 4U | count << 12U |
-           (sign_extends ? 1U << 20U : 0U) | (wide ? 1U << 21U : 0U);
-  }
-  static Shape of(const Instruction& instruction) {
-    const std::uint32_t bits = instruction.variant;
-    return {static_cast<Space>(bits & 0xfU), bits >> 4U & 0xffU, bits >> 12U & 0xffU,
-            (bits >> 20U & 1U) != 0, (bits >> 21U & 1U) != 0};
-  }
-  [[nodiscard]] std::uint32_t bytes() const { return element_bytes * count; }
+  [[nodiscard]] std::uint32_t bytes() const { return std::uint32_t{element_bytes} * count; }
 };
 
 constexpr std::uint32_t kMostLaneBytes = 32;
@@ -98,7 +90,7 @@ void set_element(std::uint64_t value, std::uint32_t size, std::uint8_t* bytes) {
 }
 
 void load(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const Shape shape = Shape::of(instruction);
+  const auto shape = instruction.details_as<Shape>();
   const Addresses addresses = addresses_of(x, warp, instruction, instruction.operands[shape.count],
                                            wide_address(instruction));
   count_access(x, instruction, shape.space, addresses, mask, shape.bytes());
@@ -127,7 +119,7 @@ void load(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
 }
 
 void store(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const Shape shape = Shape::of(instruction);
+  const auto shape = instruction.details_as<Shape>();
   const Addresses addresses =
       addresses_of(x, warp, instruction, instruction.operands[0], wide_address(instruction));
   count_access(x, instruction, shape.space, addresses, mask, shape.bytes());
@@ -151,22 +143,17 @@ void store(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) 
   });
 }
 
-constexpr std::uint32_t kAcquires = 1U << 22U;  // in the variant, above what Shape has
-constexpr std::uint32_t kReleases = 1U << 23U;
-
 /// A load or store of which the lanes' accesses are strong, one after another.
 template <Handler kAccess, bool kLoads>
 void strong(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const Shape shape = Shape::of(instruction);
-  const MemoryOrder order{(instruction.variant & kAcquires) != 0,
-                          (instruction.variant & kReleases) != 0};
+  const auto shape = instruction.details_as<Shape>();
   const Operand& base = instruction.operands[kLoads ? shape.count : 0];
   const Addresses addresses = addresses_of(x, warp, instruction, base, wide_address(instruction));
   count_access(x, instruction, shape.space, addresses, mask, shape.bytes());
   const InstructionCounts counted = x.counts(instruction);
   for_each_lane(mask, [&](int lane) {
     StrongAccess access(x, warp, access_of(shape, addresses[static_cast<std::size_t>(lane)]),
-                        order);
+                        shape.order);
     kAccess(x, warp, instruction, lane_bit(lane));
     kLoads ? access.reads() : access.writes();
   });
@@ -186,11 +173,6 @@ void strong(Execution& x, Warp& warp, const Instruction& instruction, Mask mask)
 
 bool is_strong(const Decoder& d) {
   return d.one_of({"volatile", "relaxed", "acquire", "release", "mmio"}).has_value();
-}
-
-std::uint32_t order_bits(const Decoder& d) {
-  const MemoryOrder order = order_of(d);
-  return (order.acquires ? kAcquires : 0U) | (order.releases ? kReleases : 0U);
 }
 
 Space space_of(const Decoder& d) {
@@ -220,15 +202,17 @@ Shape shape_of(const Decoder& d, std::size_t registers, std::size_t address) {
   if (d.has("v8")) {
     d.unsupported("this form");
   }
-  const auto element_bytes = static_cast<std::uint32_t>(size_of(d.type()));
-  if (element_bytes == 0 || element_bytes > 8) {
+  Shape shape;
+  shape.element_bytes = static_cast<std::uint8_t>(size_of(d.type()));
+  if (shape.element_bytes == 0 || shape.element_bytes > 8) {
     d.unsupported("this type");
   }
-  return {d.has("param") ? parameter_space(d, address) : space_of(d), element_bytes,
-          d.has("v4")   ? 4U
-          : d.has("v2") ? 2U
-                        : 1U,
-          is_signed(d.type()), element_bytes == 8 || d.is_wide(registers)};
+  shape.space = d.has("param") ? parameter_space(d, address) : space_of(d);
+  shape.count = d.has("v4") ? 4 : d.has("v2") ? 2 : 1;
+  shape.sign_extends = is_signed(d.type());
+  shape.wide = shape.element_bytes == 8 || d.is_wide(registers);
+  shape.order = order_of(d);
+  return shape;
 }
 
 // --- Matrices of 8 rows of 16 bytes, whose addresses lanes 8 j to 8 j + 7 have ---
@@ -237,19 +221,12 @@ Shape shape_of(const Decoder& d, std::size_t registers, std::size_t address) {
 /// transposed is the same bytes: lane 4 r + i has the i-th 4 bytes of row r.
 using MatrixRows = std::array<std::array<std::uint16_t, 8>, kLanes>;
 
-/// The meaning of `Instruction::variant` for ldmatrix and stmatrix.
+/// The details of ldmatrix and stmatrix.
 struct Matrices {
   std::uint32_t count = 1;
   bool transposed = false;
   bool generic = false;  ///< the addresses are
 
-  [[nodiscard]] std::uint32_t packed() const {
-    return count | (transposed ? 0x100U : 0U) | (generic ? 0x200U : 0U);
-  }
-  static Matrices of(const Instruction& instruction) {
-    const std::uint32_t bits = instruction.variant;
-    return {bits & 0xffU, (bits & 0x100U) != 0, (bits & 0x200U) != 0};
-  }
   /// Lanes whose addresses count.
   [[nodiscard]] Mask rows() const { return count == 4 ? kAllLanes : (Mask{1} << (8 * count)) - 1; }
 };
@@ -303,7 +280,7 @@ void write_rows(Execution& x, Warp& warp, const Instruction& instruction,
 }
 
 void load_matrices(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
-  const Matrices matrices = Matrices::of(instruction);
+  const auto matrices = instruction.details_as<Matrices>();
   const Addresses addresses =
       row_addresses(x, warp, instruction, instruction.operands[matrices.count], matrices);
   count_access(x, instruction, Space::shared, addresses, matrices.rows(), kMatrixRowBytes);
@@ -317,7 +294,7 @@ void load_matrices(Execution& x, Warp& warp, const Instruction& instruction, Mas
 }
 
 void store_matrices(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
-  const Matrices matrices = Matrices::of(instruction);
+  const auto matrices = instruction.details_as<Matrices>();
   const Addresses addresses =
       row_addresses(x, warp, instruction, instruction.operands[0], matrices);
   count_access(x, instruction, Space::shared, addresses, matrices.rows(), kMatrixRowBytes);
@@ -360,7 +337,7 @@ void decode_matrices(Decoder& d) {
     d.add(registers);
   }
   d.result.handler = kLoads ? &load_matrices : &store_matrices;
-  d.result.variant = matrices.packed();
+  d.result.set_details(matrices);
   d.result.flow = Flow::gather;
   d.result.all_members = true;
 }
@@ -372,7 +349,7 @@ void decode_ld(Decoder& d) {
     d.malformed("the number of registers");
   }
   d.result.handler = is_strong(d) ? &strong<&load, true> : &load;
-  d.result.variant = shape.packed() | order_bits(d);
+  d.result.set_details(shape);
   d.add(registers);
   add_address(d, 1);
 }
@@ -384,7 +361,7 @@ void decode_st(Decoder& d) {
     d.malformed("the number of registers");
   }
   d.result.handler = is_strong(d) ? &strong<&store, false> : &store;
-  d.result.variant = shape.packed() | order_bits(d);
+  d.result.set_details(shape);
   add_address(d, 0);
   d.add(registers);
 }

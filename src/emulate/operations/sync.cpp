@@ -177,7 +177,7 @@ void decode_cta_barrier(Decoder& d, std::size_t verb) {
   if (shape.vote != BarrierVote::none) {
     add_vote(d, shape);
   }
-  d.result.variant = shape.packed();
+  d.result.set_details(shape);
 }
 
 void decode_shfl(Decoder& d) {

@@ -27,13 +27,14 @@ void await_groups(Execution& x, Warp& warp, const Instruction& instruction, Mask
 }
 
 /// N of "m64n128k16".
-std::uint32_t columns_of(const Decoder& d) {
+std::uint16_t columns_of(const Decoder& d) {
   for (std::size_t i = 1; i < d.part_count(); ++i) {
     const std::string_view part = d.part(i);
     if (!part.starts_with("m64n") || !part.ends_with("k16")) {
       continue;
     }
-    const auto columns = whole_number<std::uint32_t>(part.substr(4, part.size() - 7)).value_or(0);
+    const auto columns =
+        whole_number<std::uint16_t>(part.substr(4, part.size() - 7)).value_or(std::uint16_t{0});
     if (columns >= 8 && columns <= 256 && columns % 8 == 0) {
       return columns;
     }
@@ -60,8 +61,7 @@ ProductShape product_shape_of(const Decoder& d) {
   shape.is_bfloat = types[1] == bf16;
   shape.half_sums = types[0] == f16;
   shape.a_in_registers = d.operand(1).starts_with('{');
-  shape.negates_a = negates(d, 4);
-  shape.negates_b = negates(d, 5);
+  shape.negates = negates(d, 4) != negates(d, 5);
   // A in registers has no major.
   const std::size_t last = shape.a_in_registers ? 6 : 7;
   shape.a_is_mn_major = !shape.a_in_registers && d.immediate(6) != 0;
@@ -86,7 +86,7 @@ void decode_product(Decoder& d) {
   d.add(d.value(2, b64));
   d.add(d.condition(3));
   d.result.handler = &issue_wgmma;
-  d.result.variant = shape.packed();
+  d.result.set_details(shape);
   d.result.is_product = true;
 }
 

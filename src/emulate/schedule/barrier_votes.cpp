@@ -5,7 +5,7 @@
 namespace fatune::emulate {
 
 void cast_votes(const Warp& warp, const Instruction& instruction, Mask mask, Barrier& barrier) {
-  const BarrierShape shape = BarrierShape::of(instruction);
+  const auto shape = instruction.details_as<BarrierShape>();
   if (shape.vote == BarrierVote::none) {
     return;
   }
@@ -16,7 +16,7 @@ void cast_votes(const Warp& warp, const Instruction& instruction, Mask mask, Bar
 
 void give_result(Execution& x, Warp& warp, const Instruction& instruction, Mask mask,
                  const Barrier& barrier) {
-  const BarrierShape shape = BarrierShape::of(instruction);
+  const auto shape = instruction.details_as<BarrierShape>();
   const auto set = [&](bool result) {
     Mask& bits = warp.predicates[instruction.operands[shape.counted ? 3 : 2].offset];
     bits = result ? bits | mask : bits & ~mask;

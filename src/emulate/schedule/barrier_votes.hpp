@@ -8,19 +8,11 @@ namespace fatune::emulate {
 
 enum class BarrierVote : std::uint8_t { none, count, all, any };
 
-/// The meaning of `Instruction::variant` for a barrier. Its operands are the barrier, the number of
+/// The details of a barrier instruction. Its operands are the barrier, the number of
 /// threads if there is one, and for a vote the predicate and the result.
 struct BarrierShape {
   bool counted = false;
   BarrierVote vote = BarrierVote::none;
-
-  [[nodiscard]] std::uint32_t packed() const {
-    return (counted ? 1U : 0U) | static_cast<std::uint32_t>(vote) << 1U;
-  }
-  static BarrierShape of(const Instruction& instruction) {
-    const std::uint32_t bits = instruction.variant;
-    return {(bits & 1U) != 0, static_cast<BarrierVote>(bits >> 1U & 3U)};
-  }
 };
 
 /// Lanes arrive: their predicates count.

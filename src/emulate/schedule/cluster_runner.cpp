@@ -331,7 +331,7 @@ bool ClusterRunner::arrive(Warp& warp, std::size_t index, const Instruction& ins
   ++x_.counts(instruction).warps;
   const int lane = std::countr_zero(active);
   const std::uint32_t number = x_.lanes<std::uint32_t>(warp, instruction.operands[0])[lane];
-  const std::uint32_t count = BarrierShape::of(instruction).counted
+  const std::uint32_t count = instruction.details_as<BarrierShape>().counted
                                   ? x_.lanes<std::uint32_t>(warp, instruction.operands[1])[lane]
                                   : 0;
   if (number >= kBarriers || count % kLanes != 0) {
