@@ -164,4 +164,36 @@ class Execution {
   void complete_cluster_barrier();
 };
 
+/// A lane of a warp that carries an instruction out.
+struct Actor {
+  Execution& x;
+  Warp& warp;
+  const Instruction& instruction;
+  int lane = 0;
+
+  /// Its value of an operand, by the operand's index.
+  [[nodiscard]] std::uint32_t word(std::size_t operand) const {
+    return x.word(warp, instruction.operands[operand], lane);
+  }
+  [[nodiscard]] std::uint64_t wide_word(std::size_t operand) const {
+    return x.lanes<std::uint64_t>(warp, instruction.operands[operand])[lane];
+  }
+  [[nodiscard]] std::uint64_t address(std::size_t operand) const {
+    return x.address(warp, instruction.operands + operand, lane);
+  }
+  [[nodiscard]] Accessor accessor() const { return x.accessor(warp, lane, instruction); }
+
+  template <typename Describe>
+  void report(FindingKind kind, Describe describe) const {
+    x.report(kind, warp, instruction, lane, describe);
+  }
+};
+
+/// Calls `work(actor)` for the lanes of a mask, in their order.
+template <typename Work>
+void for_each_actor(Execution& x, Warp& warp, const Instruction& instruction, Mask mask,
+                    Work work) {
+  for_each_lane(mask, [&](int lane) { work(Actor{x, warp, instruction, lane}); });
+}
+
 }  // namespace fatune::emulate

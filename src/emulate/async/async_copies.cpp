@@ -32,7 +32,7 @@ void land(Execution& x, Warp& warp, AsyncCopy& copy) {
   }
   const Instruction& instruction = x.program.instructions[copy.instruction];
   const Access access{Space::global, copy.source, copy.source_bytes, copy.bytes};
-  if (const std::uint8_t* from = check_global(x, warp, instruction, copy.lane, access, true)) {
+  if (const std::uint8_t* from = check_global({x, warp, instruction, copy.lane}, access, true)) {
     std::memcpy(to, from, copy.source_bytes);
   }
 }
@@ -77,10 +77,9 @@ void arrive_for(Execution& x, Warp& warp, std::size_t index) {
   warp.arrivals.erase(warp.arrivals.begin() + static_cast<std::ptrdiff_t>(index));
   Block& block = x.block_of(warp);
   Mbarrier* const mbarrier = block.mbarriers.find(arrival.mbarrier);
-  const Instruction& instruction = x.program.instructions[arrival.instruction];
+  const Actor by{x, warp, x.program.instructions[arrival.instruction], arrival.lane};
   if (mbarrier == nullptr) {
-    report_misuse(x, warp, instruction, arrival.lane,
-                  "the mbarrier of this arrival is there no more");
+    report_misuse(by, "the mbarrier of this arrival is there no more");
     return;
   }
   const auto covered = [&](const AsyncCopy& copy) {
@@ -93,7 +92,7 @@ void arrive_for(Execution& x, Warp& warp, std::size_t index) {
   }
   std::erase_if(warp.copies, covered);
   x.note_progress();
-  report_misuse(x, warp, instruction, arrival.lane, mbarrier->arrive(1, nullptr));
+  report_misuse(by, mbarrier->arrive(1, nullptr));
 }
 
 bool arrive_next(Execution& x) {

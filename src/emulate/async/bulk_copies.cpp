@@ -22,8 +22,8 @@ const Instruction& instruction_of(const Execution& x, const BulkCopy& copy) {
   return x.program.instructions[copy.instruction];
 }
 
-Accessor accessor_of(const Execution& x, const BulkCopy& copy) {
-  return x.accessor(x.warps[copy.warp], copy.lane, instruction_of(x, copy));
+Actor actor_of(Execution& x, const BulkCopy& copy) {
+  return {x, x.warps[copy.warp], instruction_of(x, copy), copy.lane};
 }
 
 template <typename Work>
@@ -45,15 +45,13 @@ SharedPlace place_of(Block& block, std::uint32_t address, std::uint32_t bytes) {
 bool is_there(Execution& x, const BulkCopy& copy, std::uint32_t rank, std::uint32_t address) {
   const Access access{Space::shared_cluster, cluster_address(rank, address), copy.bytes,
                       copy.box ? kTensorAlignment : kBulkAlignment};
-  return static_cast<bool>(
-      check_shared(x, x.warps[copy.warp], instruction_of(x, copy), copy.lane, access));
+  return static_cast<bool>(check_shared(actor_of(x, copy), access));
 }
 
 /// Reports a destination where an mbarrier is.
 void check_mbarriers(Execution& x, const BulkCopy& copy, Block& block, std::uint32_t address) {
   if (const SharedPlace place = place_of(block, address, copy.bytes)) {
-    static_cast<void>(keeps_mbarriers(x, x.warps[copy.warp], instruction_of(x, copy), copy.lane,
-                                      place, copy.bytes));
+    static_cast<void>(keeps_mbarriers(actor_of(x, copy), place, copy.bytes));
   }
 }
 
@@ -66,18 +64,12 @@ void for_each_destination(Execution& x, const BulkCopy& copy, Work work) {
   }
 }
 
-void report(Execution& x, const BulkCopy& copy, const std::optional<SharedFault>& fault,
-            const SharedUse& use) {
-  if (fault) {
-    report_shared(x, x.warps[copy.warp], instruction_of(x, copy), copy.lane, *fault, use);
-  }
-}
-
 void note_destination(Execution& x, const BulkCopy& copy, Block& block, std::uint32_t address,
                       std::uint32_t bytes) {
   if (const SharedPlace place = place_of(block, address, bytes)) {
-    report(x, copy, block.shared.note_issue(accessor_of(x, copy), place.offset, bytes),
-           kCopiesToShared);
+    report_shared(actor_of(x, copy),
+                  block.shared.note_issue(actor_of(x, copy).accessor(), place.offset, bytes),
+                  kCopiesToShared);
   }
 }
 
@@ -85,10 +77,10 @@ void note_source(Execution& x, const BulkCopy& copy, std::uint32_t address, std:
   const Warp& warp = x.warps[copy.warp];
   Block& block = x.block_of(warp);
   if (const SharedPlace place = place_of(block, address, bytes)) {
-    report(
-        x, copy,
-        block.shared.begin_async_read(accessor_of(x, copy), warp.clock.fenced, place.offset, bytes),
-        kCopiesFromShared);
+    report_shared(actor_of(x, copy),
+                  block.shared.begin_async_read(actor_of(x, copy).accessor(), warp.clock.fenced,
+                                                place.offset, bytes),
+                  kCopiesFromShared);
   }
 }
 
@@ -96,7 +88,7 @@ void end_source(Execution& x, const BulkCopy& copy) {
   Block& block = x.block_of(x.warps[copy.warp]);
   for_each_piece_of(copy, [&](const BoxPiece& piece) {
     if (const SharedPlace place = place_of(block, piece.shared, piece.bytes)) {
-      block.shared.end_async_read(accessor_of(x, copy), place.offset, piece.bytes);
+      block.shared.end_async_read(actor_of(x, copy).accessor(), place.offset, piece.bytes);
     }
   });
 }
@@ -136,8 +128,7 @@ void arrive_in(Execution& x, const BulkCopy& copy, Block& block, std::uint32_t a
 
 std::uint8_t* global_bytes(Execution& x, const BulkCopy& copy, std::uint64_t address,
                            std::uint32_t bytes, bool reads) {
-  return check_global(x, x.warps[copy.warp], instruction_of(x, copy), copy.lane,
-                      {Space::global, address, bytes, 1}, reads);
+  return check_global(actor_of(x, copy), {Space::global, address, bytes, 1}, reads);
 }
 
 /// Fills the bytes that are out of the tensor's bounds. Pieces begin with an element.
@@ -190,8 +181,7 @@ void complete(Execution& x, const BulkCopy& copy, Block& block) {
   MbarrierFault fault = mbarrier == nullptr ? "the mbarrier of the copy is there no more"
                                             : mbarrier->complete(copy.bytes);
   if (!fault.empty()) {
-    x.report(FindingKind::barrier_misuse, x.warps[copy.warp], instruction_of(x, copy), copy.lane,
-             [&] { return fault; });
+    actor_of(x, copy).report(FindingKind::barrier_misuse, [&] { return fault; });
   }
 }
 
@@ -314,7 +304,7 @@ void report_pending_stores(Execution& x, const Warp& warp) {
   };
   for (BulkCopy& copy : x.bulk) {
     if (is_left(copy)) {
-      x.report(FindingKind::pending_at_exit, warp, instruction_of(x, copy), copy.lane, [&] {
+      actor_of(x, copy).report(FindingKind::pending_at_exit, [&] {
         return fmt::format(
             "the thread ends, and has not waited until this has read its {} bytes of shared "
             "memory",
@@ -330,12 +320,11 @@ void report_pending_stores(Execution& x, const Warp& warp) {
 
 void report_pending_loads(Execution& x) {
   for (const BulkCopy& copy : x.bulk) {
-    x.report(FindingKind::pending_at_exit, x.warps[copy.warp], instruction_of(x, copy), copy.lane,
-             [&] {
-               return fmt::format(
-                   "the blocks end, and no thread has waited for these {} bytes to shared memory",
-                   copy.bytes);
-             });
+    actor_of(x, copy).report(FindingKind::pending_at_exit, [&] {
+      return fmt::format(
+          "the blocks end, and no thread has waited for these {} bytes to shared memory",
+          copy.bytes);
+    });
   }
 }
 

@@ -238,19 +238,19 @@ bool check_descriptor(Execution& x, const Warp& warp, const Instruction& instruc
   return false;
 }
 
-void note_reads(Execution& x, const Warp& warp, const Instruction& instruction,
-                const ProductShape& shape, const AsyncProduct& product) {
-  Block& block = x.block_of(warp);
+void note_reads(Execution& x, Warp& warp, const Instruction& instruction, const ProductShape& shape,
+                const AsyncProduct& product) {
+  const Actor by{x, warp, instruction, 0};
+  SharedMemory& shared = x.block_of(warp).shared;
   for_each_source(warp, shape, product, [&](const Chunk& chunk) {
-    const SharedPlace place = check_shared(
-        x, warp, instruction, 0, {Space::shared, chunk.address, kChunkBytes, kChunkBytes});
+    const SharedPlace place =
+        check_shared(by, {Space::shared, chunk.address, kChunkBytes, kChunkBytes});
     if (!place || !x.setup.checks.race) {
       return;
     }
-    if (const auto fault = block.shared.begin_async_read(
-            x.accessor(warp, 0, instruction), warp.clock.fenced, place.offset, kChunkBytes)) {
-      report_shared(x, warp, instruction, 0, *fault, kMultipliesShared);
-    }
+    report_shared(
+        by, shared.begin_async_read(by.accessor(), warp.clock.fenced, place.offset, kChunkBytes),
+        kMultipliesShared);
   });
 }
 

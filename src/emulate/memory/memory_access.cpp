@@ -87,73 +87,63 @@ Access resolved(Access access) {
   return access;
 }
 
-bool aligned(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-             const Access& access) {
+bool aligned(const Actor& by, const Access& access) {
   if (access.address % access.alignment == 0) {
     return true;
   }
-  x.report(FindingKind::misaligned, warp, instruction, lane, [&] {
+  by.report(FindingKind::misaligned, [&] {
     return fmt::format("{} bytes at {:#x}, which is no multiple of {}", access.bytes,
                        access.address, access.alignment);
   });
   return false;
 }
 
-void out_of_bounds(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-                   const Access& access, const std::string& where) {
-  x.report(FindingKind::out_of_bounds, warp, instruction, lane,
-           [&] { return fmt::format("{} bytes at {}", access.bytes, where); });
+void out_of_bounds(const Actor& by, const Access& access, const std::string& where) {
+  by.report(FindingKind::out_of_bounds,
+            [&] { return fmt::format("{} bytes at {}", access.bytes, where); });
 }
 
-std::uint8_t* local_bytes(Execution& x, Warp& warp, const Instruction& instruction, int lane,
-                          const Access& access) {
-  const std::uint64_t room = x.program.local_bytes;
+std::uint8_t* local_bytes(const Actor& by, const Access& access) {
+  const std::uint64_t room = by.x.program.local_bytes;
   if (access.address > room || access.bytes > room - access.address) {
-    out_of_bounds(x, warp, instruction, lane, access,
+    out_of_bounds(by, access,
                   fmt::format("local memory + {}, which has {} bytes", access.address, room));
     return nullptr;
   }
-  return warp.local.data() + static_cast<std::size_t>(lane) * room + access.address;
+  return by.warp.local.data() + static_cast<std::size_t>(by.lane) * room + access.address;
 }
 
-const std::uint8_t* parameter_bytes(Execution& x, const Warp& warp, const Instruction& instruction,
-                                    int lane, const Access& access) {
-  const std::size_t room = x.setup.parameters.size();
+const std::uint8_t* parameter_bytes(const Actor& by, const Access& access) {
+  const std::size_t room = by.x.setup.parameters.size();
   if (access.address > room || access.bytes > room - access.address) {
-    out_of_bounds(x, warp, instruction, lane, access,
+    out_of_bounds(by, access,
                   fmt::format("parameters + {}, which have {} bytes", access.address, room));
     return nullptr;
   }
-  return x.setup.parameters.data() + access.address;
+  return by.x.setup.parameters.data() + access.address;
 }
 
-void read_shared(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-                 const Access& access, void* to) {
-  const SharedPlace place = check_shared(x, warp, instruction, lane, access);
+void read_shared(const Actor& by, const Access& access, void* to) {
+  const SharedPlace place = check_shared(by, access);
   if (!place) {
     return;
   }
   std::memcpy(to, place.data(), access.bytes);
-  if (x.setup.checks.race) {
-    if (const auto fault = place.block->shared.note_read(x.accessor(warp, lane, instruction),
-                                                         place.offset, access.bytes)) {
-      report_shared(x, warp, instruction, lane, *fault, kReadsShared);
-    }
+  if (by.x.setup.checks.race) {
+    report_shared(by, place.block->shared.note_read(by.accessor(), place.offset, access.bytes),
+                  kReadsShared);
   }
 }
 
-void write_shared(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-                  const Access& access, const void* from) {
-  const SharedPlace place = check_shared(x, warp, instruction, lane, access);
-  if (!place || !keeps_mbarriers(x, warp, instruction, lane, place, access.bytes)) {
+void write_shared(const Actor& by, const Access& access, const void* from) {
+  const SharedPlace place = check_shared(by, access);
+  if (!place || !keeps_mbarriers(by, place, access.bytes)) {
     return;
   }
   std::memcpy(place.data(), from, access.bytes);
-  if (x.setup.checks.race) {
-    if (const auto fault = place.block->shared.note_write(x.accessor(warp, lane, instruction),
-                                                          place.offset, access.bytes)) {
-      report_shared(x, warp, instruction, lane, *fault, kWritesShared);
-    }
+  if (by.x.setup.checks.race) {
+    report_shared(by, place.block->shared.note_write(by.accessor(), place.offset, access.bytes),
+                  kWritesShared);
   }
 }
 
@@ -187,23 +177,22 @@ std::optional<OtherAccess> other_access(const Execution& x, const std::optional<
                      in_block * kLanes + end->lane};
 }
 
-void note_global(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-                 const Allocation& allocation, std::uint64_t offset, std::uint32_t bytes,
-                 bool reads) {
-  const GlobalAccessor who{x.cluster, x.accessor(warp, lane, instruction)};
-  const std::size_t index = x.global.index_of(allocation);
+void note_global(const Actor& by, const Allocation& allocation, std::uint64_t offset,
+                 std::uint32_t bytes, bool reads) {
+  const GlobalAccessor who{by.x.cluster, by.accessor()};
+  const std::size_t index = by.x.global.index_of(allocation);
   const std::size_t size = allocation.bytes.size();
-  const auto race = reads ? x.launch.shadow.note_read(who, index, size, offset, bytes)
-                          : x.launch.shadow.note_write(who, index, size, offset, bytes);
+  const auto race = reads ? by.x.launch.shadow.note_read(who, index, size, offset, bytes)
+                          : by.x.launch.shadow.note_write(who, index, size, offset, bytes);
   if (race) {
-    x.report(FindingKind::race, warp, instruction, lane, [&] {
-      const std::string where = x.global.describe(allocation.address + race->offset);
+    by.report(FindingKind::race, [&] {
+      const std::string where = by.x.global.describe(allocation.address + race->offset);
       return FindingWords{
           fmt::format("{} {}, which {} {}, with no synchronisation between",
-                      reads ? "reads" : "writes", where, thread_name(x, race->other),
+                      reads ? "reads" : "writes", where, thread_name(by.x, race->other),
                       race->other_writes ? "writes" : "reads"),
           where, reads ? AccessKind::read : AccessKind::write,
-          other_access(x, race->by, race->other.cluster())};
+          other_access(by.x, race->by, race->other.cluster())};
     });
   }
 }
@@ -214,68 +203,64 @@ std::optional<OtherAccess> other_access(const Execution& x, const std::optional<
   return other_access(x, end, x.cluster);
 }
 
-void report_shared(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-                   const SharedFault& fault, const SharedUse& use) {
-  if (fault.kind == SharedFault::Kind::uninitialised && !x.setup.checks.init) {
+void report_fault(const Actor& by, const SharedFault& fault, const SharedUse& use) {
+  if (fault.kind == SharedFault::Kind::uninitialised && !by.x.setup.checks.init) {
     return;
   }
-  const FindingKind kind = is_copy(x, fault) ? FindingKind::in_flight : kind_of(fault.kind);
-  x.report(kind, warp, instruction, lane, [&] {
-    const std::string where = shared_name(x, fault.offset);
-    return FindingWords{describe(x, fault, use.doing, where), where, use.access,
-                        other_access(x, fault.by)};
+  const FindingKind kind = is_copy(by.x, fault) ? FindingKind::in_flight : kind_of(fault.kind);
+  by.report(kind, [&] {
+    const std::string where = shared_name(by.x, fault.offset);
+    return FindingWords{describe(by.x, fault, use.doing, where), where, use.access,
+                        other_access(by.x, fault.by)};
   });
 }
 
-bool keeps_mbarriers(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-                     const SharedPlace& place, std::uint32_t bytes) {
+bool keeps_mbarriers(const Actor& by, const SharedPlace& place, std::uint32_t bytes) {
   const Mbarriers& mbarriers = place.block->mbarriers;
   if (mbarriers.empty() || mbarriers.overlapping(place.offset, bytes) == nullptr) {
     return true;
   }
-  x.report(FindingKind::barrier_misuse, warp, instruction, lane, [&] {
-    return fmt::format("writes {}, where an mbarrier is", shared_name(x, place.offset));
+  by.report(FindingKind::barrier_misuse, [&] {
+    return fmt::format("writes {}, where an mbarrier is", shared_name(by.x, place.offset));
   });
   return false;
 }
 
-SharedPlace check_shared(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-                         const Access& access) {
-  if (!aligned(x, warp, instruction, lane, access)) {
+SharedPlace check_shared(const Actor& by, const Access& access) {
+  if (!aligned(by, access)) {
     return {};
   }
   const std::uint64_t own = access.address & ((std::uint64_t{1} << kRankShift) - 1);
   const std::uint64_t rank = access.address >> kRankShift;
   const auto fault = [&](const std::string& where) {
-    out_of_bounds(x, warp, instruction, lane, access, where);
+    out_of_bounds(by, access, where);
     return SharedPlace{};
   };
-  if (rank > x.blocks.size() || own < kSharedBase ||
-      (rank != 0 && access.space != Space::shared_cluster && rank - 1 != warp.block)) {
+  if (rank > by.x.blocks.size() || own < kSharedBase ||
+      (rank != 0 && access.space != Space::shared_cluster && rank - 1 != by.warp.block)) {
     return fault(fmt::format("shared address {:#x}, which is none of {}", access.address,
-                             x.blocks.size() == 1 ? "the block's" : "this space"));
+                             by.x.blocks.size() == 1 ? "the block's" : "this space"));
   }
-  Block& block = x.blocks[rank == 0 ? warp.block : rank - 1];
+  Block& block = by.x.blocks[rank == 0 ? by.warp.block : rank - 1];
   const auto offset = static_cast<std::uint32_t>(own) - kSharedBase;
   if (!block.shared.holds(offset, access.bytes)) {
     return fault(
-        fmt::format("{}, which has {} bytes", shared_name(x, offset), block.shared.size()));
+        fmt::format("{}, which has {} bytes", shared_name(by.x, offset), block.shared.size()));
   }
-  if (block.rank != warp.block && x.threads_alive(block) == 0) {
+  if (block.rank != by.warp.block && by.x.threads_alive(block) == 0) {
     return fault(
-        fmt::format("{} of block rank {}, which has ended", shared_name(x, offset), block.rank));
+        fmt::format("{} of block rank {}, which has ended", shared_name(by.x, offset), block.rank));
   }
   return {&block, offset};
 }
 
-std::uint8_t* check_global(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-                           const Access& access, bool reads) {
-  if (!aligned(x, warp, instruction, lane, access)) {
+std::uint8_t* check_global(const Actor& by, const Access& access, bool reads) {
+  if (!aligned(by, access)) {
     return nullptr;
   }
-  Allocation* const allocation = x.global.find(access.address, access.bytes);
+  Allocation* const allocation = by.x.global.find(access.address, access.bytes);
   if (allocation == nullptr) {
-    out_of_bounds(x, warp, instruction, lane, access, x.global.describe(access.address));
+    out_of_bounds(by, access, by.x.global.describe(access.address));
     return nullptr;
   }
   const std::uint64_t offset = access.address - allocation->address;
@@ -284,61 +269,59 @@ std::uint8_t* check_global(Execution& x, const Warp& warp, const Instruction& in
     const auto to = from + static_cast<std::ptrdiff_t>(access.bytes);
     if (!reads) {
       std::fill(from, to, std::uint8_t{1});
-    } else if (x.setup.checks.init && std::find(from, to, 0) != to) {
-      x.report(FindingKind::uninitialised, warp, instruction, lane, [&] {
-        const std::string where = x.global.describe(access.address);
+    } else if (by.x.setup.checks.init && std::find(from, to, 0) != to) {
+      by.report(FindingKind::uninitialised, [&] {
+        const std::string where = by.x.global.describe(access.address);
         return FindingWords{fmt::format("reads {}, which no thread has written", where), where,
                             AccessKind::read};
       });
     }
   }
-  if (x.setup.checks.race) {
-    note_global(x, warp, instruction, lane, *allocation, offset, access.bytes, reads);
+  if (by.x.setup.checks.race) {
+    note_global(by, *allocation, offset, access.bytes, reads);
   }
   return allocation->bytes.data() + offset;
 }
 
-void read_memory(Execution& x, Warp& warp, const Instruction& instruction, int lane,
-                 const Access& asked, void* to) {
+void read_memory(const Actor& by, const Access& asked, void* to) {
   std::memset(to, 0, asked.bytes);
   const Access access = resolved(asked);
   const std::uint8_t* from = nullptr;
   switch (access.space) {
     case Space::shared:
     case Space::shared_cluster:
-      read_shared(x, warp, instruction, lane, access, to);
+      read_shared(by, access, to);
       return;
     case Space::local:
-      from = local_bytes(x, warp, instruction, lane, access);
+      from = local_bytes(by, access);
       break;
     case Space::parameter:
-      from = parameter_bytes(x, warp, instruction, lane, access);
+      from = parameter_bytes(by, access);
       break;
     default:
-      from = check_global(x, warp, instruction, lane, access, true);
+      from = check_global(by, access, true);
   }
   if (from != nullptr) {
     std::memcpy(to, from, access.bytes);
   }
 }
 
-void write_memory(Execution& x, Warp& warp, const Instruction& instruction, int lane,
-                  const Access& asked, const void* from) {
+void write_memory(const Actor& by, const Access& asked, const void* from) {
   const Access access = resolved(asked);
   std::uint8_t* to = nullptr;
   switch (access.space) {
     case Space::shared:
     case Space::shared_cluster:
-      write_shared(x, warp, instruction, lane, access, from);
+      write_shared(by, access, from);
       return;
     case Space::local:
-      to = local_bytes(x, warp, instruction, lane, access);
+      to = local_bytes(by, access);
       break;
     case Space::parameter:
-      out_of_bounds(x, warp, instruction, lane, access, "the kernel's parameters: not writable");
+      out_of_bounds(by, access, "the kernel's parameters: not writable");
       break;
     default:
-      to = check_global(x, warp, instruction, lane, access, false);
+      to = check_global(by, access, false);
   }
   if (to != nullptr) {
     std::memcpy(to, from, access.bytes);

@@ -45,10 +45,8 @@ struct Access {
   std::uint32_t alignment = 1;
 };
 
-void read_memory(Execution& x, Warp& warp, const Instruction& instruction, int lane,
-                 const Access& access, void* to);
-void write_memory(Execution& x, Warp& warp, const Instruction& instruction, int lane,
-                  const Access& access, const void* from);
+void read_memory(const Actor& by, const Access& access, void* to);
+void write_memory(const Actor& by, const Access& access, const void* from);
 
 /// Bytes of a block's shared memory.
 struct SharedPlace {
@@ -60,16 +58,11 @@ struct SharedPlace {
 };
 
 /// The shared bytes when they are there; a finding and nothing when they are not.
-[[nodiscard]] SharedPlace check_shared(Execution& x, const Warp& warp,
-                                       const Instruction& instruction, int lane,
-                                       const Access& access);
+[[nodiscard]] SharedPlace check_shared(const Actor& by, const Access& access);
 /// False, with a finding, when a write would overwrite an mbarrier.
-[[nodiscard]] bool keeps_mbarriers(Execution& x, const Warp& warp, const Instruction& instruction,
-                                   int lane, const SharedPlace& place, std::uint32_t bytes);
+[[nodiscard]] bool keeps_mbarriers(const Actor& by, const SharedPlace& place, std::uint32_t bytes);
 /// The global bytes when they are there; a finding and null when they are not.
-[[nodiscard]] std::uint8_t* check_global(Execution& x, const Warp& warp,
-                                         const Instruction& instruction, int lane,
-                                         const Access& access, bool reads);
+[[nodiscard]] std::uint8_t* check_global(const Actor& by, const Access& access, bool reads);
 
 /// How shared memory is used: in words, and what that is.
 struct SharedUse {
@@ -83,8 +76,14 @@ inline constexpr SharedUse kCopiesToShared{"copies to", AccessKind::async_write}
 inline constexpr SharedUse kCopiesFromShared{"copies from", AccessKind::async_read};
 inline constexpr SharedUse kMultipliesShared{"multiplies", AccessKind::async_read};
 
-void report_shared(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-                   const SharedFault& fault, const SharedUse& use);
+void report_fault(const Actor& by, const SharedFault& fault, const SharedUse& use);
+/// Reports it if there is one.
+inline void report_shared(const Actor& by, const std::optional<SharedFault>& fault,
+                          const SharedUse& use) {
+  if (fault) {
+    report_fault(by, *fault, use);
+  }
+}
 /// As findings name it: nothing when ends are not kept.
 [[nodiscard]] std::optional<OtherAccess> other_access(const Execution& x,
                                                       const std::optional<AccessEnd>& end);

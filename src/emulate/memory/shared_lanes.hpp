@@ -30,41 +30,36 @@ using Addresses = std::array<std::uint64_t, kLanes>;
 
 /// Calls `take(lane, bytes)` for each lane. Precondition: all_in_shared.
 template <typename Take>
-void read_shared_lanes(Execution& x, const Warp& warp, const Instruction& instruction,
+void read_shared_lanes(Execution& x, Warp& warp, const Instruction& instruction,
                        const Addresses& addresses, Mask mask, std::uint32_t bytes, Take take) {
   SharedMemory& shared = x.block_of(warp).shared;
   const bool checks = x.setup.checks.race;
-  for_each_lane(mask, [&](int lane) {
+  for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
     const auto offset =
-        static_cast<std::uint32_t>(addresses[static_cast<std::size_t>(lane)]) - kSharedBase;
-    take(lane, shared.data(offset));
+        static_cast<std::uint32_t>(addresses[static_cast<std::size_t>(by.lane)]) - kSharedBase;
+    take(by.lane, shared.data(offset));
     if (checks) {
-      if (const auto fault = shared.note_read(x.accessor(warp, lane, instruction), offset, bytes)) {
-        report_shared(x, warp, instruction, lane, *fault, kReadsShared);
-      }
+      report_shared(by, shared.note_read(by.accessor(), offset, bytes), kReadsShared);
     }
   });
 }
 
 /// Calls `put(lane, bytes)` for each lane, which writes them. Precondition: all_in_shared.
 template <typename Put>
-void write_shared_lanes(Execution& x, const Warp& warp, const Instruction& instruction,
+void write_shared_lanes(Execution& x, Warp& warp, const Instruction& instruction,
                         const Addresses& addresses, Mask mask, std::uint32_t bytes, Put put) {
   Block& block = x.block_of(warp);
   SharedMemory& shared = block.shared;
   const bool checks = x.setup.checks.race;
-  for_each_lane(mask, [&](int lane) {
+  for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
     const auto offset =
-        static_cast<std::uint32_t>(addresses[static_cast<std::size_t>(lane)]) - kSharedBase;
-    if (!keeps_mbarriers(x, warp, instruction, lane, {&block, offset}, bytes)) {
+        static_cast<std::uint32_t>(addresses[static_cast<std::size_t>(by.lane)]) - kSharedBase;
+    if (!keeps_mbarriers(by, {&block, offset}, bytes)) {
       return;
     }
-    put(lane, shared.data(offset));
+    put(by.lane, shared.data(offset));
     if (checks) {
-      if (const auto fault =
-              shared.note_write(x.accessor(warp, lane, instruction), offset, bytes)) {
-        report_shared(x, warp, instruction, lane, *fault, kWritesShared);
-      }
+      report_shared(by, shared.note_write(by.accessor(), offset, bytes), kWritesShared);
     }
   });
 }

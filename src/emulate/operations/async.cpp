@@ -18,33 +18,31 @@ using enum ScalarType;
 
 constexpr std::int64_t kMostPending = 1 << 20;
 
-void start_copy(Execution& x, Warp& warp, const Instruction& instruction, int lane,
-                std::uint64_t destination, std::uint64_t source, std::uint32_t source_bytes) {
-  const std::uint32_t bytes = instruction.variant;
+void start_copy(const Actor& by, std::uint64_t destination, std::uint64_t source,
+                std::uint32_t source_bytes) {
+  const std::uint32_t bytes = by.instruction.variant;
   const Access to{Space::shared, destination, bytes, bytes};
-  const SharedPlace place = check_shared(x, warp, instruction, lane, to);
+  const SharedPlace place = check_shared(by, to);
   if (!place) {
     return;
   }
   const std::uint32_t offset = place.offset;
-  if (x.setup.checks.race) {
-    if (const auto fault = x.block_of(warp).shared.note_issue(x.accessor(warp, lane, instruction),
-                                                              offset, bytes)) {
-      report_shared(x, warp, instruction, lane, *fault, kCopiesToShared);
-    }
+  if (by.x.setup.checks.race) {
+    report_shared(by, by.x.block_of(by.warp).shared.note_issue(by.accessor(), offset, bytes),
+                  kCopiesToShared);
   }
   AsyncCopy copy;
   copy.source = source;
   copy.destination = offset;
-  copy.instruction = static_cast<std::uint32_t>(x.index_of(instruction));
-  copy.group = warp.committed[static_cast<std::size_t>(lane)];
-  copy.order = warp.async_order++;
-  copy.lane = static_cast<std::uint8_t>(lane);
+  copy.instruction = static_cast<std::uint32_t>(by.x.index_of(by.instruction));
+  copy.group = by.warp.committed[static_cast<std::size_t>(by.lane)];
+  copy.order = by.warp.async_order++;
+  copy.lane = static_cast<std::uint8_t>(by.lane);
   copy.bytes = static_cast<std::uint8_t>(bytes);
   copy.source_bytes = static_cast<std::uint8_t>(std::min(source_bytes, bytes));
-  warp.copies.push_back(copy);
-  if (lands_at_issue(x)) {
-    land(x, warp, warp.copies.back());
+  by.warp.copies.push_back(copy);
+  if (lands_at_issue(by.x)) {
+    land(by.x, by.warp, by.warp.copies.back());
   }
 }
 
@@ -63,7 +61,7 @@ void copy_async(Execution& x, Warp& warp, const Instruction& instruction, Mask m
                      static_cast<std::uint64_t>(instruction.second_offset);
     const std::uint32_t source_bytes = x.lanes<std::uint32_t>(warp, operands[2])[lane];
     reads |= source_bytes > 0 ? lane_bit(lane) : 0U;
-    start_copy(x, warp, instruction, lane, destinations[index], sources[index], source_bytes);
+    start_copy({x, warp, instruction, lane}, destinations[index], sources[index], source_bytes);
   });
   count_access(x, instruction, Space::shared, destinations, mask, instruction.variant);
   x.counts(instruction).global_sectors += global_sectors(sources, reads, instruction.variant);
@@ -86,12 +84,12 @@ void wait_all(Execution& x, Warp& warp, const Instruction& instruction, Mask mas
 void arrive_when_copied(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   for_each_lane(mask, [&](int lane) {
     const std::uint64_t address = shared_part(x.address(warp, instruction.operands, lane));
-    const MbarrierPlace at = find_mbarrier(x, warp, instruction, lane, address, Space::shared);
+    const MbarrierPlace at = find_mbarrier({x, warp, instruction, lane}, address, Space::shared);
     if (!at) {
       return;
     }
     if (instruction.variant != 0) {
-      report_misuse(x, warp, instruction, lane, at.mbarrier->add_arrival());
+      report_misuse({x, warp, instruction, lane}, at.mbarrier->add_arrival());
     }
     warp.arrivals.push_back({static_cast<std::uint32_t>(x.index_of(instruction)), at.place.offset,
                              warp.async_order++, static_cast<std::uint8_t>(lane)});

@@ -155,7 +155,7 @@ void update_memory(Execution& x, Warp& warp, const Instruction& instruction, Mas
     const Space space = shape.space == Space::generic ? space_of_generic(address) : shape.space;
     std::array<std::uint8_t, kMostVectorBytes> memory{};
     StrongAccess strong(x, warp, access, shape.order);
-    read_memory(x, warp, instruction, lane, access, memory.data());
+    read_memory({x, warp, instruction, lane}, access, memory.data());
     strong.reads();
     for (std::size_t i = 0; i < shape.count; ++i) {
       std::uint64_t before = 0;
@@ -172,7 +172,7 @@ void update_memory(Execution& x, Warp& warp, const Instruction& instruction, Mas
         x.lanes<std::uint32_t>(warp, to[i])[lane] = static_cast<std::uint32_t>(before);
       }
     }
-    write_memory(x, warp, instruction, lane, access, memory.data());
+    write_memory({x, warp, instruction, lane}, access, memory.data());
     strong.writes();
   });
   if (changes) {

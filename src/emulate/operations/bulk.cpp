@@ -24,14 +24,13 @@ constexpr std::uint32_t kBulkUnit = 16;
 constexpr std::int64_t kMostPendingBulk = 1 << 20;
 constexpr std::uint64_t kMostBoxBytes = 1 << 20;
 
-BulkCopy new_copy(const Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-                  BulkCopy::Kind kind) {
+BulkCopy new_copy(const Actor& by, BulkCopy::Kind kind) {
   BulkCopy copy;
   copy.kind = kind;
-  copy.instruction = static_cast<std::uint32_t>(x.index_of(instruction));
-  copy.warp = warp.agent;
-  copy.lane = lane;
-  copy.group = warp.bulk_committed[static_cast<std::size_t>(lane)];
+  copy.instruction = static_cast<std::uint32_t>(by.x.index_of(by.instruction));
+  copy.warp = by.warp.agent;
+  copy.lane = by.lane;
+  copy.group = by.warp.bulk_committed[static_cast<std::size_t>(by.lane)];
   return copy;
 }
 
@@ -49,27 +48,26 @@ ClusterAddress cluster_address_of(const Warp& warp, std::uint64_t address) {
           static_cast<std::uint32_t>(part) & ((1U << kRankShift) - 1)};
 }
 
-void malformed(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-               const std::string& text) {
-  x.report(FindingKind::out_of_bounds, warp, instruction, lane, [&] { return text; });
+/// False, with a finding.
+bool malformed(const Actor& by, const std::string& text) {
+  by.report(FindingKind::out_of_bounds, [&] { return text; });
+  return false;
 }
 
 /// Sets the mbarrier of a copy, for all of its blocks; false, with a finding: one is missing. With
 /// a multicast only where it is within a block counts; without, its block is the destination's.
-bool set_mbarrier(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-                  std::uint64_t address, BulkCopy& copy) {
-  const auto [rank, own] = cluster_address_of(warp, address);
-  if ((instruction.variant & kMulticast) == 0 && !copy.goes_to(rank)) {
-    malformed(x, warp, instruction, lane,
-              fmt::format("the mbarrier is of block rank {}, which the copy does not go to", rank));
-    return false;
+bool set_mbarrier(const Actor& by, std::uint64_t address, BulkCopy& copy) {
+  const auto [rank, own] = cluster_address_of(by.warp, address);
+  if ((by.instruction.variant & kMulticast) == 0 && !copy.goes_to(rank)) {
+    return malformed(
+        by, fmt::format("the mbarrier is of block rank {}, which the copy does not go to", rank));
   }
-  for (const Block& block : x.blocks) {
+  for (const Block& block : by.x.blocks) {
     if (!copy.goes_to(block.rank)) {
       continue;
     }
-    const MbarrierPlace at = find_mbarrier(x, warp, instruction, lane,
-                                           cluster_address(block.rank, own), Space::shared_cluster);
+    const MbarrierPlace at =
+        find_mbarrier(by, cluster_address(block.rank, own), Space::shared_cluster);
     if (!at) {
       return false;
     }
@@ -79,43 +77,36 @@ bool set_mbarrier(Execution& x, const Warp& warp, const Instruction& instruction
 }
 
 /// The block that the destination is in.
-bool set_block(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-               std::uint64_t rank, BulkCopy& copy) {
-  if (rank >= x.blocks.size()) {
-    malformed(x, warp, instruction, lane,
-              fmt::format("block rank {} of a cluster of {}", rank, x.blocks.size()));
-    return false;
+bool set_block(const Actor& by, std::uint64_t rank, BulkCopy& copy) {
+  if (rank >= by.x.blocks.size()) {
+    return malformed(by, fmt::format("block rank {} of a cluster of {}", rank, by.x.blocks.size()));
   }
   copy.blocks = 1U << rank;
   return true;
 }
 
 /// The blocks of a multicast, whose mask is the operand at `mask`; without, the destination's.
-bool set_blocks(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-                const ClusterAddress& to, std::size_t mask, BulkCopy& copy) {
-  if ((instruction.variant & kMulticast) == 0) {
-    return set_block(x, warp, instruction, lane, to.rank, copy);
+bool set_blocks(const Actor& by, const ClusterAddress& to, std::size_t mask, BulkCopy& copy) {
+  if ((by.instruction.variant & kMulticast) == 0) {
+    return set_block(by, to.rank, copy);
   }
-  copy.blocks = x.word(warp, instruction.operands[mask], lane) & 0xffffU;
-  if (copy.blocks == 0 || (std::uint64_t{copy.blocks} >> x.blocks.size()) != 0) {
-    malformed(x, warp, instruction, lane,
-              fmt::format("blocks {:#x} of a cluster of {}", copy.blocks, x.blocks.size()));
-    return false;
+  copy.blocks = by.word(mask) & 0xffffU;
+  if (copy.blocks == 0 || (std::uint64_t{copy.blocks} >> by.x.blocks.size()) != 0) {
+    return malformed(
+        by, fmt::format("blocks {:#x} of a cluster of {}", copy.blocks, by.x.blocks.size()));
   }
   return true;
 }
 
 /// Sets the source, which must be the block's own if it is in shared memory; false, with a finding:
 /// it is not.
-bool set_source(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-                std::uint64_t address, BulkCopy& copy) {
-  const ClusterAddress from = cluster_address_of(warp, address);
+bool set_source(const Actor& by, std::uint64_t address, BulkCopy& copy) {
+  const ClusterAddress from = cluster_address_of(by.warp, address);
   copy.shared = from.own;
-  if (from.rank != warp.block) {
-    malformed(x, warp, instruction, lane,
-              fmt::format("copies from shared address {:#x}, which is not the block's own",
-                          shared_part(address)));
-    return false;
+  if (from.rank != by.warp.block) {
+    return malformed(by,
+                     fmt::format("copies from shared address {:#x}, which is not the block's own",
+                                 shared_part(address)));
   }
   return true;
 }
@@ -150,27 +141,23 @@ Mask distinct_stores(const Execution& x, const Warp& warp, const Instruction& in
 
 // --- With a tensor map. Operands: shared (2), map (2), coordinates, mbarrier (2), mask ---
 
-bool read_box(Execution& x, Warp& warp, const Instruction& instruction, int lane, BulkCopy& copy) {
+bool read_box(const Actor& by, BulkCopy& copy) {
   std::array<std::uint8_t, kTensorMapBytes> bytes{};
-  read_memory(x, warp, instruction, lane,
-              {Space::generic, x.address(warp, instruction.operands + 2, lane), kTensorMapBytes,
-               kTensorMapAlignment},
+  read_memory(by, {Space::generic, by.address(2), kTensorMapBytes, kTensorMapAlignment},
               bytes.data());
   const std::optional<TensorMap> map = decode_tensor_map(bytes);
-  const std::uint32_t rank = instruction.variant & 0xffU;
+  const std::uint32_t rank = by.instruction.variant & 0xffU;
   if (!map || map->rank != rank) {
-    malformed(x, warp, instruction, lane,
-              fmt::format("there is no tensor map of {} dimensions at this address", rank));
-    return false;
+    return malformed(by,
+                     fmt::format("there is no tensor map of {} dimensions at this address", rank));
   }
   BulkCopy::Box box{*map, {}};
   for (std::size_t i = 0; i < rank; ++i) {
-    box.corner[i] = static_cast<std::int32_t>(x.word(warp, instruction.operands[4 + i], lane));
+    box.corner[i] = static_cast<std::int32_t>(by.word(4 + i));
   }
   if (map->box_bytes() > kMostBoxBytes) {
-    malformed(x, warp, instruction, lane,
-              fmt::format("a box of {} bytes, more than any shared memory has", map->box_bytes()));
-    return false;
+    return malformed(
+        by, fmt::format("a box of {} bytes, more than any shared memory has", map->box_bytes()));
   }
   copy.bytes = static_cast<std::uint32_t>(map->box_bytes());
   copy.box = box;
@@ -178,16 +165,13 @@ bool read_box(Execution& x, Warp& warp, const Instruction& instruction, int lane
 }
 
 void load_box(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const Operand* const operands = instruction.operands;
   const std::size_t rank = instruction.variant & 0xffU;
-  for_each_lane(mask, [&](int lane) {
-    BulkCopy copy = new_copy(x, warp, instruction, lane, BulkCopy::Kind::load);
-    const ClusterAddress to = cluster_address_of(warp, x.address(warp, operands, lane));
+  for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
+    BulkCopy copy = new_copy(by, BulkCopy::Kind::load);
+    const ClusterAddress to = cluster_address_of(warp, by.address(0));
     copy.shared = to.own;
-    const std::uint64_t mbarrier = x.address(warp, operands + 4 + rank, lane);
-    if (read_box(x, warp, instruction, lane, copy) &&
-        set_blocks(x, warp, instruction, lane, to, 6 + rank, copy) &&
-        set_mbarrier(x, warp, instruction, lane, mbarrier, copy)) {
+    if (read_box(by, copy) && set_blocks(by, to, 6 + rank, copy) &&
+        set_mbarrier(by, by.address(4 + rank), copy)) {
       issue(x, copy);
     }
   });
@@ -195,11 +179,10 @@ void load_box(Execution& x, Warp& warp, const Instruction& instruction, Mask mas
 
 void store_box(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   const std::size_t rank = instruction.variant & 0xffU;
-  for_each_lane(distinct_stores(x, warp, instruction, mask, rank), [&](int lane) {
-    BulkCopy copy = new_copy(x, warp, instruction, lane, BulkCopy::Kind::store);
-    const std::uint64_t from = x.address(warp, instruction.operands, lane);
-    if (set_source(x, warp, instruction, lane, from, copy) &&
-        read_box(x, warp, instruction, lane, copy)) {
+  const Mask distinct = distinct_stores(x, warp, instruction, mask, rank);
+  for_each_actor(x, warp, instruction, distinct, [&](const Actor& by) {
+    BulkCopy copy = new_copy(by, BulkCopy::Kind::store);
+    if (set_source(by, by.address(0), copy) && read_box(by, copy)) {
       issue(x, copy);
     }
   });
@@ -207,41 +190,36 @@ void store_box(Execution& x, Warp& warp, const Instruction& instruction, Mask ma
 
 // --- Without. Operands: shared (2), the other address (2), bytes, mbarrier (2), mask ---
 
-bool set_bytes(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-               BulkCopy& copy) {
-  copy.bytes = x.word(warp, instruction.operands[4], lane);
+bool set_bytes(const Actor& by, BulkCopy& copy) {
+  copy.bytes = by.word(4);
   if (copy.bytes % kBulkUnit != 0 || copy.global % kBulkUnit != 0) {
-    malformed(x, warp, instruction, lane,
-              fmt::format("a bulk copy of {} bytes, global address {:#x}: both have to be "
-                          "multiples of {}",
-                          copy.bytes, copy.global, kBulkUnit));
-    return false;
+    return malformed(by,
+                     fmt::format("a bulk copy of {} bytes, global address {:#x}: both have to be "
+                                 "multiples of {}",
+                                 copy.bytes, copy.global, kBulkUnit));
   }
   return copy.bytes > 0;
 }
 
 void load_bytes(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const Operand* const operands = instruction.operands;
-  for_each_lane(mask, [&](int lane) {
-    BulkCopy copy = new_copy(x, warp, instruction, lane, BulkCopy::Kind::load);
-    const ClusterAddress to = cluster_address_of(warp, x.address(warp, operands, lane));
+  for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
+    BulkCopy copy = new_copy(by, BulkCopy::Kind::load);
+    const ClusterAddress to = cluster_address_of(warp, by.address(0));
     copy.shared = to.own;
-    copy.global = x.address(warp, operands + 2, lane);
-    if (set_bytes(x, warp, instruction, lane, copy) &&
-        set_blocks(x, warp, instruction, lane, to, 7, copy) &&
-        set_mbarrier(x, warp, instruction, lane, x.address(warp, operands + 5, lane), copy)) {
+    copy.global = by.address(2);
+    if (set_bytes(by, copy) && set_blocks(by, to, 7, copy) &&
+        set_mbarrier(by, by.address(5), copy)) {
       issue(x, copy);
     }
   });
 }
 
 void store_bytes(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  for_each_lane(distinct_stores(x, warp, instruction, mask, 1), [&](int lane) {
-    BulkCopy copy = new_copy(x, warp, instruction, lane, BulkCopy::Kind::store);
-    copy.global = x.address(warp, instruction.operands + 2, lane);
-    const std::uint64_t from = x.address(warp, instruction.operands, lane);
-    if (set_source(x, warp, instruction, lane, from, copy) &&
-        set_bytes(x, warp, instruction, lane, copy)) {
+  const Mask distinct = distinct_stores(x, warp, instruction, mask, 1);
+  for_each_actor(x, warp, instruction, distinct, [&](const Actor& by) {
+    BulkCopy copy = new_copy(by, BulkCopy::Kind::store);
+    copy.global = by.address(2);
+    if (set_source(by, by.address(0), copy) && set_bytes(by, copy)) {
       issue(x, copy);
     }
   });
@@ -249,16 +227,12 @@ void store_bytes(Execution& x, Warp& warp, const Instruction& instruction, Mask 
 
 /// The first address is the source, in the block's own memory; the second one the destination.
 void move_bytes(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const Operand* const operands = instruction.operands;
-  for_each_lane(mask, [&](int lane) {
-    BulkCopy copy = new_copy(x, warp, instruction, lane, BulkCopy::Kind::move);
-    const std::uint64_t from = x.address(warp, operands, lane);
-    const ClusterAddress to = cluster_address_of(warp, x.address(warp, operands + 2, lane));
+  for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
+    BulkCopy copy = new_copy(by, BulkCopy::Kind::move);
+    const ClusterAddress to = cluster_address_of(warp, by.address(2));
     copy.destination = to.own;
-    if (set_source(x, warp, instruction, lane, from, copy) &&
-        set_bytes(x, warp, instruction, lane, copy) &&
-        set_block(x, warp, instruction, lane, to.rank, copy) &&
-        set_mbarrier(x, warp, instruction, lane, x.address(warp, operands + 5, lane), copy)) {
+    if (set_source(by, by.address(0), copy) && set_bytes(by, copy) &&
+        set_block(by, to.rank, copy) && set_mbarrier(by, by.address(5), copy)) {
       issue(x, copy);
     }
   });

@@ -57,25 +57,23 @@ void branch_by_index(Execution& x, Warp& warp, const Instruction& instruction, M
 // --- Calls ---
 
 template <typename T>
-T read_local(Execution& x, Warp& warp, const Instruction& instruction, int lane,
-             const Operand& parameter) {
+T read_local(const Actor& by, const Operand& parameter) {
   T value{};
-  read_memory(x, warp, instruction, lane, {Space::local, parameter.offset, sizeof(T), sizeof(T)},
-              &value);
+  read_memory(by, {Space::local, parameter.offset, sizeof(T), sizeof(T)}, &value);
   return value;
 }
 
 /// Operands: the result's place or nowhere, that of the format, that of the arguments.
 void print(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   const Operand* const o = instruction.operands;
-  for_each_lane(mask, [&](int lane) {
-    const DeviceMemory memory(x, warp, instruction, lane);
-    const auto format = read_local<std::uint64_t>(x, warp, instruction, lane, o[1]);
-    const auto arguments = read_local<std::uint64_t>(x, warp, instruction, lane, o[2]);
+  for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
+    const DeviceMemory memory(by);
+    const auto format = read_local<std::uint64_t>(by, o[1]);
+    const auto arguments = read_local<std::uint64_t>(by, o[2]);
     const FormattedText text = format_text(memory, format, arguments);
     print_on_host(x.result, text.text);
     if (o[0].offset != kNowhere) {
-      write_memory(x, warp, instruction, lane, {Space::local, o[0].offset, 4, 4}, &text.arguments);
+      write_memory(by, {Space::local, o[0].offset, 4, 4}, &text.arguments);
     }
   });
 }
@@ -83,16 +81,15 @@ void print(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) 
 /// Operands: message, file, line, function.
 void fail_assertion(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   const Operand* const o = instruction.operands;
-  const int lane = std::countr_zero(mask);
-  const DeviceMemory memory(x, warp, instruction, lane);
+  const Actor by{x, warp, instruction, std::countr_zero(mask)};
+  const DeviceMemory memory(by);
   const auto text = [&](const Operand& parameter) {
-    return memory.text(read_local<std::uint64_t>(x, warp, instruction, lane, parameter));
+    return memory.text(read_local<std::uint64_t>(by, parameter));
   };
   std::string where = fmt::format("{}:{}: {}: assertion `{}` failed", text(o[1]),
-                                  read_local<std::uint32_t>(x, warp, instruction, lane, o[2]),
-                                  text(o[3]), text(o[0]));
+                                  read_local<std::uint32_t>(by, o[2]), text(o[3]), text(o[0]));
   x.end_by_trap();
-  x.report(FindingKind::assertion, warp, instruction, lane, [&] { return where; });
+  by.report(FindingKind::assertion, [&] { return where; });
 }
 
 /// "(param0, param1)", as places.

@@ -20,22 +20,22 @@ constexpr std::uint32_t kGeneric = 1;  ///< of Instruction::variant
 constexpr std::uint32_t kWide = 2;
 constexpr std::uint32_t kRelaxed = 1;
 
-void set_address(Execution& x, Warp& warp, const Instruction& instruction, int lane,
-                 std::uint64_t value) {
-  if ((instruction.variant & kWide) != 0) {
-    x.lanes<std::uint64_t>(warp, instruction.operands[0])[lane] = value;
+void set_address(const Actor& by, std::uint64_t value) {
+  if ((by.instruction.variant & kWide) != 0) {
+    by.x.lanes<std::uint64_t>(by.warp, by.instruction.operands[0])[by.lane] = value;
   } else {
-    x.lanes<std::uint32_t>(warp, instruction.operands[0])[lane] = static_cast<std::uint32_t>(value);
+    by.x.lanes<std::uint32_t>(by.warp, by.instruction.operands[0])[by.lane] =
+        static_cast<std::uint32_t>(value);
   }
 }
 
 /// Operands: result, address (2), rank.
 void map_to_rank(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  for_each_lane(mask, [&](int lane) {
-    const std::uint64_t address = x.address(warp, instruction.operands + 1, lane);
-    const std::uint32_t rank = x.lanes<std::uint32_t>(warp, instruction.operands[3])[lane];
+  for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
+    const std::uint64_t address = by.address(1);
+    const std::uint32_t rank = by.word(3);
     if (rank >= x.blocks.size()) {
-      x.report(FindingKind::out_of_bounds, warp, instruction, lane, [&] {
+      by.report(FindingKind::out_of_bounds, [&] {
         return fmt::format("block rank {} of a cluster of {}", rank, x.blocks.size());
       });
       return;
@@ -43,25 +43,23 @@ void map_to_rank(Execution& x, Warp& warp, const Instruction& instruction, Mask 
     const auto own = static_cast<std::uint32_t>(shared_part(address)) & ((1U << kRankShift) - 1);
     const std::uint64_t mapped = cluster_address(rank, own);
     const bool generic = (instruction.variant & kGeneric) != 0;
-    set_address(x, warp, instruction, lane, generic ? kSharedWindow + mapped : mapped);
+    set_address(by, generic ? kSharedWindow + mapped : mapped);
   });
 }
 
 void rank_of_address(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   auto* to = x.lanes<std::uint32_t>(warp, instruction.operands[0]);
-  for_each_lane(mask, [&](int lane) {
-    const auto address =
-        static_cast<std::uint32_t>(shared_part(x.address(warp, instruction.operands + 1, lane)));
+  for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
+    const auto address = static_cast<std::uint32_t>(shared_part(by.address(1)));
     const std::uint32_t rank = address >> kRankShift;
-    to[lane] = rank == 0 ? static_cast<std::uint32_t>(warp.block) : rank - 1;
+    to[by.lane] = rank == 0 ? static_cast<std::uint32_t>(warp.block) : rank - 1;
   });
 }
 
 void arrive_at_cluster(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  for_each_lane(mask, [&](int lane) {
-    if (has_lane(warp.at_cluster_barrier, lane)) {
-      report_misuse(x, warp, instruction, lane,
-                    "a thread arrives at the cluster's barrier again, and has not waited");
+  for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
+    if (has_lane(warp.at_cluster_barrier, by.lane)) {
+      report_misuse(by, "a thread arrives at the cluster's barrier again, and has not waited");
     }
   });
   warp.at_cluster_barrier |= mask;
@@ -80,7 +78,7 @@ bool cluster_has_arrived(Execution&, Warp& warp, const Instruction&, Mask mask) 
 
 void wait_for_cluster(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   if ((mask & ~warp.at_cluster_barrier) != 0) {
-    report_misuse(x, warp, instruction, std::countr_zero(mask & ~warp.at_cluster_barrier),
+    report_misuse({x, warp, instruction, std::countr_zero(mask & ~warp.at_cluster_barrier)},
                   "waits at the cluster's barrier, and has not arrived there");
     return;
   }

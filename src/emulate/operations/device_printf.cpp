@@ -157,7 +157,7 @@ class Formatter {
 
 std::uint64_t DeviceMemory::value(std::uint64_t address, std::uint32_t bytes) const {
   std::uint64_t value = 0;
-  read_memory(x_, warp_, instruction_, lane_, {Space::generic, address, bytes, bytes}, &value);
+  read_memory(by_, {Space::generic, address, bytes, bytes}, &value);
   return value;
 }
 

@@ -11,8 +11,7 @@ namespace fatune::emulate {
 /// Memory as one lane reads it, by generic addresses. A wrong access is a finding, and reads 0.
 class DeviceMemory {
  public:
-  DeviceMemory(Execution& x, Warp& warp, const Instruction& instruction, int lane)
-      : x_(x), warp_(warp), instruction_(instruction), lane_(lane) {}
+  explicit DeviceMemory(const Actor& by) : by_(by) {}
 
   /// A value of 1 to 8 bytes.
   [[nodiscard]] std::uint64_t value(std::uint64_t address, std::uint32_t bytes) const;
@@ -20,10 +19,7 @@ class DeviceMemory {
   [[nodiscard]] std::string text(std::uint64_t address) const;
 
  private:
-  Execution& x_;
-  Warp& warp_;
-  const Instruction& instruction_;
-  int lane_;
+  Actor by_;
 };
 
 struct FormattedText {

@@ -26,38 +26,36 @@ Space space_of(const Instruction& instruction) {
 }
 
 /// The mbarrier of a lane whose address is the operand at `index`.
-MbarrierPlace mbarrier_of(Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-                          std::size_t index) {
-  const std::uint64_t address = x.address(warp, instruction.operands + index, lane);
-  return find_mbarrier(x, warp, instruction, lane, shared_part(address), space_of(instruction));
+MbarrierPlace mbarrier_of(const Actor& by, std::size_t index) {
+  const std::uint64_t address = by.address(index);
+  return find_mbarrier(by, shared_part(address), space_of(by.instruction));
 }
 
 void init(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  for_each_lane(mask, [&](int lane) {
-    const std::uint64_t address = shared_part(x.address(warp, instruction.operands, lane));
-    const SharedPlace place = check_shared(
-        x, warp, instruction, lane, {Space::shared, address, Mbarrier::kBytes, Mbarrier::kBytes});
-    const std::uint32_t count = x.word(warp, instruction.operands[2], lane);
+  for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
+    const std::uint64_t address = shared_part(by.address(0));
+    const SharedPlace place =
+        check_shared(by, {Space::shared, address, Mbarrier::kBytes, Mbarrier::kBytes});
+    const std::uint32_t count = by.word(2);
     if (!place) {
       return;
     }
     if (count < 1 || count > Mbarrier::kMostCount) {
-      report_misuse(x, warp, instruction, lane, "an mbarrier expects 1 to 2^20 - 1 arrivals");
+      report_misuse(by, "an mbarrier expects 1 to 2^20 - 1 arrivals");
       return;
     }
-    const Accessor who = x.accessor(warp, lane, instruction);
+    const Accessor who = by.accessor();
     if (x.setup.checks.race) {
-      if (const auto fault = place.block->shared.note_write(who, place.offset, Mbarrier::kBytes)) {
-        report_shared(x, warp, instruction, lane, *fault, kInitialisesShared);
-      }
+      report_shared(by, place.block->shared.note_write(who, place.offset, Mbarrier::kBytes),
+                    kInitialisesShared);
     }
     x.agents += place.block->mbarriers.init(place.offset, count, who.epoch(), x.agents) ? 1U : 0U;
   });
 }
 
 void invalidate(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  for_each_lane(mask, [&](int lane) {
-    if (const MbarrierPlace at = mbarrier_of(x, warp, instruction, lane, 0)) {
+  for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
+    if (const MbarrierPlace at = mbarrier_of(by, 0)) {
       at.place.block->mbarriers.invalidate(at.place.offset);
     }
   });
@@ -65,14 +63,14 @@ void invalidate(Execution& x, Warp& warp, const Instruction& instruction, Mask m
 
 /// Operands: state, address (2), and with `has_count` arrivals or bytes.
 void arrive(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  for_each_lane(mask, [&](int lane) {
-    const MbarrierPlace at = mbarrier_of(x, warp, instruction, lane, 1);
+  for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
+    const MbarrierPlace at = mbarrier_of(by, 1);
     if (!at) {
       return;
     }
     Mbarrier& mbarrier = *at.mbarrier;
-    x.lanes<std::uint64_t>(warp, instruction.operands[0])[lane] = mbarrier.state();
-    const std::uint32_t given = x.word(warp, instruction.operands[3], lane);
+    x.lanes<std::uint64_t>(warp, instruction.operands[0])[by.lane] = mbarrier.state();
+    const std::uint32_t given = by.word(3);
     MbarrierFault fault;
     if (is(instruction, kExpects)) {
       fault = mbarrier.expect(given);
@@ -83,58 +81,54 @@ void arrive(Execution& x, Warp& warp, const Instruction& instruction, Mask mask)
       fault = is(instruction, kDrops) ? mbarrier.arrive_drop(count, known)
                                       : mbarrier.arrive(count, known);
     }
-    report_misuse(x, warp, instruction, lane, fault);
+    report_misuse(by, fault);
   });
   x.note_progress();
   warp.advance();
 }
 
 void expect(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  for_each_lane(mask, [&](int lane) {
-    if (const MbarrierPlace at = mbarrier_of(x, warp, instruction, lane, 0)) {
-      report_misuse(x, warp, instruction, lane,
-                    at.mbarrier->expect(x.word(warp, instruction.operands[2], lane)));
+  for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
+    if (const MbarrierPlace at = mbarrier_of(by, 0)) {
+      report_misuse(by, at.mbarrier->expect(by.word(2)));
     }
   });
 }
 
 void complete(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  for_each_lane(mask, [&](int lane) {
-    if (const MbarrierPlace at = mbarrier_of(x, warp, instruction, lane, 0)) {
-      report_misuse(x, warp, instruction, lane,
-                    at.mbarrier->complete(x.word(warp, instruction.operands[2], lane)));
+  for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
+    if (const MbarrierPlace at = mbarrier_of(by, 0)) {
+      report_misuse(by, at.mbarrier->complete(by.word(2)));
     }
   });
   x.note_progress();
 }
 
 /// Operands of waits: predicate, address (2), state or parity.
-bool has_completed(const Execution& x, const Warp& warp, const Instruction& instruction, int lane,
-                   const Mbarrier& mbarrier) {
-  return is(instruction, kByParity)
-             ? mbarrier.has_completed_parity(x.word(warp, instruction.operands[3], lane))
-             : mbarrier.has_completed(
-                   Mbarrier::phase_of(x.lanes<std::uint64_t>(warp, instruction.operands[3])[lane]));
+bool has_completed(const Actor& by, const Mbarrier& mbarrier) {
+  return is(by.instruction, kByParity)
+             ? mbarrier.has_completed_parity(by.word(3))
+             : mbarrier.has_completed(Mbarrier::phase_of(by.wide_word(3)));
 }
 
 /// Whether all of these lanes' phases have completed: or something is wrong, as the handler says.
 bool all_complete(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   bool all = true;
-  for_each_lane(mask, [&](int lane) {
-    const MbarrierPlace at = mbarrier_of(x, warp, instruction, lane, 1);
-    all = all && (!at || has_completed(x, warp, instruction, lane, *at.mbarrier));
+  for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
+    const MbarrierPlace at = mbarrier_of(by, 1);
+    all = all && (!at || has_completed(by, *at.mbarrier));
   });
   return all;
 }
 
 void wait(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   Mask complete = 0;
-  for_each_lane(mask, [&](int lane) {
-    const MbarrierPlace at = mbarrier_of(x, warp, instruction, lane, 1);
-    if (!at || !has_completed(x, warp, instruction, lane, *at.mbarrier)) {
+  for_each_actor(x, warp, instruction, mask, [&](const Actor& by) {
+    const MbarrierPlace at = mbarrier_of(by, 1);
+    if (!at || !has_completed(by, *at.mbarrier)) {
       return;
     }
-    complete |= lane_bit(lane);
+    complete |= lane_bit(by.lane);
     if (!is(instruction, kRelaxedArrival)) {
       warp.clock.join(at.mbarrier->completed());
     }

@@ -112,7 +112,7 @@ void load(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   }
   std::array<std::uint8_t, kMostLaneBytes> bytes{};
   for_each_lane(mask, [&](int lane) {
-    read_memory(x, warp, instruction, lane,
+    read_memory({x, warp, instruction, lane},
                 access_of(shape, addresses[static_cast<std::size_t>(lane)]), bytes.data());
     take(lane, bytes.data());
   });
@@ -138,7 +138,7 @@ void store(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) 
   std::array<std::uint8_t, kMostLaneBytes> bytes{};
   for_each_lane(mask, [&](int lane) {
     put(lane, bytes.data());
-    write_memory(x, warp, instruction, lane,
+    write_memory({x, warp, instruction, lane},
                  access_of(shape, addresses[static_cast<std::size_t>(lane)]), bytes.data());
   });
 }
@@ -255,7 +255,7 @@ MatrixRows read_rows(Execution& x, Warp& warp, const Instruction& instruction,
     return rows;
   }
   for_each_lane(mask, [&](int lane) {
-    read_memory(x, warp, instruction, lane,
+    read_memory({x, warp, instruction, lane},
                 {Space::shared, addresses[static_cast<std::size_t>(lane)], kMatrixRowBytes,
                  kMatrixRowBytes},
                 row(lane));
@@ -272,7 +272,7 @@ void write_rows(Execution& x, Warp& warp, const Instruction& instruction,
         [&](int lane, std::uint8_t* bytes) { std::memcpy(bytes, row(lane), kMatrixRowBytes); });
   }
   for_each_lane(mask, [&](int lane) {
-    write_memory(x, warp, instruction, lane,
+    write_memory({x, warp, instruction, lane},
                  {Space::shared, addresses[static_cast<std::size_t>(lane)], kMatrixRowBytes,
                   kMatrixRowBytes},
                  row(lane));

@@ -399,7 +399,7 @@ void ClusterRunner::release(Block& block, std::uint32_t number) {
 }
 
 void ClusterRunner::collect_waiting(std::vector<WaitingGroup>& waiting) const {
-  for (const Warp& warp : x_.warps) {
+  for (Warp& warp : x_.warps) {
     for (const Group& group : warp.groups) {
       waiting.push_back({&x_, &warp, &group});
     }

@@ -23,6 +23,11 @@ const Instruction& instruction_of(const WaitingGroup& waiting) {
   return waiting.x->program.instructions[index_of(waiting)];
 }
 
+Actor actor_of(const WaitingGroup& waiting) {
+  return {*waiting.x, *waiting.warp, instruction_of(waiting),
+          std::countr_zero(waiting.group->mask)};
+}
+
 std::string lane_names(Mask mask) {
   return mask == kAllLanes ? "all lanes" : fmt::format("lanes {:#010x}", mask);
 }
@@ -45,9 +50,8 @@ std::string awaited(const WaitingGroup& waiting) {
                                  : fmt::format("at barrier {}, where {} of {} threads have arrived",
                                                group->barrier, barrier.arrived, barrier.expected);
   }
-  return group->state == Group::State::gathering
-             ? "for other lanes of the warp"
-             : describe_polling(*x, *warp, instruction_of(waiting), std::countr_zero(group->mask));
+  return group->state == Group::State::gathering ? "for other lanes of the warp"
+                                                 : describe_polling(actor_of(waiting));
 }
 
 /// `several`: whether clusters wait for each other.
@@ -87,10 +91,9 @@ std::string describe_all(const std::vector<WaitingGroup>& waiting) {
 /// Nobody can bring the bytes of a phase at which all have arrived: that wait is a cause, and
 /// others may follow from it.
 bool waits_for_bytes(const WaitingGroup& waiting) {
-  const auto& [x, warp, group] = waiting;
+  const Group* const group = waiting.group;
   return !group->spins && group->state != Group::State::at_barrier &&
-         group->state != Group::State::gathering &&
-         lacks_only_bytes(*x, *warp, instruction_of(waiting), std::countr_zero(group->mask));
+         group->state != Group::State::gathering && lacks_only_bytes(actor_of(waiting));
 }
 
 /// How likely it is that this wait is the cause, and that others follow from it: 0 is the
@@ -111,8 +114,7 @@ void report_deadlock(std::vector<WaitingGroup> waiting, std::string_view also) {
     return distance_from_cause(a) < distance_from_cause(b);
   });
   for (const WaitingGroup& one : waiting) {
-    one.x->report(kind, *one.warp, instruction_of(one), std::countr_zero(one.group->mask),
-                  [&] { return fmt::format("no warp can go on: {}{}", who, also); });
+    actor_of(one).report(kind, [&] { return fmt::format("no warp can go on: {}{}", who, also); });
   }
 }
 

@@ -10,7 +10,7 @@ namespace fatune::emulate {
 /// Lanes of a warp that wait, or poll in vain.
 struct WaitingGroup {
   Execution* x = nullptr;
-  const Warp* warp = nullptr;
+  Warp* warp = nullptr;
   const Group* group = nullptr;
 };
 
