@@ -134,6 +134,16 @@ Operand Decoder::predicate_named(std::string_view name) const {
   return found->operand;
 }
 
+Operand Decoder::predicate_or_nowhere(std::string_view name) const {
+  return name.empty() || name == "_" ? Operand{kNowhere, false} : predicate_named(name);
+}
+
+std::pair<std::string_view, std::string_view> Decoder::pair(std::size_t index) const {
+  std::string_view second = operand(index);
+  const std::string_view first = take_until(second, '|');
+  return {trim(first), trim(second)};
+}
+
 Operand Decoder::carry() const { return names_.carry(); }
 
 Operand Decoder::value_of(std::string_view text, ScalarType type) const {
@@ -197,6 +207,12 @@ std::int64_t Decoder::immediate(std::size_t index) const {
     malformed(fmt::format("'{}' is no constant", operand(index)));
   }
   return static_cast<std::int64_t>(*bits);
+}
+
+std::uint32_t Decoder::count(std::size_t index, std::int64_t most, std::string_view what) const {
+  const std::int64_t value = immediate(index);
+  malformed_if(value < 0 || value > most, what);
+  return static_cast<std::uint32_t>(value);
 }
 
 AddressOperand Decoder::address(std::size_t index) const {

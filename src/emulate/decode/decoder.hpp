@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "emulate/decode/scalar_type.hpp"
@@ -68,8 +69,15 @@ class Decoder {
   /// Whether the first register of an operand has 64 bits: loads and stores take wider ones.
   [[nodiscard]] bool is_wide(std::size_t index) const;
   [[nodiscard]] std::int64_t immediate(std::size_t index) const;
+  /// An immediate value from 0 to `most`; `what` it is.
+  [[nodiscard]] std::uint32_t count(std::size_t index, std::int64_t most,
+                                    std::string_view what) const;
   [[nodiscard]] Operand register_named(std::string_view name, ScalarType type) const;
   [[nodiscard]] Operand predicate_named(std::string_view name) const;
+  /// "_" or nothing is one that is never asked.
+  [[nodiscard]] Operand predicate_or_nowhere(std::string_view name) const;
+  /// "%r1" and "%p1" of "%r1|%p1"; the second may be missing, and is empty.
+  [[nodiscard]] std::pair<std::string_view, std::string_view> pair(std::size_t index) const;
   /// CC.CF: the carry that add.cc and its like leave to addc and its like.
   [[nodiscard]] Operand carry() const;
   /// The address of a call's parameter in local memory; nothing: the name is not a parameter.
@@ -82,6 +90,16 @@ class Decoder {
   /// Ends decoding: this opcode, or this use of it, is not covered.
   [[noreturn]] void unsupported(std::string_view what = "") const;
   [[noreturn]] void malformed(std::string_view what) const;
+  void unsupported_if(bool holds, std::string_view what = "") const {
+    if (holds) {
+      unsupported(what);
+    }
+  }
+  void malformed_if(bool holds, std::string_view what) const {
+    if (holds) {
+      malformed(what);
+    }
+  }
 
   Instruction result;
   std::vector<Operand> result_operands;
@@ -91,6 +109,21 @@ class Decoder {
   void add_address(const AddressOperand& address) {
     add(address.base);
     add(constant(static_cast<std::uint64_t>(address.offset), true));
+  }
+  /// The lanes that the operand at `members` names execute it together.
+  void gather(std::uint8_t members) {
+    result.flow = Flow::gather;
+    result.members = members;
+  }
+  void gather_all() {
+    result.flow = Flow::gather;
+    result.all_members = true;
+  }
+  /// Lanes wait until the condition holds.
+  void await(Condition until) {
+    result.condition = until;
+    result.flow = Flow::poll;
+    result.waits = true;
   }
   void add(const std::vector<Operand>& operands) {
     result_operands.insert(result_operands.end(), operands.begin(), operands.end());

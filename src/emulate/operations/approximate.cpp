@@ -28,9 +28,7 @@ float flushed(float a) {
 
 template <typename F>
 void use_single(Decoder& d) {
-  if (d.type() != f32) {
-    d.unsupported("this type");
-  }
+  d.unsupported_if(d.type() != f32, "this type");
   return d.has("ftz") ? use_function<&flushed<F>>(d) : use_function<&plain<F>>(d);
 }
 
@@ -101,9 +99,7 @@ void decode_approximation(Decoder& d) {
 }
 
 void decode_approximate_division(Decoder& d) {
-  if (d.type() != f32) {
-    d.unsupported("this type");
-  }
+  d.unsupported_if(d.type() != f32, "this type");
   if (d.has("full")) {
     return d.has("ftz") ? use_function<&divide_fully_flushed>(d) : use_function<&divide_fully>(d);
   }

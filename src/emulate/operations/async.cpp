@@ -106,18 +106,13 @@ void decode_arrival(Decoder& d) {
 }
 
 void decode_copy(Decoder& d) {
-  if (!d.has("shared") || !d.has("global") || d.operand_count() < 3) {
-    d.unsupported("this form");
-  }
+  d.unsupported_if(!d.has("shared") || !d.has("global") || d.operand_count() < 3, "this form");
   const AddressOperand to = d.address(0);
   const AddressOperand from = d.address(1);
-  if (!from.wide) {
-    d.malformed("the source's address");
-  }
+  d.malformed_if(!from.wide, "the source's address");
   const std::int64_t bytes = d.immediate(2);
-  if (bytes != 16 && (d.has("cg") || (bytes != 4 && bytes != 8))) {
-    d.malformed("a copy has 4, 8 or 16 bytes, with .cg 16");
-  }
+  d.malformed_if(bytes != 16 && (d.has("cg") || (bytes != 4 && bytes != 8)),
+                 "a copy has 4, 8 or 16 bytes, with .cg 16");
   d.result.handler = &copy_async;
   d.result.variant = static_cast<std::uint32_t>(bytes);
   d.result.wide_address = to.wide;
@@ -131,9 +126,7 @@ void decode_copy(Decoder& d) {
 }  // namespace
 
 void decode_cp(Decoder& d) {
-  if (d.part_count() < 2 || d.part(1) != "async" || d.has("reduce")) {
-    d.unsupported();
-  }
+  d.unsupported_if(d.part_count() < 2 || d.part(1) != "async" || d.has("reduce"));
   if (d.has("bulk")) {
     decode_bulk(d);
   } else if (d.has("mbarrier")) {
@@ -143,12 +136,8 @@ void decode_cp(Decoder& d) {
   } else if (d.has("wait_all")) {
     d.result.handler = &wait_all;
   } else if (d.has("wait_group")) {
-    const std::int64_t pending = d.immediate(0);
-    if (pending < 0 || pending > kMostPending) {
-      d.malformed("the number of groups");
-    }
     d.result.handler = &wait_group;
-    d.result.variant = static_cast<std::uint32_t>(pending);
+    d.result.variant = d.count(0, kMostPending, "the number of groups");
   } else {
     decode_copy(d);
   }

@@ -205,10 +205,9 @@ AtomicShape atomic_shape_of(const Decoder& d) {
   const auto update =
       d.one_of({"add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec"});
   const ScalarType type = d.type();
-  if (!update || size_of(type) < 2 || size_of(type) > 8 || d.has("async") || type == tf32 ||
-      !is_allowed(static_cast<Update>(*update), type)) {
-    d.unsupported("this form");
-  }
+  d.unsupported_if(!update || size_of(type) < 2 || size_of(type) > 8 || d.has("async") ||
+                       type == tf32 || !is_allowed(static_cast<Update>(*update), type),
+                   "this form");
   AtomicShape shape;
   shape.update = static_cast<Update>(*update);
   shape.type = type;
@@ -217,10 +216,9 @@ AtomicShape atomic_shape_of(const Decoder& d) {
   shape.order = order_of(d);
   shape.returns = d.name() == "atom";
   const bool vector = shape.count > 1;
-  if (d.has("shared::cluster") || (vector && (!is_float(type) || type == f64)) ||
-      shape.element_bytes() * shape.count > kMostVectorBytes) {
-    d.unsupported("this form");
-  }
+  d.unsupported_if(d.has("shared::cluster") || (vector && (!is_float(type) || type == f64)) ||
+                       shape.element_bytes() * shape.count > kMostVectorBytes,
+                   "this form");
   return shape;
 }
 

@@ -176,9 +176,7 @@ void decode_bmsk(Decoder& d) {
 }
 
 void decode_szext(Decoder& d) {
-  if (d.type() != u32 && d.type() != s32) {
-    d.unsupported("this type");
-  }
+  d.unsupported_if(d.type() != u32 && d.type() != s32, "this type");
   return d.type() == u32 ? use_extend<std::uint32_t>(d) : use_extend<std::int32_t>(d);
 }
 

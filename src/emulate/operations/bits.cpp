@@ -229,12 +229,9 @@ void decode_prmt(Decoder& d) {
 
 void decode_lop3(Decoder& d) {
   const auto logic = d.one_of({"or", "and"});
-  if (d.operand_count() != (logic ? 6U : 5U)) {
-    d.unsupported("this form");
-  }
-  const std::string_view to = d.operand(0);
-  const std::size_t bar = to.find('|');
-  d.add(d.destination_named(trim(to.substr(0, bar)), b32));
+  d.unsupported_if(d.operand_count() != (logic ? 6U : 5U), "this form");
+  const auto [to, test] = d.pair(0);
+  d.add(d.destination_named(to, b32));
   for (std::size_t i = 1; i < 4; ++i) {
     d.add(d.value(i, b32));
   }
@@ -242,7 +239,7 @@ void decode_lop3(Decoder& d) {
   d.result.variant = static_cast<std::uint32_t>(d.immediate(4)) & 0xffU;
   if (logic) {
     d.result.handler = *logic == 1 ? &truth_table_and_test<true> : &truth_table_and_test<false>;
-    d.add(d.predicate_named(bar == std::string_view::npos ? to : trim(to.substr(bar + 1))));
+    d.add(d.predicate_named(test.empty() ? to : test));
     d.add(d.condition(5));
   }
 }

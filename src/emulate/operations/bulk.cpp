@@ -250,10 +250,9 @@ void wait_bulk_group(Execution& x, Warp& warp, const Instruction& instruction, M
 
 std::uint32_t box_rank(const Decoder& d) {
   const auto rank = d.one_of({"1d", "2d", "3d", "4d", "5d"});
-  if (!rank || d.one_of({"im2col", "im2col_no_offs", "im2col::w", "im2col::w::128", "im2col_at",
-                         "tile::gather4", "tile::scatter4"})) {
-    d.unsupported("only tiles");
-  }
+  d.unsupported_if(!rank || d.one_of({"im2col", "im2col_no_offs", "im2col::w", "im2col::w::128",
+                                      "im2col_at", "tile::gather4", "tile::scatter4"}),
+                   "only tiles");
   return static_cast<std::uint32_t>(*rank) + 1;
 }
 
@@ -261,13 +260,9 @@ std::uint32_t box_rank(const Decoder& d) {
 void add_box(Decoder& d, std::size_t index) {
   const std::uint32_t rank = box_rank(d);
   const std::vector<std::string> parts = d.bracketed(index);
-  if (parts.size() != 2) {
-    d.malformed("expected is a tensor map with coordinates");
-  }
+  d.malformed_if(parts.size() != 2, "expected is a tensor map with coordinates");
   const std::vector<Operand> coordinates = d.values_named(parts[1], s32);
-  if (coordinates.size() != rank) {
-    d.malformed("the number of coordinates");
-  }
+  d.malformed_if(coordinates.size() != rank, "the number of coordinates");
   d.add_address(d.address_named(parts[0]));
   d.add(coordinates);
   d.result.variant |= rank;
@@ -310,20 +305,14 @@ void decode_byte_copy(Decoder& d) {
 }  // namespace
 
 void decode_bulk(Decoder& d) {
-  if (d.name() != "cp" || d.has("cp_mask") || d.has("ignore_oob")) {
-    d.unsupported();
-  }
+  d.unsupported_if(d.name() != "cp" || d.has("cp_mask") || d.has("ignore_oob"));
   if (d.has("prefetch")) {
     d.result.handler = &do_nothing;
   } else if (d.has("commit_group")) {
     d.result.handler = &commit_bulk_group;
   } else if (d.has("wait_group")) {
-    const std::int64_t pending = d.immediate(0);
-    if (pending < 0 || pending > kMostPendingBulk) {
-      d.malformed("the number of groups");
-    }
     d.result.handler = &wait_bulk_group;
-    d.result.variant = static_cast<std::uint32_t>(pending);
+    d.result.variant = d.count(0, kMostPendingBulk, "the number of groups");
   } else if (!d.has("bulk_group") && !d.has("mbarrier::complete_tx::bytes")) {
     d.unsupported("how it completes");
   } else if (d.has("tensor")) {

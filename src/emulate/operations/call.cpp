@@ -95,9 +95,7 @@ void fail_assertion(Execution& x, Warp& warp, const Instruction& instruction, Ma
 /// "(param0, param1)", as places.
 std::vector<Operand> places_of(const Decoder& d, std::string_view list) {
   std::vector<Operand> places;
-  if (list.size() < 2 || list.front() != '(' || list.back() != ')') {
-    d.unsupported("this form");
-  }
+  d.unsupported_if(list.size() < 2 || list.front() != '(' || list.back() != ')', "this form");
   for (const std::string& name : split_operands(list.substr(1, list.size() - 2))) {
     const auto parameter = d.call_parameter(name);
     if (!parameter) {
@@ -109,15 +107,11 @@ std::vector<Operand> places_of(const Decoder& d, std::string_view list) {
 }
 
 void require_count(const Decoder& d, const std::vector<Operand>& places, std::size_t least) {
-  if (places.size() < least) {
-    d.malformed("the number of parameters");
-  }
+  d.malformed_if(places.size() < least, "the number of parameters");
 }
 
 void decode_brx(Decoder& d) {
-  if (!d.has("idx")) {
-    d.unsupported("this form");
-  }
+  d.unsupported_if(!d.has("idx"), "this form");
   d.add(d.value(0, u32));
   const std::vector<std::int32_t> targets = d.branch_targets(1);
   for (const std::int32_t target : targets) {

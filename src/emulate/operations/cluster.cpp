@@ -113,17 +113,13 @@ void decode_getctarank(Decoder& d) {
 }
 
 void decode_elect(Decoder& d) {
-  const std::string& to = d.operand(0);
-  const std::size_t bar = to.find('|');
-  if (!d.has("sync") || bar == std::string::npos) {
-    d.malformed("elect.sync has a lane and a predicate");
-  }
-  d.add(d.destination_named(trim(std::string_view(to).substr(0, bar)), b32));
-  d.add(d.predicate_named(trim(std::string_view(to).substr(bar + 1))));
+  const auto [leader, elected] = d.pair(0);
+  d.malformed_if(!d.has("sync") || elected.empty(), "elect.sync has a lane and a predicate");
+  d.add(d.destination_named(leader, b32));
+  d.add(d.predicate_named(elected));
   d.add(d.value(1, b32));
   d.result.handler = &elect;
-  d.result.flow = Flow::gather;
-  d.result.members = 2;
+  d.gather(2);
 }
 
 void decode_setmaxnreg(Decoder& d) {
@@ -131,9 +127,8 @@ void decode_setmaxnreg(Decoder& d) {
   constexpr std::int64_t kMost = 256;
   constexpr std::int64_t kUnit = 8;
   const std::int64_t registers = d.immediate(0);
-  if (registers < kLeast || registers > kMost || registers % kUnit != 0) {
-    d.malformed("a multiple of 8 registers from 24 to 256");
-  }
+  d.malformed_if(registers < kLeast || registers > kMost || registers % kUnit != 0,
+                 "a multiple of 8 registers from 24 to 256");
   d.result.handler = &set_registers;
   d.result.condition = &registers_are_there;
   d.result.offset = registers;
@@ -151,9 +146,7 @@ void decode_cluster_barrier(Decoder& d) {
     d.result.variant = d.has("relaxed") ? kRelaxed : 0;
   } else if (d.has("wait")) {
     d.result.handler = &wait_for_cluster;
-    d.result.condition = &cluster_has_arrived;
-    d.result.flow = Flow::poll;
-    d.result.waits = true;
+    d.await(&cluster_has_arrived);
   } else {
     d.unsupported();
   }

@@ -115,24 +115,17 @@ void transpose_matrix(Execution& x, Warp& warp, const Instruction& instruction, 
 }
 
 /// Waits for the lanes of operand 2.
-void gather_members(Decoder& d) {
-  d.result.flow = Flow::gather;
-  d.result.members = 2;
-}
+void gather_members(Decoder& d) { d.gather(2); }
 
 void decode_match(Decoder& d) {
   const auto kind = d.one_of({"any", "all"});
-  if (!d.has("sync") || !kind || (d.type() != b32 && d.type() != b64)) {
-    d.unsupported("this form");
-  }
-  const std::string_view to = d.operand(0);
-  const std::size_t bar = to.find('|');
+  d.unsupported_if(!d.has("sync") || !kind || (d.type() != b32 && d.type() != b64), "this form");
+  const auto [to, all] = d.pair(0);
   const bool wide = d.type() == b64;
-  d.add(d.destination_named(trim(to.substr(0, bar)), b32));
+  d.add(d.destination_named(to, b32));
   d.add(d.value(1, d.type()));
   d.add(d.value(2, b32));
-  d.add(bar == std::string_view::npos ? Operand{kNowhere, false}
-                                      : d.predicate_named(trim(to.substr(bar + 1))));
+  d.add(d.predicate_or_nowhere(all));
   d.result.handler = *kind == 0 ? (wide ? &match_any<std::uint64_t> : &match_any<std::uint32_t>)
                                 : (wide ? &match_all<std::uint64_t> : &match_all<std::uint32_t>);
   gather_members(d);
@@ -140,21 +133,17 @@ void decode_match(Decoder& d) {
 
 void decode_redux(Decoder& d) {
   const auto operation = d.one_of({"add", "min", "max", "and", "or", "xor"});
-  if (!d.has("sync") || !operation || size_of(d.type()) != 4 || is_float(d.type())) {
-    d.unsupported("this form");
-  }
+  d.unsupported_if(!d.has("sync") || !operation || size_of(d.type()) != 4 || is_float(d.type()),
+                   "this form");
   use(d, d.type() == s32 ? &reduce<std::int32_t> : &reduce<std::uint32_t>, b32, {b32, b32});
   d.result.variant = static_cast<std::uint32_t>(*operation);
   gather_members(d);
 }
 
 void decode_movmatrix(Decoder& d) {
-  if (!d.has("m8n8") || !d.has("trans") || d.type() != b16) {
-    d.unsupported("this form");
-  }
+  d.unsupported_if(!d.has("m8n8") || !d.has("trans") || d.type() != b16, "this form");
   use(d, &transpose_matrix, b32, {b32});
-  d.result.flow = Flow::gather;
-  d.result.all_members = true;
+  d.gather_all();
 }
 
 }  // namespace

@@ -227,17 +227,13 @@ void set_value(Execution& x, Warp& warp, const Instruction& instruction, Mask ma
 Comparison comparison_of(const Decoder& d) {
   const auto comparison = d.one_of({"eq", "ne", "lt", "le", "gt", "ge", "equ", "neu", "ltu", "leu",
                                     "gtu", "geu", "num", "nan", "lo", "ls", "hi", "hs"});
-  if (!comparison) {
-    d.unsupported("this comparison");
-  }
+  d.unsupported_if(!comparison, "this comparison");
   return static_cast<Comparison>(*comparison);
 }
 
 CompareShape shape_of(const Decoder& d, ScalarType to) {
   const ScalarType t = d.type();
-  if (size_of(t) < 2 || t == b128 || t == tf32 || t > f64) {
-    d.unsupported("this type");
-  }
+  d.unsupported_if(size_of(t) < 2 || t == b128 || t == tf32 || t > f64, "this type");
   CompareShape shape;
   shape.comparison = comparison_of(d);
   shape.type = t;
@@ -258,38 +254,28 @@ void add_compared(Decoder& d, const CompareShape& shape) {
   }
 }
 
-Operand predicate_or_nowhere(const Decoder& d, std::string_view name) {
-  return name.empty() || name == "_" ? Operand{kNowhere, false} : d.predicate_named(name);
-}
-
 void decode_setp(Decoder& d) {
-  const std::string_view to = d.operand(0);
-  const std::size_t bar = to.find('|');
+  const auto [p, q] = d.pair(0);
   const CompareShape shape = shape_of(d, pred);
-  d.add(predicate_or_nowhere(d, trim(to.substr(0, bar))));
-  if (to != "_" && bar == std::string_view::npos && shape.combines == 0 &&
-      size_of(shape.type) > 2 && !is_pair(shape.type)) {
+  d.add(d.predicate_or_nowhere(p));
+  if (p != "_" && q.empty() && shape.combines == 0 && size_of(shape.type) > 2 &&
+      !is_pair(shape.type)) {
     d.result.handler = comparison_handler(d);
     d.result.set_details(shape.comparison);
     add_compared(d, shape);
     return;
   }
-  d.add(predicate_or_nowhere(
-      d, bar == std::string_view::npos ? std::string_view() : trim(to.substr(bar + 1))));
+  d.add(d.predicate_or_nowhere(q));
   d.result.handler = &set_predicates;
   add_compared(d, shape);
   d.result.set_details(shape);
 }
 
 void decode_set(Decoder& d) {
-  if (d.types().size() != 2 || size_of(d.types()[0]) > 4) {
-    d.unsupported("this form");
-  }
+  d.unsupported_if(d.types().size() != 2 || size_of(d.types()[0]) > 4, "this form");
   const ScalarType to = d.types()[0];
   const CompareShape shape = shape_of(d, to);
-  if (is_pair(to) && !is_pair(shape.type)) {
-    d.unsupported("this form");
-  }
+  d.unsupported_if(is_pair(to) && !is_pair(shape.type), "this form");
   d.add(d.destination(0, size_of(to) == 2 ? b16 : b32));
   d.result.handler = &set_value;
   add_compared(d, shape);

@@ -293,10 +293,9 @@ void use_conversion(Decoder& d) {
   const auto known = [](ScalarType type) {
     return is_integer(type) || type == f16 || type == bf16 || type == f32 || type == f64;
   };
-  if (!known(c.from) || !(known(c.to) || c.to == tf32) || d.has("satfinite") ||
-      (c.to == tf32 && c.from != f32)) {
-    d.unsupported("this form");
-  }
+  d.unsupported_if(!known(c.from) || !(known(c.to) || c.to == tf32) || d.has("satfinite") ||
+                       (c.to == tf32 && c.from != f32),
+                   "this form");
   const bool wide_to = size_of(c.to) == 8;
   const bool wide_from = size_of(c.from) == 8;
   using Narrow = std::uint32_t;
@@ -311,9 +310,8 @@ void use_conversion(Decoder& d) {
 void use_pair_conversion(Decoder& d) {
   const Conversion c = conversion_of(d);
   const bool to_fp8 = c.to == e4m3x2 || c.to == e5m2x2;
-  if (to_fp8 != d.has("satfinite") || c.saturates || d.has("rm") || d.has("rp")) {
-    d.unsupported("this form");
-  }
+  d.unsupported_if(to_fp8 != d.has("satfinite") || c.saturates || d.has("rm") || d.has("rp"),
+                   "this form");
   if (c.from == f32) {
     use(d, &convert_two, b32, {f32, f32});
   } else {
@@ -323,9 +321,7 @@ void use_pair_conversion(Decoder& d) {
 }
 
 void use_packing_conversion(Decoder& d) {
-  if (!d.has("sat") || d.types().size() < 2 || d.types()[1] != s32) {
-    d.unsupported("this form");
-  }
+  d.unsupported_if(!d.has("sat") || d.types().size() < 2 || d.types()[1] != s32, "this form");
   switch (d.types()[0]) {
     case u16:
       return use_function<&pack_words<std::uint16_t>>(d);

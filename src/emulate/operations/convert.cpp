@@ -114,9 +114,7 @@ bool is_from_low_part(const Decoder& d, ScalarType from) {
 }
 
 void use_low_part(Decoder& d, ScalarType to, ScalarType from) {
-  if (!is_integer(to) || size_of(to) < 4) {
-    d.unsupported("from a register of another width");
-  }
+  d.unsupported_if(!is_integer(to) || size_of(to) < 4, "from a register of another width");
   use(d,
       size_of(to) == 8 ? from_low_part<std::int64_t>(d, from)
                        : from_low_part<std::int32_t>(d, from),
@@ -154,13 +152,11 @@ Handler common_handler(const Decoder& d, ScalarType to, ScalarType from) {
 void require_rounding(const Decoder& d, ScalarType to, ScalarType from) {
   const bool narrower = size_of(to) < size_of(from) || to == tf32;
   const bool other_half = (to == f16 && from == bf16) || (to == bf16 && from == f16);
-  if (is_float(to) && (is_integer(from) || narrower || other_half) &&
-      !d.one_of({"rn", "rz", "rm", "rp", "rna"})) {
-    d.unsupported("without a rounding");
-  }
-  if (is_float(from) && is_integer(to) && !d.one_of({"rni", "rzi", "rmi", "rpi"})) {
-    d.unsupported("without a rounding");
-  }
+  d.unsupported_if(is_float(to) && (is_integer(from) || narrower || other_half) &&
+                       !d.one_of({"rn", "rz", "rm", "rp", "rna"}),
+                   "without a rounding");
+  d.unsupported_if(is_float(from) && is_integer(to) && !d.one_of({"rni", "rzi", "rmi", "rpi"}),
+                   "without a rounding");
 }
 
 /// "f16x2" and the like: two sources, the first one to the upper half.
@@ -187,9 +183,7 @@ void decode_cvt(Decoder& d) {
   if (d.has("pack")) {
     return use_packing_conversion(d);
   }
-  if (d.types().size() != 2) {
-    d.unsupported("this form");
-  }
+  d.unsupported_if(d.types().size() != 2, "this form");
   const ScalarType to = d.types()[0];
   const ScalarType from = d.types()[1];
   if (decode_pair(d, to, from)) {

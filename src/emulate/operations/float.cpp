@@ -114,9 +114,9 @@ void use_rounded(Decoder& d, Handler plain, FloatOperation operation, std::size_
 template <typename F>
 void use_float_extremum(Decoder& d) {
   const ScalarType t = d.type();
-  if (d.one_of({"relu"}) || (t == f64 && d.one_of({"NaN", "xorsign"})) || d.operand_count() != 3) {
-    d.unsupported("this form");
-  }
+  d.unsupported_if(
+      d.one_of({"relu"}) || (t == f64 && d.one_of({"NaN", "xorsign"})) || d.operand_count() != 3,
+      "this form");
   const Handler handler =
       d.has("xorsign") ? (d.has("NaN") ? binary<XorSign<NanFirst<F>>>(d) : binary<XorSign<F>>(d))
       : d.has("NaN")   ? binary<NanFirst<F>>(d)
@@ -190,9 +190,7 @@ void decode_copysign(Decoder& d) {
 
 void decode_testp(Decoder& d) {
   const auto kind = d.one_of({"finite", "infinite", "number", "notanumber", "normal", "subnormal"});
-  if (!kind) {
-    d.unsupported("this form");
-  }
+  d.unsupported_if(!kind, "this form");
   d.result.handler = d.type() == f64 ? &test_class<double> : &test_class<float>;
   d.result.variant = static_cast<std::uint32_t>(*kind);
   d.add(d.predicate(0));

@@ -61,9 +61,7 @@ void use_integer_extremum(Decoder& d) {
   if (d.type() == s16x2) {
     return use_function<&in_halves<Rectified<F>, std::int16_t>>(d);
   }
-  if (d.type() != s32) {
-    d.unsupported("this type");
-  }
+  d.unsupported_if(d.type() != s32, "this type");
   use(d, &lane_wise<Rectified<F>, std::int32_t, std::int32_t, std::int32_t>, s32, {s32, s32});
 }
 
@@ -79,9 +77,7 @@ std::int32_t multiply_add_saturated(std::int32_t a, std::int32_t b, std::int32_t
 
 template <auto kFunction>
 void use_saturated(Decoder& d) {
-  if (d.type() != s32) {
-    d.unsupported("this type");
-  }
+  d.unsupported_if(d.type() != s32, "this type");
   use_function<kFunction>(d);
 }
 
@@ -168,9 +164,7 @@ std::uint32_t dot_product(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
 
 template <typename Unsigned, typename Signed, std::uint32_t kCount, std::uint32_t kFirst>
 void use_dot_product(Decoder& d) {
-  if (d.types().size() != 2) {
-    d.unsupported("this form");
-  }
+  d.unsupported_if(d.types().size() != 2, "this form");
   using UnsignedByte = std::uint8_t;
   using SignedByte = std::int8_t;
   if (d.types()[0] == u32) {

@@ -265,9 +265,7 @@ void add_operands(Decoder& d, MatrixShape shape) {
                                           shape.registers_b(), shape.registers_c()};
   for (std::size_t i = 0; i < counts.size(); ++i) {
     const std::vector<Operand> registers = i == 0 ? d.destinations(0, b32) : d.values(i, b32);
-    if (registers.size() != counts[i]) {
-      d.malformed("the number of registers");
-    }
+    d.malformed_if(registers.size() != counts[i], "the number of registers");
     d.add(registers);
   }
 }
@@ -276,8 +274,7 @@ void add_product(Decoder& d, Handler handler, MatrixShape shape) {
   add_operands(d, shape);
   d.result.handler = handler;
   d.result.set_details(shape);
-  d.result.flow = Flow::gather;
-  d.result.all_members = true;
+  d.gather_all();
 }
 
 }  // namespace
@@ -291,9 +288,8 @@ void decode_mma(Decoder& d) {
   const auto* const form = std::find_if(kForms.begin(), kForms.end(), [&](const Form& one) {
     return opcode.starts_with(kPrefix) && opcode.substr(kPrefix.size()) == one.name;
   });
-  if (form == kForms.end()) {
-    d.unsupported("only products of .m16n8 of 16-bit types, .tf32 and 8-bit integers");
-  }
+  d.unsupported_if(form == kForms.end(),
+                   "only products of .m16n8 of 16-bit types, .tf32 and 8-bit integers");
   add_product(d, &multiply, form->shape);
 }
 

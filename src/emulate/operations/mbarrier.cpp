@@ -153,12 +153,9 @@ bool may_be_remote(std::string_view verb) {
 
 /// Decodes the space of the address: shared::cta, shared::cluster, or generic.
 void decode_space(Decoder& d) {
-  if (d.type() != b64) {
-    d.unsupported("only .b64");
-  }
-  if (d.has("shared::cluster") && !may_be_remote(d.part(1))) {
-    d.malformed("only of the block's own mbarriers");
-  }
+  d.unsupported_if(d.type() != b64, "only .b64");
+  d.malformed_if(d.has("shared::cluster") && !may_be_remote(d.part(1)),
+                 "only of the block's own mbarriers");
   add_flag(d, may_be_remote(d.part(1)) && (d.has("shared::cluster") || !d.has("shared")), kCluster);
   add_flag(d, d.has("relaxed"), kRelaxedArrival);
 }
@@ -201,9 +198,7 @@ void decode_count(Decoder& d, Handler handler) {
 }  // namespace
 
 void decode_mbarrier(Decoder& d) {
-  if (d.part_count() < 2) {
-    d.unsupported();
-  }
+  d.unsupported_if(d.part_count() < 2);
   const std::string_view verb = d.part(1);
   if (verb == "pending_count") {
     d.add(d.destination(0, b32));

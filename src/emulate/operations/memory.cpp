@@ -199,14 +199,10 @@ Space parameter_space(const Decoder& d, std::size_t address) {
 }
 
 Shape shape_of(const Decoder& d, std::size_t registers, std::size_t address) {
-  if (d.has("v8")) {
-    d.unsupported("this form");
-  }
+  d.unsupported_if(d.has("v8"), "this form");
   Shape shape;
   shape.element_bytes = static_cast<std::uint8_t>(size_of(d.type()));
-  if (shape.element_bytes == 0 || shape.element_bytes > 8) {
-    d.unsupported("this type");
-  }
+  d.unsupported_if(shape.element_bytes == 0 || shape.element_bytes > 8, "this type");
   shape.space = d.has("param") ? parameter_space(d, address) : space_of(d);
   shape.count = d.has("v4") ? 4 : d.has("v2") ? 2 : 1;
   shape.sign_extends = is_signed(d.type());
@@ -315,10 +311,9 @@ Matrices matrices_of(const Decoder& d) {
   const bool transposed = d.has("trans");
   const bool generic = !d.has("shared");
   const std::size_t parts = 6U + (transposed ? 1 : 0) + (generic ? 0 : 1);
-  if (!number || !d.has("sync") || !d.has("aligned") || !d.has("m8n8") || !d.has("b16") ||
-      d.part_count() != parts) {
-    d.unsupported("only .m8n8 of .b16");
-  }
+  d.unsupported_if(!number || !d.has("sync") || !d.has("aligned") || !d.has("m8n8") ||
+                       !d.has("b16") || d.part_count() != parts,
+                   "only .m8n8 of .b16");
   return {1U << *number, transposed, generic};
 }
 
@@ -326,9 +321,7 @@ template <bool kLoads>
 void decode_matrices(Decoder& d) {
   const Matrices matrices = matrices_of(d);
   const std::vector<Operand> registers = kLoads ? d.destinations(0, b32) : d.values(1, b32);
-  if (registers.size() != matrices.count) {
-    d.malformed("the number of registers");
-  }
+  d.malformed_if(registers.size() != matrices.count, "the number of registers");
   if (kLoads) {
     d.add(registers);
     add_address(d, 1);
@@ -338,16 +331,13 @@ void decode_matrices(Decoder& d) {
   }
   d.result.handler = kLoads ? &load_matrices : &store_matrices;
   d.result.set_details(matrices);
-  d.result.flow = Flow::gather;
-  d.result.all_members = true;
+  d.gather_all();
 }
 
 void decode_ld(Decoder& d) {
   const Shape shape = shape_of(d, 0, 1);
   const std::vector<Operand> registers = d.destinations(0, shape.wide ? b64 : d.type());
-  if (registers.size() != shape.count) {
-    d.malformed("the number of registers");
-  }
+  d.malformed_if(registers.size() != shape.count, "the number of registers");
   d.result.handler = is_strong(d) ? &strong<&load, true> : &load;
   d.result.set_details(shape);
   d.add(registers);
@@ -357,9 +347,7 @@ void decode_ld(Decoder& d) {
 void decode_st(Decoder& d) {
   const Shape shape = shape_of(d, 1, 0);
   const std::vector<Operand> registers = d.values(1, shape.wide ? b64 : d.type());
-  if (registers.size() != shape.count) {
-    d.malformed("the number of registers");
-  }
+  d.malformed_if(registers.size() != shape.count, "the number of registers");
   d.result.handler = is_strong(d) ? &strong<&store, false> : &store;
   d.result.set_details(shape);
   add_address(d, 0);

@@ -59,9 +59,8 @@ void decode_mov_vector(Decoder& d, bool packs) {
   const std::size_t count = 1 + static_cast<std::size_t>(std::count(d.operand(vector).begin(),
                                                                     d.operand(vector).end(), ','));
   const ScalarType part = bytes / static_cast<int>(count) == 4 ? b32 : b16;
-  if ((bytes != 4 && bytes != 8) || static_cast<int>(count) * size_of(part) != bytes) {
-    d.unsupported("this vector");
-  }
+  d.unsupported_if((bytes != 4 && bytes != 8) || static_cast<int>(count) * size_of(part) != bytes,
+                   "this vector");
   if (packs) {
     d.add(d.destination(0, d.type()));
     d.add(d.values(1, part));
@@ -69,9 +68,7 @@ void decode_mov_vector(Decoder& d, bool packs) {
     d.add(d.destinations(0, part));
     d.add(d.value(1, d.type()));
   }
-  if (d.result_operands.size() != count + 1) {
-    d.malformed("the number of registers");
-  }
+  d.malformed_if(d.result_operands.size() != count + 1, "the number of registers");
   d.result.handler = packs ? &pack : &unpack;
   d.result.variant =
       static_cast<std::uint32_t>(count) << 8U | static_cast<std::uint32_t>(8 * size_of(part));
@@ -129,17 +126,13 @@ void decode_cvta(Decoder& d) {
                                : d.has("local") ? kLocalWindow
                                : d.has("param") ? kParameterWindow
                                                 : 0;
-  if (d.type() != u64) {
-    d.unsupported("only .u64");
-  }
+  d.unsupported_if(d.type() != u64, "only .u64");
   use(d, &add_offset, u64, {u64});
   d.result.offset = static_cast<std::int64_t>(to_space ? 0 - window : window);
 }
 
 void decode_isspacep(Decoder& d) {
-  if (d.one_of({"const", "shared::cluster"})) {
-    d.unsupported("this space");
-  }
+  d.unsupported_if(d.one_of({"const", "shared::cluster"}).has_value(), "this space");
   d.result.handler = &test_space;
   d.result.variant = static_cast<std::uint32_t>(d.has("shared")  ? Space::shared
                                                 : d.has("local") ? Space::local

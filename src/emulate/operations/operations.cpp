@@ -19,9 +19,7 @@ void decode_by_type(Decoder& d) {
   const auto operations = operations_on(d.type());
   const auto found = std::find_if(operations.begin(), operations.end(),
                                   [&](const NamedOperation& one) { return one.name == d.name(); });
-  if (found == operations.end() || d.type() == ScalarType::tf32) {
-    d.unsupported("this type");
-  }
+  d.unsupported_if(found == operations.end() || d.type() == ScalarType::tf32, "this type");
   found->decode(d);
 }
 

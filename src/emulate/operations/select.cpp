@@ -49,9 +49,7 @@ void decode_selp(Decoder& d) {
 }
 
 void decode_slct(Decoder& d) {
-  if (d.types().size() != 2 || (d.type() != s32 && d.type() != f32)) {
-    d.unsupported("this form");
-  }
+  d.unsupported_if(d.types().size() != 2 || (d.type() != s32 && d.type() != f32), "this form");
   const ScalarType t = d.types()[0];
   use(d, size_of(t) == 8 ? sign_selection<std::uint64_t>(d) : sign_selection<std::uint32_t>(d), t,
       {t, t});

@@ -144,9 +144,7 @@ BarrierShape vote_of(const Decoder& d, std::size_t verb, std::size_t& first) {
   BarrierShape shape;
   if (d.part(verb) == "red") {
     const auto vote = d.one_of({"popc", "and", "or"});
-    if (!vote) {
-      d.unsupported("this form");
-    }
+    d.unsupported_if(!vote, "this form");
     shape.vote = static_cast<BarrierVote>(*vote + 1);
     first = 1;
   }
@@ -161,9 +159,8 @@ void add_vote(Decoder& d, const BarrierShape& shape) {
 
 void decode_cta_barrier(Decoder& d, std::size_t verb) {
   const std::string_view action = verb < d.part_count() ? d.part(verb) : std::string_view();
-  if (action != "sync" && action != "arrive" && action != "red") {
-    d.unsupported("only sync, arrive and red");
-  }
+  d.unsupported_if(action != "sync" && action != "arrive" && action != "red",
+                   "only sync, arrive and red");
   std::size_t first = 0;
   const BarrierShape shape = vote_of(d, verb, first);
   d.result.handler = &do_nothing;
@@ -182,36 +179,28 @@ void decode_cta_barrier(Decoder& d, std::size_t verb) {
 
 void decode_shfl(Decoder& d) {
   const auto mode = d.one_of({"up", "down", "bfly", "idx"});
-  if (!d.has("sync") || !mode || d.operand_count() != 5) {
-    d.unsupported("only shfl.sync");
-  }
-  const std::string& to = d.operand(0);
-  const std::size_t bar = to.find('|');
-  d.add(d.destination_named(trim(std::string_view(to).substr(0, bar)), b32));
-  d.add(bar == std::string::npos ? Operand{kNowhere, false}
-                                 : d.predicate_named(trim(std::string_view(to).substr(bar + 1))));
+  d.unsupported_if(!d.has("sync") || !mode || d.operand_count() != 5, "only shfl.sync");
+  const auto [to, in_range] = d.pair(0);
+  d.add(d.destination_named(to, b32));
+  d.add(d.predicate_or_nowhere(in_range));
   for (std::size_t i = 1; i < 5; ++i) {
     d.add(d.value(i, b32));
   }
   d.result.handler = &shuffle;
   d.result.variant = static_cast<std::uint32_t>(*mode);
-  d.result.flow = Flow::gather;
-  d.result.members = 5;
+  d.gather(5);
 }
 
 void decode_vote(Decoder& d) {
   const auto mode = d.one_of({"any", "all", "uni", "ballot"});
-  if (!d.has("sync") || !mode) {
-    d.unsupported("only vote.sync");
-  }
+  d.unsupported_if(!d.has("sync") || !mode, "only vote.sync");
   const bool ballot = static_cast<Vote>(*mode) == Vote::ballot;
   d.add(ballot ? d.destination(0, b32) : d.predicate(0));
   d.add(d.condition(1));
   d.add(d.value(2, b32));
   d.result.handler = &vote;
   d.result.variant = static_cast<std::uint32_t>(*mode);
-  d.result.flow = Flow::gather;
-  d.result.members = 2;
+  d.gather(2);
 }
 
 void decode_activemask(Decoder& d) {
@@ -227,8 +216,7 @@ void decode_bar(Decoder& d) {
   if (d.part_count() > 1 && d.part(1) == "warp") {
     d.add(d.value(0, b32));
     d.result.handler = &warp_sync;
-    d.result.flow = Flow::gather;
-    d.result.members = 0;
+    d.gather(0);
     return;
   }
   decode_cta_barrier(d, d.has("cta") ? 2 : 1);

@@ -106,9 +106,7 @@ Handler integer_ternary(const Decoder& d) {
 
 /// Ends decoding when the opcode has one of these modifiers.
 inline void refuse(const Decoder& d, std::initializer_list<std::string_view> modifiers) {
-  if (d.one_of(modifiers)) {
-    d.unsupported("this modifier");
-  }
+  d.unsupported_if(d.one_of(modifiers).has_value(), "this modifier");
 }
 
 }  // namespace fatune::emulate

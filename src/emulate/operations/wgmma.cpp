@@ -44,18 +44,16 @@ std::uint16_t columns_of(const Decoder& d) {
 
 bool negates(const Decoder& d, std::size_t index) {
   const std::int64_t scale = d.immediate(index);
-  if (scale != 1 && scale != -1) {
-    d.malformed("a scale of 1 or -1");
-  }
+  d.malformed_if(scale != 1 && scale != -1, "a scale of 1 or -1");
   return scale == -1;
 }
 
 ProductShape product_shape_of(const Decoder& d) {
   const std::vector<ScalarType>& types = d.types();
-  if (types.size() != 3 || types[1] != types[2] || (types[1] != f16 && types[1] != bf16) ||
-      (types[0] != f32 && (types[0] != f16 || types[1] != f16)) || d.has("sp")) {
-    d.unsupported("only 16-bit types, dense");
-  }
+  d.unsupported_if(types.size() != 3 || types[1] != types[2] ||
+                       (types[1] != f16 && types[1] != bf16) ||
+                       (types[0] != f32 && (types[0] != f16 || types[1] != f16)) || d.has("sp"),
+                   "only 16-bit types, dense");
   ProductShape shape;
   shape.columns = columns_of(d);
   shape.is_bfloat = types[1] == bf16;
@@ -72,17 +70,13 @@ ProductShape product_shape_of(const Decoder& d) {
 void decode_product(Decoder& d) {
   const ProductShape shape = product_shape_of(d);
   d.add(d.destinations(0, b32));
-  if (d.result_operands.size() != shape.sums()) {
-    d.malformed("the number of registers of D");
-  }
+  d.malformed_if(d.result_operands.size() != shape.sums(), "the number of registers of D");
   if (shape.a_in_registers) {
     d.add(d.values(1, b32));
   } else {
     d.add(d.value(1, b64));
   }
-  if (d.result_operands.size() != shape.b_operand()) {
-    d.malformed("the number of registers of A");
-  }
+  d.malformed_if(d.result_operands.size() != shape.b_operand(), "the number of registers of A");
   d.add(d.value(2, b64));
   d.add(d.condition(3));
   d.result.handler = &issue_wgmma;
@@ -91,25 +85,16 @@ void decode_product(Decoder& d) {
 }
 
 void decode_product_wait(Decoder& d) {
-  const std::int64_t pending = d.immediate(0);
-  if (pending < 0 || pending > kMostPendingProducts) {
-    d.malformed("0 to 7 groups");
-  }
   d.result.handler = &await_groups;
-  d.result.variant = static_cast<std::uint32_t>(pending);
-  d.result.condition = &products_are_issued;
-  d.result.flow = Flow::poll;
-  d.result.waits = true;
+  d.result.variant = d.count(0, kMostPendingProducts, "0 to 7 groups");
+  d.await(&products_are_issued);
 }
 
 }  // namespace
 
 void decode_wgmma(Decoder& d) {
-  if (!d.has("sync") || !d.has("aligned")) {
-    d.unsupported();
-  }
-  d.result.flow = Flow::gather;
-  d.result.all_members = true;
+  d.unsupported_if(!d.has("sync") || !d.has("aligned"));
+  d.gather_all();
   if (d.has("mma_async")) {
     decode_product(d);
   } else if (d.has("fence")) {
