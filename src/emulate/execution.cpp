@@ -49,49 +49,48 @@ class SpecialRegisters {
       : program_(program), setup_(setup), place_(place), warp_(warp) {}
 
   void fill() {
-    using enum SpecialRegister;
     for (std::size_t axis = 0; axis < 3; ++axis) {
       set_axes(axis);
     }
-    set(laneid, [](std::uint32_t lane) { return lane; });
-    set(lanemask_eq, [](std::uint32_t lane) { return 1U << lane; });
-    set(lanemask_le, [](std::uint32_t lane) { return (2U << lane) - 1; });
-    set(lanemask_lt, [](std::uint32_t lane) { return (1U << lane) - 1; });
-    set(lanemask_ge, [](std::uint32_t lane) { return ~((1U << lane) - 1); });
-    set(lanemask_gt, [](std::uint32_t lane) { return ~((2U << lane) - 1); });
-    set_all(warpid, static_cast<std::uint32_t>(warp_.index));
-    set_all(nwarpid, static_cast<std::uint32_t>(warps_of_block(setup_)));
-    set_all(dynamic_smem_size, setup_.dynamic_smem_bytes);
-    set_all(total_smem_size, program_.dynamic_shared_offset + setup_.dynamic_smem_bytes);
-    set_all(cluster_ctarank, place_.rank);
-    set_all(cluster_nctarank, volume(setup_.cluster));
+    set(special_register("laneid"), [](std::uint32_t lane) { return lane; });
+    set(special_register("lanemask_eq"), [](std::uint32_t lane) { return 1U << lane; });
+    set(special_register("lanemask_le"), [](std::uint32_t lane) { return (2U << lane) - 1; });
+    set(special_register("lanemask_lt"), [](std::uint32_t lane) { return (1U << lane) - 1; });
+    set(special_register("lanemask_ge"), [](std::uint32_t lane) { return ~((1U << lane) - 1); });
+    set(special_register("lanemask_gt"), [](std::uint32_t lane) { return ~((2U << lane) - 1); });
+    set_all(special_register("warpid"), static_cast<std::uint32_t>(warp_.index));
+    set_all(special_register("nwarpid"), static_cast<std::uint32_t>(warps_of_block(setup_)));
+    set_all(special_register("dynamic_smem_size"), setup_.dynamic_smem_bytes);
+    set_all(special_register("total_smem_size"),
+            program_.dynamic_shared_offset + setup_.dynamic_smem_bytes);
+    set_all(special_register("cluster_ctarank"), place_.rank);
+    set_all(special_register("cluster_nctarank"), volume(setup_.cluster));
   }
 
  private:
   void set_axes(std::size_t axis) {
-    using enum SpecialRegister;
-    const auto at = [&](SpecialRegister first) {
-      return static_cast<SpecialRegister>(static_cast<std::size_t>(first) + axis);
-    };
-    set(at(tid_x), [&](std::uint32_t lane) {
+    const auto number = static_cast<std::uint32_t>(axis);
+    set(special_register("tid") + number, [&](std::uint32_t lane) {
       return coordinate(static_cast<std::uint32_t>(warp_.index * kLanes) + lane, setup_.block,
                         axis);
     });
-    set_all(at(ntid_x), setup_.block[axis]);
-    set_all(at(ctaid_x), place_.along(setup_, axis));
-    set_all(at(nctaid_x), setup_.grid[axis]);
-    set_all(at(clusterid_x), coordinate(place_.cluster, clusters_of(setup_), axis));
-    set_all(at(nclusterid_x), clusters_of(setup_)[axis]);
-    set_all(at(cluster_ctaid_x), coordinate(place_.rank, setup_.cluster, axis));
-    set_all(at(cluster_nctaid_x), setup_.cluster[axis]);
+    set_all(special_register("ntid") + number, setup_.block[axis]);
+    set_all(special_register("ctaid") + number, place_.along(setup_, axis));
+    set_all(special_register("nctaid") + number, setup_.grid[axis]);
+    set_all(special_register("clusterid") + number,
+            coordinate(place_.cluster, clusters_of(setup_), axis));
+    set_all(special_register("nclusterid") + number, clusters_of(setup_)[axis]);
+    set_all(special_register("cluster_ctaid") + number,
+            coordinate(place_.rank, setup_.cluster, axis));
+    set_all(special_register("cluster_nctaid") + number, setup_.cluster[axis]);
   }
-  void set_all(SpecialRegister which, std::uint32_t value) {
+  void set_all(std::uint32_t which, std::uint32_t value) {
     set(which, [&](std::uint32_t) { return value; });
   }
   template <typename Value>
-  void set(SpecialRegister which, Value value) {
-    auto* const to = warp_.registers.at<std::uint32_t>(
-        program_.special_registers + static_cast<std::uint32_t>(which) * kLanes * 4);
+  void set(std::uint32_t which, Value value) {
+    auto* const to =
+        warp_.registers.at<std::uint32_t>(program_.special_registers + which * kLanes * 4);
     for (std::uint32_t lane = 0; lane < kLanes; ++lane) {
       to[lane] = value(lane);
     }
@@ -173,7 +172,7 @@ void Execution::complete_cluster_barrier() {
   const auto all_arrived = [](const Warp& warp) {
     return (warp.alive & ~warp.cluster_arrived) == 0;
   };
-  if (arrived_at_cluster() == 0 || !std::all_of(warps.begin(), warps.end(), all_arrived)) {
+  if (arrived_at_cluster() == 0 || !std::ranges::all_of(warps, all_arrived)) {
     return;
   }
   for (Warp& warp : warps) {
@@ -192,7 +191,7 @@ std::uint32_t Execution::arrived_at_cluster() const {
 }
 
 bool Execution::any_alive() const {
-  return std::any_of(warps.begin(), warps.end(), [](const Warp& warp) { return warp.alive != 0; });
+  return std::ranges::any_of(warps, [](const Warp& warp) { return warp.alive != 0; });
 }
 
 }  // namespace fatune::emulate

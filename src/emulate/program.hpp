@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <cstring>
 #include <optional>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -97,15 +99,20 @@ struct WatchedUses {
   bool copies = false;  ///< a mov of the register or constant that is its operand 1
 };
 
-/// A kernel, ready to be run. Owns what its instructions point to: not to be copied.
-struct Program {
-  Program() = default;
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
-  Program(Program&&) = default;
-  Program& operator=(Program&&) = default;
-  ~Program() = default;
+/// The memory that a kernel declares, and its cluster.
+struct KernelNeeds {
+  std::uint32_t static_shared_bytes = 0;
+  std::uint32_t dynamic_shared_offset = 0;
+  std::uint32_t local_bytes = 0;  ///< of one thread
+  std::uint32_t parameter_bytes = 0;
+  /// Blocks of the cluster that the kernel is compiled for (.reqnctapercluster, which is what
+  /// __cluster_dims__ becomes); absent: the launch says.
+  std::optional<std::array<std::uint32_t, 3>> cluster;
+  std::vector<ModuleVariable> variables;  ///< global and constant
+};
 
+/// A kernel, ready to be run. Owns what its instructions point to: not to be copied.
+struct Program : KernelNeeds {
   std::string kernel;
   std::vector<Instruction> instructions;
   std::vector<std::size_t> statements;  ///< by instruction: index into the function's statements
@@ -114,60 +121,34 @@ struct Program {
   LaneStorage constants;
   std::uint32_t register_bytes = 0;  ///< of one warp
   std::uint32_t predicates = 0;
-  std::uint32_t special_registers = 0;  ///< offset of the first: see SpecialRegister
-  std::uint32_t static_shared_bytes = 0;
-  std::uint32_t dynamic_shared_offset = 0;
-  std::uint32_t local_bytes = 0;  ///< of one thread
-  std::uint32_t parameter_bytes = 0;
-  /// Blocks of the cluster that the kernel is compiled for (.reqnctapercluster, which is what
-  /// __cluster_dims__ becomes); absent: the launch says.
-  std::optional<std::array<std::uint32_t, 3>> cluster;
-  std::vector<ModuleVariable> variables;
+  std::uint32_t special_registers = 0;     ///< offset of the first: see special_register
   std::vector<std::string> watched_names;  ///< registers that products use
   std::vector<WatchedUses> watched_uses;
 };
 
-/// Registers that a warp has filled when it starts, in this order.
-enum class SpecialRegister : std::uint8_t {
-  tid_x,
-  tid_y,
-  tid_z,
-  ntid_x,
-  ntid_y,
-  ntid_z,
-  ctaid_x,
-  ctaid_y,
-  ctaid_z,
-  nctaid_x,
-  nctaid_y,
-  nctaid_z,
-  laneid,
-  warpid,
-  nwarpid,
-  lanemask_eq,
-  lanemask_le,
-  lanemask_lt,
-  lanemask_ge,
-  lanemask_gt,
-  dynamic_smem_size,
-  total_smem_size,
-  smid,
-  gridid,
-  clusterid_x,
-  clusterid_y,
-  clusterid_z,
-  nclusterid_x,
-  nclusterid_y,
-  nclusterid_z,
-  cluster_ctaid_x,
-  cluster_ctaid_y,
-  cluster_ctaid_z,
-  cluster_nctaid_x,
-  cluster_nctaid_y,
-  cluster_nctaid_z,
-  cluster_ctarank,
-  cluster_nctarank,
-  count,
-};
+static_assert(!std::is_copy_constructible_v<Program>);
+
+/// Registers that a warp has filled when it starts: first those with .x, .y and .z, then others.
+inline constexpr std::array<std::string_view, 8> kSpecialTriples{
+    "tid", "ntid", "ctaid", "nctaid", "clusterid", "nclusterid", "cluster_ctaid", "cluster_nctaid"};
+inline constexpr std::array<std::string_view, 14> kSpecialSingles{
+    "laneid",      "warpid",      "nwarpid",         "lanemask_eq",       "lanemask_le",
+    "lanemask_lt", "lanemask_ge", "lanemask_gt",     "dynamic_smem_size", "total_smem_size",
+    "smid",        "gridid",      "cluster_ctarank", "cluster_nctarank"};
+
+/// The number of the register of that name, or of the first of three.
+consteval std::uint32_t special_register(std::string_view name) {
+  for (std::uint32_t i = 0; i < kSpecialTriples.size(); ++i) {
+    if (kSpecialTriples[i] == name) {
+      return 3 * i;
+    }
+  }
+  for (std::uint32_t i = 0; i < kSpecialSingles.size(); ++i) {
+    if (kSpecialSingles[i] == name) {
+      return 3 * static_cast<std::uint32_t>(kSpecialTriples.size()) + i;
+    }
+  }
+  throw std::invalid_argument("there is no such register");
+}
 
 }  // namespace fatune::emulate

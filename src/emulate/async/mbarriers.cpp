@@ -27,8 +27,7 @@ MbarrierFault Mbarrier::arrive_drop(std::int64_t count, const Knowledge* known) 
   }
   // Before arriving: the next phase may begin right away, with the new count.
   expected_ -= count;
-  MbarrierFault fault = arrive(count, known);
-  return fault;
+  return arrive(count, known);
 }
 
 MbarrierFault Mbarrier::add_arrival() {

@@ -20,9 +20,7 @@ namespace {
 
 const PtxFunction& find_kernel(const PtxModule& module, const std::string& kernel,
                                const std::string& origin) {
-  const auto found =
-      std::find_if(module.functions.begin(), module.functions.end(),
-                   [&](const PtxFunction& function) { return function.name == kernel; });
+  const auto found = std::ranges::find(module.functions, kernel, &PtxFunction::name);
   if (found == module.functions.end()) {
     throw Error(ExitCode::usage, fmt::format("there is no kernel '{}'", kernel), origin);
   }
@@ -162,12 +160,7 @@ class ProgramBuilder {
     program_.register_bytes = names_.register_bytes();
     program_.predicates = names_.predicates();
     program_.special_registers = names_.special_registers();
-    program_.static_shared_bytes = declarations_.static_shared_bytes;
-    program_.dynamic_shared_offset = declarations_.dynamic_shared_offset;
-    program_.local_bytes = declarations_.local_bytes;
-    program_.parameter_bytes = declarations_.parameter_bytes;
-    program_.cluster = declarations_.cluster;
-    program_.variables = declarations_.variables;
+    static_cast<KernelNeeds&>(program_) = declarations_;
   }
 
   InlinedFunction inlined_;

@@ -15,47 +15,6 @@ constexpr std::uint32_t kWideBytes = kLanes * 8;
 // name some ten thousand.
 constexpr std::uint32_t kMostRegisterBytes = std::uint32_t{1} << 26U;
 
-/// In the order of SpecialRegister.
-constexpr std::array<std::string_view, static_cast<std::size_t>(SpecialRegister::count)>
-    kSpecialNames{"%tid.x",
-                  "%tid.y",
-                  "%tid.z",
-                  "%ntid.x",
-                  "%ntid.y",
-                  "%ntid.z",
-                  "%ctaid.x",
-                  "%ctaid.y",
-                  "%ctaid.z",
-                  "%nctaid.x",
-                  "%nctaid.y",
-                  "%nctaid.z",
-                  "%laneid",
-                  "%warpid",
-                  "%nwarpid",
-                  "%lanemask_eq",
-                  "%lanemask_le",
-                  "%lanemask_lt",
-                  "%lanemask_ge",
-                  "%lanemask_gt",
-                  "%dynamic_smem_size",
-                  "%total_smem_size",
-                  "%smid",
-                  "%gridid",
-                  "%clusterid.x",
-                  "%clusterid.y",
-                  "%clusterid.z",
-                  "%nclusterid.x",
-                  "%nclusterid.y",
-                  "%nclusterid.z",
-                  "%cluster_ctaid.x",
-                  "%cluster_ctaid.y",
-                  "%cluster_ctaid.z",
-                  "%cluster_nctaid.x",
-                  "%cluster_nctaid.y",
-                  "%cluster_nctaid.z",
-                  "%cluster_ctarank",
-                  "%cluster_nctarank"};
-
 }  // namespace
 
 Names::Names(const PtxFunction& function, const Declarations& declarations)
@@ -93,9 +52,17 @@ void Names::add_register(std::string_view type) {
 
 void Names::add_special_registers() {
   special_offset_ = register_bytes_;
-  for (const std::string_view name : kSpecialNames) {
-    special_[std::string(name)] = {{register_bytes_, false}, ScalarType::u32, true};
+  const auto add = [&](const std::string& name) {
+    special_[name] = {{register_bytes_, false}, ScalarType::u32, true};
     register_bytes_ += kNarrowBytes;
+  };
+  for (const std::string_view name : kSpecialTriples) {
+    for (const char axis : {'x', 'y', 'z'}) {
+      add(fmt::format("%{}.{}", name, axis));
+    }
+  }
+  for (const std::string_view name : kSpecialSingles) {
+    add(fmt::format("%{}", name));
   }
 }
 
