@@ -54,9 +54,9 @@ std::optional<AssemblerNote> read_note(std::string_view line, const std::string&
     return std::nullopt;
   }
   std::string_view text = trim(line.substr(line.find(") ") + 2));
-  const bool is_about_products = std::any_of(
-      kSubjects.begin(), kSubjects.end(),
-      [&](std::string_view subject) { return text.find(subject) != std::string_view::npos; });
+  const bool is_about_products = std::ranges::any_of(kSubjects, [&](std::string_view subject) {
+    return text.find(subject) != std::string_view::npos;
+  });
   const bool loses_speed = text.starts_with(kLoss);
   text.remove_prefix(loses_speed ? kLoss.size() : 0);
   const NamedFunction note = split_function(text);

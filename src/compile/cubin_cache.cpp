@@ -217,8 +217,7 @@ void CubinCache::keep_under_cap(std::int64_t added_bytes) {
   }
   remove_stale_temporaries(settings_.folder);
   std::vector<EntryFile> files = list_files(settings_.folder, kEntrySuffix);
-  std::sort(files.begin(), files.end(),
-            [](const EntryFile& a, const EntryFile& b) { return a.last_used < b.last_used; });
+  std::ranges::sort(files, {}, &EntryFile::last_used);
   estimated_bytes_ = total_bytes(files);
   const std::int64_t target_bytes =
       estimated_bytes_ > settings_.cap_bytes ? settings_.cap_bytes / 10 * 9 : settings_.cap_bytes;
@@ -246,7 +245,7 @@ std::vector<std::string> CubinCache::keys(std::string_view prefix) const {
       keys.push_back(key);
     }
   }
-  std::sort(keys.begin(), keys.end());
+  std::ranges::sort(keys);
   return keys;
 }
 

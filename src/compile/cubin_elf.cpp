@@ -51,7 +51,7 @@ std::string text_at(std::span<const char> table, std::uint64_t offset) {
     malformed("a section's name lies outside");
   }
   const auto text = table.subspan(offset);
-  return {text.begin(), std::find(text.begin(), text.end(), '\0')};
+  return {text.begin(), std::ranges::find(text, '\0')};
 }
 
 std::span<const char> contents(std::span<const char> elf, const Elf64_Shdr& section) {
@@ -87,8 +87,7 @@ std::vector<std::string> code_names(const std::vector<ElfSection>& sections) {
 }
 
 std::int64_t section_bytes(const std::vector<ElfSection>& sections, std::string_view name) {
-  const auto found = std::find_if(sections.begin(), sections.end(),
-                                  [&](const ElfSection& section) { return section.name == name; });
+  const auto found = std::ranges::find(sections, name, &ElfSection::name);
   return found == sections.end() ? 0 : found->bytes;
 }
 

@@ -21,7 +21,7 @@ bool is_executed(const ElfSection& section) {
     return section.name.starts_with(prefix) ||
            section.name.starts_with(".rela" + std::string(prefix));
   };
-  return std::any_of(kPrefixes.begin(), kPrefixes.end(), begins);
+  return std::ranges::any_of(kPrefixes, begins);
 }
 
 std::string without(std::string name, const std::string& part) {

@@ -123,7 +123,7 @@ class RowWalk {
       scores_.push_back(score(first + i));
       values_.s[score_index(first + i)] = static_cast<double>(scores_.back());
     }
-    raise(tile, *std::max_element(scores_.begin(), scores_.end()));
+    raise(tile, *std::ranges::max_element(scores_));
     for (std::int64_t i = 0; i < head_.tiles.keys_per_step; ++i) {
       add_key(first + i, std::exp2(scores_[static_cast<std::size_t>(i)] - base_));
     }

@@ -39,7 +39,7 @@ bool is_worse(const ErrorStats& stats, const ErrorStats& worst) {
 
 bool has_row_values(const EmulatedLaunch& launch) {
   const std::vector<KernelBuffer>& buffers = launch.geometry.arguments.buffers;
-  return std::any_of(buffers.begin(), buffers.end(), [](const KernelBuffer& buffer) {
+  return std::ranges::any_of(buffers, [](const KernelBuffer& buffer) {
     return parse_row_value(buffer.output).has_value();
   });
 }
@@ -168,7 +168,7 @@ class Runs {
     }
     for (const auto& [statement, names] : registers) {
       const auto& all = kernel_.program.statements;
-      const auto at = std::find(all.begin(), all.end(), statement);
+      const auto at = std::ranges::find(all, statement);
       const auto index = static_cast<std::size_t>(at - all.begin());
       if (at == all.end() || counts[index].warps == 0) {
         continue;
@@ -192,10 +192,9 @@ class Runs {
   }
 
   void add(EmulatedFinding finding) {
-    const auto known =
-        std::find_if(row_.findings.begin(), row_.findings.end(), [&](const EmulatedFinding& other) {
-          return other.kind == finding.kind && other.ptx_line == finding.ptx_line;
-        });
+    const auto known = std::ranges::find_if(row_.findings, [&](const EmulatedFinding& other) {
+      return other.kind == finding.kind && other.ptx_line == finding.ptx_line;
+    });
     if (known == row_.findings.end()) {
       row_.findings.push_back(std::move(finding));
     } else {

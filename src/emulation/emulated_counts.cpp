@@ -34,8 +34,8 @@ class Parts {
     for (const auto& [what, part] : parts_) {
       parts.push_back(part);
     }
-    std::stable_sort(parts.begin(), parts.end(), [](const EmulatedPart& a, const EmulatedPart& b) {
-      return a.counts.thread_instructions > b.counts.thread_instructions;
+    std::ranges::stable_sort(parts, std::ranges::greater(), [](const EmulatedPart& part) {
+      return part.counts.thread_instructions;
     });
     return parts;
   }

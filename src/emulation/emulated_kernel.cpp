@@ -30,9 +30,8 @@ EmulatedKernel read_kernel(const Artifact& artifact, const SourceBundle& sources
   kernel.source = lines_of_files(sources);
   use_include_names(kernel.source, kernel.module.places);
   kernel.program = emulate::decode_program(kernel.module, artifact.lowered_name, name);
-  kernel.function = &*std::find_if(
-      kernel.module.functions.begin(), kernel.module.functions.end(),
-      [&](const PtxFunction& function) { return function.name == artifact.lowered_name; });
+  kernel.function =
+      &*std::ranges::find(kernel.module.functions, artifact.lowered_name, &PtxFunction::name);
   const auto bytes = static_cast<std::size_t>(argument_offsets(arguments.list).back());
   if (kernel.program.parameter_bytes != bytes) {
     throw Error(ExitCode::bad_file,

@@ -221,8 +221,7 @@ class EmulatedTensors {
 
 /// Whether any element of a row was written.
 bool is_written(std::span<const std::uint16_t> row) {
-  return std::any_of(row.begin(), row.end(),
-                     [](std::uint16_t element) { return element != kPoison; });
+  return std::ranges::any_of(row, [](std::uint16_t element) { return element != kPoison; });
 }
 
 /// Whether the blocks of one head wrote into each of its rows and into no other head's.
@@ -277,9 +276,9 @@ EmulatedOutput run_naming_ends(const emulate::Program& program, const EmulatedLa
                                const HeadInputs& inputs, EmulatedRun& run) {
   EmulatedOutput output = run_emulated(program, launch, inputs, run);
   const auto& findings = output.result.findings.all();
-  const bool has_race = std::any_of(
-      findings.begin(), findings.end(),
-      [](const emulate::Finding& finding) { return emulate::has_two_ends(finding.kind); });
+  const bool has_race = std::ranges::any_of(findings, [](const emulate::Finding& finding) {
+    return emulate::has_two_ends(finding.kind);
+  });
   if (run.checks.both_ends || !has_race) {
     return output;
   }

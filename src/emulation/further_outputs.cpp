@@ -12,7 +12,7 @@ constexpr std::array<std::uint8_t, 4> kPoisonBytes{0xa5, 0x7f, 0xa5, 0x7f};
 
 bool is_untouched(std::span<const std::uint8_t> bytes) {
   std::size_t at = 0;
-  return std::all_of(bytes.begin(), bytes.end(), [&](std::uint8_t byte) {
+  return std::ranges::all_of(bytes, [&](std::uint8_t byte) {
     return byte == kPoisonBytes.at(at++ % kPoisonBytes.size());
   });
 }

@@ -12,8 +12,8 @@ bool has_no_result(std::string_view opcode) {
       "bar.sync",     "bar.arrive", "bar.warp.sync", "barrier.sync", "barrier.arrive",
       "barrier.cta.", "brx.",       "nanosleep.",    "setmaxnreg."};
   return opcode.find(".red.") == std::string_view::npos &&
-         std::any_of(kOpcodes.begin(), kOpcodes.end(),
-                     [&](std::string_view begin) { return opcode.starts_with(begin); });
+         std::ranges::any_of(kOpcodes,
+                             [&](std::string_view begin) { return opcode.starts_with(begin); });
 }
 
 /// The first operand is an accumulator: added to, not set.

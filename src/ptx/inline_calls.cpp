@@ -264,9 +264,7 @@ class Inliner {
 
   /// Null: not defined here, or it is being inlined already.
   [[nodiscard]] const PtxFunction* find(const std::string& name) const {
-    const auto found =
-        std::find_if(module_.functions.begin(), module_.functions.end(),
-                     [&](const PtxFunction& function) { return function.name == name; });
+    const auto found = std::ranges::find(module_.functions, name, &PtxFunction::name);
     return found == module_.functions.end() || is_among(&*found, stack_) ? nullptr : &*found;
   }
 

@@ -28,7 +28,7 @@ void LabelScopes::close(PtxFunction& function, std::vector<std::string>& pending
   for (const std::string& label : scope.labels) {
     const std::string name = fmt::format("{}$scope{}", label, ++count_);
     rename(scope, label, name, function);
-    std::replace(pending.begin(), pending.end(), label, name);
+    std::ranges::replace(pending, label, name);
   }
 }
 
@@ -42,7 +42,7 @@ void LabelScopes::rename(const Scope& scope, const std::string& from, const std:
   }
   for (const std::string& list : scope.lists) {
     std::vector<std::string>& targets = function.branch_targets[list];
-    std::replace(targets.begin(), targets.end(), from, to);
+    std::ranges::replace(targets, from, to);
   }
 }
 

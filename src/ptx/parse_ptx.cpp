@@ -60,8 +60,8 @@ std::string name_of(std::string_view header) {
 
 bool is_variable(std::string_view text) {
   constexpr std::array<std::string_view, 3> kSpaces{".local", ".shared", ".param"};
-  return std::any_of(kSpaces.begin(), kSpaces.end(),
-                     [&](std::string_view space) { return text.starts_with(space); });
+  return std::ranges::any_of(kSpaces,
+                             [&](std::string_view space) { return text.starts_with(space); });
 }
 
 bool is_label(std::string_view text) {
@@ -148,8 +148,8 @@ class Parser {
     } else if (text.starts_with(".section")) {
       in_section_ = text.find('}') == std::string_view::npos;
     } else {
-      return std::any_of(kIgnored.begin(), kIgnored.end(),
-                         [&](std::string_view word) { return text.starts_with(word); });
+      return std::ranges::any_of(kIgnored,
+                                 [&](std::string_view word) { return text.starts_with(word); });
     }
     return true;
   }

@@ -18,8 +18,8 @@ bool is(const PtxStatement& statement, std::string_view opcode) {
 /// After these comes something else than the next statement, or nothing.
 bool leaves(const PtxStatement& statement) {
   constexpr std::array<std::string_view, 5> kOpcodes{"bra", "brx", "ret", "exit", "trap"};
-  return std::any_of(kOpcodes.begin(), kOpcodes.end(),
-                     [&](std::string_view opcode) { return is(statement, opcode); });
+  return std::ranges::any_of(kOpcodes,
+                             [&](std::string_view opcode) { return is(statement, opcode); });
 }
 
 std::vector<std::size_t> targets(const PtxStatement& statement, const Labels& labels) {

@@ -44,7 +44,7 @@ class Writers {
               std::vector<std::size_t>& found, std::vector<std::size_t>& open) const {
     const std::vector<std::size_t>& all = writers_.at(index);
     const PtxBlock& here = paths_.blocks[block];
-    auto writer = std::lower_bound(all.begin(), all.end(), end);
+    auto writer = std::ranges::lower_bound(all, end);
     while (writer != all.begin() && *(writer - 1) >= here.first) {
       --writer;
       found.push_back(*writer);

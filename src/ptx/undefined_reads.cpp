@@ -25,9 +25,9 @@ bool may_be_undefined(const PtxStatement& statement, std::size_t reg) {
 /// computes a register from that register's own value: in a loop the register would seem to be
 /// defined by the previous iteration.
 void pass(const PtxStatement& statement, Defined& defined) {
-  const bool hands_on_nothing = hands_on(statement) && !statement.reads.empty() &&
-                                std::none_of(statement.reads.begin(), statement.reads.end(),
-                                             [&](std::size_t reg) { return defined[reg]; });
+  const bool hands_on_nothing =
+      hands_on(statement) && !statement.reads.empty() &&
+      std::ranges::none_of(statement.reads, [&](std::size_t reg) { return defined[reg]; });
   for (const std::size_t reg : statement.writes) {
     const bool made_of_itself = is_among(reg, statement.reads) && !may_be_undefined(statement, reg);
     defined[reg] = defined[reg] || !(hands_on_nothing || made_of_itself);

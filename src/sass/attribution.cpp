@@ -65,7 +65,7 @@ ParameterEffect effect_of(std::size_t parameter, const Pairs& pairs, std::size_t
 }
 
 bool ever_changes(const Pairs& pairs, std::size_t which) {
-  return std::any_of(pairs.begin(), pairs.end(), [&](const auto& pair) {
+  return std::ranges::any_of(pairs, [&](const auto& pair) {
     return pair.first->counts.classes.at(which) != pair.second->counts.classes.at(which);
   });
 }
@@ -108,7 +108,7 @@ std::vector<ParameterEffect> parameter_effects(const std::vector<WorkSample>& sa
       }
     }
   }
-  std::stable_sort(effects.begin(), effects.end(), [](const auto& a, const auto& b) {
+  std::ranges::stable_sort(effects, [](const auto& a, const auto& b) {
     return std::abs(a.mean_difference) > std::abs(b.mean_difference);
   });
   return effects;
@@ -125,7 +125,7 @@ std::vector<ClassCorrelation> time_correlations(const std::vector<WorkCounts>& c
         std::string(opcode_classes().at(which).name), counts, times_us, confidence,
         [which](const WorkCounts& c) { return c.classes.at(which); }, correlations);
   }
-  std::stable_sort(correlations.begin(), correlations.end(), [](const auto& a, const auto& b) {
+  std::ranges::stable_sort(correlations, [](const auto& a, const auto& b) {
     return std::abs(a.correlation.spearman) > std::abs(b.correlation.spearman);
   });
   return correlations;

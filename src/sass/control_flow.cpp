@@ -110,7 +110,7 @@ void add_edges(const SassFunction& function, const LabelPlaces& places,
     if (goes_on(last, !jumps.empty()) && b + 1 < flow.blocks.size()) {
       next.push_back(b + 1);
     }
-    std::sort(next.begin(), next.end());
+    std::ranges::sort(next);
     next.erase(std::unique(next.begin(), next.end()), next.end());
     for (const std::size_t to : next) {
       flow.blocks[to].predecessors.push_back(b);

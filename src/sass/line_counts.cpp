@@ -19,14 +19,13 @@ std::vector<LineCount> hottest_first(std::map<SourceLine, LineCount>&& counts) {
   for (auto& [line, count] : counts) {
     lines.push_back(std::move(count));
   }
-  std::stable_sort(lines.begin(), lines.end(),
-                   [](const LineCount& a, const LineCount& b) { return heat(a) > heat(b); });
+  std::ranges::stable_sort(lines, std::ranges::greater(), heat);
   return lines;
 }
 
 /// A recursive function may be inlined into itself: each line once.
 SourceChain distinct(SourceChain chain) {
-  std::sort(chain.begin(), chain.end());
+  std::ranges::sort(chain);
   chain.erase(std::unique(chain.begin(), chain.end()), chain.end());
   return chain;
 }

@@ -121,9 +121,7 @@ LineMap map_target(const MappedKernel& kernel, const PtxLine& asked, int depth) 
 
 LineMap map_target(const MappedKernel& kernel, const SassAddress& asked, int depth) {
   const auto& all = kernel.sass.instructions;
-  const auto found = std::find_if(all.begin(), all.end(), [&](const Instruction& instruction) {
-    return instruction.address == asked.address;
-  });
+  const auto found = std::ranges::find(all, asked.address, &Instruction::address);
   if (found == all.end()) {
     throw Error(
         ExitCode::usage, fmt::format("there is no instruction at {:#06x}", asked.address), "--sass",

@@ -43,8 +43,7 @@ std::array<std::int64_t, kOpcodeClasses> class_counts(const SassFunction& functi
 /// The main loop is grey; blocks of other loops are lighter.
 std::string fill_of(const LoopForest& forest, const std::optional<std::size_t>& main,
                     std::size_t block) {
-  const bool inside = main && std::binary_search(forest.loops[*main].blocks.begin(),
-                                                 forest.loops[*main].blocks.end(), block);
+  const bool inside = main && std::ranges::binary_search(forest.loops[*main].blocks, block);
   if (!inside && !forest.innermost[block]) {
     return "";
   }

@@ -62,7 +62,7 @@ void nest(LoopForest& forest) {
   for (std::size_t i = 0; i < by_size.size(); ++i) {
     by_size[i] = i;
   }
-  std::stable_sort(by_size.begin(), by_size.end(), [&](std::size_t a, std::size_t b) {
+  std::ranges::stable_sort(by_size, [&](std::size_t a, std::size_t b) {
     return forest.loops[a].blocks.size() > forest.loops[b].blocks.size();
   });
   for (const std::size_t index : by_size) {
@@ -111,7 +111,7 @@ std::optional<std::size_t> main_loop(const SassFunction& function, const Control
     }
     weight.depth = weight.tensor > 0 ? forest.loops[*forest.innermost[b]].depth : 0;
   }
-  const auto most = std::max_element(weights.begin(), weights.end());
+  const auto most = std::ranges::max_element(weights);
   return most == weights.end()
              ? std::nullopt
              : std::optional(static_cast<std::size_t>(std::distance(weights.begin(), most)));
@@ -132,8 +132,7 @@ bool is_uniform_loop(const SassFunction& function, const ControlFlow& flow, cons
 }
 
 bool is_within(const Loop& inner, const Loop& outer) {
-  return &inner != &outer &&
-         std::binary_search(outer.blocks.begin(), outer.blocks.end(), inner.header);
+  return &inner != &outer && std::ranges::binary_search(outer.blocks, inner.header);
 }
 
 }  // namespace
@@ -191,8 +190,8 @@ std::optional<std::size_t> producer_loop(const SassFunction& function, const Con
 }
 
 bool always_executed(const ControlFlow& flow, const Loop& loop, std::size_t block) {
-  return std::all_of(loop.latches.begin(), loop.latches.end(),
-                     [&](std::size_t latch) { return flow.dominates(block, latch); });
+  return std::ranges::all_of(loop.latches,
+                             [&](std::size_t latch) { return flow.dominates(block, latch); });
 }
 
 }  // namespace fatune

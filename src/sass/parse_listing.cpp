@@ -37,7 +37,7 @@ void add_targets(std::string_view annotation, Instruction& instruction) {
 
 bool is_branch_to_itself(const Instruction& instruction) {
   return instruction.opcode() == "BRA" && instruction.guard.empty() &&
-         std::any_of(instruction.labels.begin(), instruction.labels.end(), [&](const auto& label) {
+         std::ranges::any_of(instruction.labels, [&](const auto& label) {
            return instruction.targets == std::vector<std::string>{label};
          });
 }

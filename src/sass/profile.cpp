@@ -12,8 +12,8 @@ namespace {
 
 bool calls_function(const Instruction& instruction) {
   return instruction.opcode() == "CALL" &&
-         std::none_of(instruction.targets.begin(), instruction.targets.end(),
-                      [](const std::string& target) { return target.starts_with(".L"); });
+         std::ranges::none_of(instruction.targets,
+                              [](const std::string& target) { return target.starts_with(".L"); });
 }
 
 void add_tensor_flop(const Instruction& instruction, std::optional<std::int64_t>& sum) {
@@ -44,11 +44,9 @@ MainLoop describe_loop(const SassFunction& function, const ControlFlow& flow,
   main.first_address = first_address(function, flow, loop);
   main.last_address = last_address(function, flow, loop);
   main.depth = loop.depth;
-  main.inner_loops =
-      std::count_if(forest.loops.begin(), forest.loops.end(), [&](const Loop& other) {
-        return &other != &loop &&
-               std::binary_search(loop.blocks.begin(), loop.blocks.end(), other.header);
-      });
+  main.inner_loops = std::ranges::count_if(forest.loops, [&](const Loop& other) {
+    return &other != &loop && std::ranges::binary_search(loop.blocks, other.header);
+  });
   main.tensor_flop = 0;
   for (const std::size_t block : loop.blocks) {
     for (std::size_t i = flow.blocks[block].first; i < flow.blocks[block].end; ++i) {
@@ -67,9 +65,8 @@ std::vector<OpcodeCount> sorted(const std::map<std::string_view, OpcodeCount>& c
   for (const auto& [mnemonic, count] : counts) {
     list.push_back(count);
   }
-  std::stable_sort(list.begin(), list.end(), [](const OpcodeCount& a, const OpcodeCount& b) {
-    return std::pair(a.count.main_loop, a.count.total) >
-           std::pair(b.count.main_loop, b.count.total);
+  std::ranges::stable_sort(list, std::ranges::greater(), [](const OpcodeCount& opcode) {
+    return std::pair(opcode.count.main_loop, opcode.count.total);
   });
   return list;
 }
@@ -80,8 +77,7 @@ void count_instructions(const SassFunction& function, const ControlFlow& flow,
                         SassProfile& profile) {
   std::map<std::string_view, OpcodeCount> opcodes;
   for (std::size_t b = 0; b < flow.blocks.size(); ++b) {
-    const bool loads = producer != nullptr &&
-                       std::binary_search(producer->blocks.begin(), producer->blocks.end(), b);
+    const bool loads = producer != nullptr && std::ranges::binary_search(producer->blocks, b);
     for (std::size_t i = flow.blocks[b].first; i < flow.blocks[b].end; ++i) {
       const Instruction& instruction = function.instructions[i];
       const OpcodeClass which = class_of(instruction);
@@ -136,7 +132,7 @@ std::vector<std::string> unknown_opcodes(const SassProfile& profile) {
       names.push_back(opcode.mnemonic.substr(0, opcode.mnemonic.find('.')));
     }
   }
-  std::sort(names.begin(), names.end());
+  std::ranges::sort(names);
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }

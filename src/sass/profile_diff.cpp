@@ -17,8 +17,7 @@ std::vector<CountChange> greatest_first(std::vector<CountChange> changes) {
   const auto size = [](const CountChange& c) {
     return std::pair(std::abs(c.main_loop.delta()), std::abs(c.total.delta()));
   };
-  std::stable_sort(changes.begin(), changes.end(),
-                   [&](const CountChange& a, const CountChange& b) { return size(a) > size(b); });
+  std::ranges::stable_sort(changes, std::ranges::greater(), size);
   return changes;
 }
 

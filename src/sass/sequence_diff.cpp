@@ -66,7 +66,7 @@ class Aligner {
   }
 
   void match_single(Ids a, Ids b, std::size_t from_a, std::size_t from_b) {
-    const auto found = a.empty() ? b.end() : std::find(b.begin(), b.end(), a.front());
+    const auto found = a.empty() ? b.end() : std::ranges::find(b, a.front());
     if (found != b.end()) {
       match(from_a, from_b + static_cast<std::size_t>(std::distance(b.begin(), found)));
     }

@@ -44,10 +44,9 @@ void track(Execution& x, Warp& warp, AsyncCopy& copy, Epoch as) {
   if (!copy.landed) {
     land(x, warp, copy);
   }
-  const auto known =
-      std::find_if(warp.tracked.begin(), warp.tracked.end(), [&](const TrackedCopies& other) {
-        return other.lane == copy.lane && other.as.agent() == as.agent();
-      });
+  const auto known = std::ranges::find_if(warp.tracked, [&](const TrackedCopies& other) {
+    return other.lane == copy.lane && other.as.agent() == as.agent();
+  });
   TrackedCopies& tracked =
       known != warp.tracked.end() ? *known : warp.tracked.emplace_back(TrackedCopies{});
   tracked = {as, copy.group, copy.lane};

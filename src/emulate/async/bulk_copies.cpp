@@ -258,7 +258,7 @@ bool land_next_bulk(Execution& x) {
   const auto waits = [](const BulkCopy& copy) {
     return !copy.landed && copy.kind != BulkCopy::Kind::store;
   };
-  const auto next = std::find_if(x.bulk.begin(), x.bulk.end(), waits);
+  const auto next = std::ranges::find_if(x.bulk, waits);
   if (next == x.bulk.end()) {
     return false;
   }

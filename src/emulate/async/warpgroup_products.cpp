@@ -132,7 +132,7 @@ FactorsA factors_a(Execution& x, const Warp& warp, const Instruction& instructio
   BitsA bits = shape.a_in_registers ? a_from_registers(x, warp, instruction, shape)
                                     : a_from_shared(x, warp, shape, descriptor);
   if (shape.negates) {
-    std::for_each(bits.begin(), bits.end(), [](std::uint16_t& element) { element ^= 0x8000U; });
+    std::ranges::for_each(bits, [](std::uint16_t& element) { element ^= 0x8000U; });
   }
   FactorsA a;
   set_factors(shape.factor(), bits, a);
@@ -279,18 +279,16 @@ std::span<Warp> warpgroup_of(Execution& x, const Warp& warp) {
 /// How many of its products the warp waits for, counted from its first one.
 std::uint32_t awaited(const Warp& warp, std::uint32_t pending) {
   // Groups are in the order of their products.
-  const auto left =
-      std::find_if(warp.products.begin(), warp.products.end(), [&](const AsyncProduct& product) {
-        return product.group + pending >= warp.products_committed;
-      });
+  const auto left = std::ranges::find_if(warp.products, [&](const AsyncProduct& product) {
+    return product.group + pending >= warp.products_committed;
+  });
   return left == warp.products.end() ? warp.products_issued : left->number;
 }
 
 /// Products below `end` have happened.
 std::size_t complete(Execution& x, Warp& warp, std::uint32_t end) {
-  const auto left =
-      std::find_if(warp.products.begin(), warp.products.end(),
-                   [&](const AsyncProduct& product) { return product.number >= end; });
+  const auto left = std::ranges::find_if(
+      warp.products, [&](const AsyncProduct& product) { return product.number >= end; });
   const auto count = static_cast<std::size_t>(left - warp.products.begin());
   land_up_to(x, warp, count);
   for (std::size_t i = 0; x.setup.checks.race && i < count; ++i) {
@@ -335,9 +333,8 @@ void issue_product(Execution& x, Warp& warp, const Instruction& instruction) {
 bool products_are_issued(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
   const std::uint32_t end = awaited(warp, instruction.variant);
   const std::span<Warp> group = warpgroup_of(x, warp);
-  return std::all_of(group.begin(), group.end(), [&](const Warp& other) {
-    return other.alive == 0 || other.products_issued >= end;
-  });
+  return std::ranges::all_of(
+      group, [&](const Warp& other) { return other.alive == 0 || other.products_issued >= end; });
 }
 
 void await_products(Execution& x, Warp& warp, std::uint32_t pending) {

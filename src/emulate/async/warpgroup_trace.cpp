@@ -38,7 +38,7 @@ WarpgroupTrace::Product WarpgroupTrace::issue(std::size_t warp, const Product& p
     products_.push_back(product);
   }
   const Product expected = products_[number - first_];
-  for (; first_ < *std::min_element(issued_.begin(), issued_.end()); ++first_) {
+  for (; first_ < *std::ranges::min_element(issued_); ++first_) {
     products_.pop_front();
   }
   return expected;

@@ -28,16 +28,11 @@ constexpr std::array kTypes{
 }  // namespace
 
 std::optional<ScalarType> scalar_type(std::string_view name) {
-  const auto* const found = std::find_if(
-      kTypes.begin(), kTypes.end(), [&](const TypeFacts& facts) { return facts.name == name; });
+  const auto* const found = std::ranges::find(kTypes, name, &TypeFacts::name);
   return found == kTypes.end() ? std::nullopt : std::optional(found->type);
 }
 
-int size_of(ScalarType type) {
-  return std::find_if(kTypes.begin(), kTypes.end(),
-                      [&](const TypeFacts& facts) { return facts.type == type; })
-      ->bytes;
-}
+int size_of(ScalarType type) { return std::ranges::find(kTypes, type, &TypeFacts::type)->bytes; }
 
 bool is_signed(ScalarType type) { return type == s8 || type == s16 || type == s32 || type == s64; }
 

@@ -53,9 +53,7 @@ class VectorClock {
   /// The place of a cluster's clocks, or the one where they would be inserted.
   template <typename Others>
   static auto place_of(Others& others, std::uint32_t cluster) {
-    return std::lower_bound(
-        others.begin(), others.end(), cluster,
-        [](const Other& other, std::uint32_t wanted) { return other.cluster < wanted; });
+    return std::ranges::lower_bound(others, cluster, {}, &Other::cluster);
   }
   Clocks& clocks_of(std::uint32_t cluster) {
     auto place = place_of(others_, cluster);

@@ -45,9 +45,8 @@ std::uint64_t GlobalMemory::allocate(Allocation allocation, Content content) {
 }
 
 void GlobalMemory::place(Allocation allocation) {
-  const auto before = std::upper_bound(
-      allocations_.begin(), allocations_.end(), allocation.address,
-      [](std::uint64_t address, const Allocation& other) { return address < other.address; });
+  const auto before =
+      std::ranges::upper_bound(allocations_, allocation.address, {}, &Allocation::address);
   if (before == allocations_.begin() || std::prev(before)->address != allocation.address) {
     allocations_.insert(before, std::move(allocation));
   }
@@ -71,9 +70,7 @@ Allocation* GlobalMemory::find(std::uint64_t address, std::uint64_t bytes) {
 }
 
 std::string GlobalMemory::describe(std::uint64_t address) const {
-  const auto after = std::upper_bound(
-      allocations_.begin(), allocations_.end(), address,
-      [](std::uint64_t value, const Allocation& other) { return value < other.address; });
+  const auto after = std::ranges::upper_bound(allocations_, address, {}, &Allocation::address);
   if (after == allocations_.begin()) {
     return fmt::format("{:#x}, in no allocation", address);
   }

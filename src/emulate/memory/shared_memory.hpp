@@ -133,7 +133,7 @@ class SharedMemory {
       return !reads || reads->none_of(offset, count, unread);
     };
     const bool fine = writes_.none_of(offset, count, wrong) && !async_read_at(offset, count) &&
-                      std::all_of(reads_.begin(), reads_.end(), ordered);
+                      std::ranges::all_of(reads_, ordered);
     return fine ? std::nullopt : find_fault(who, offset, count, true);
   }
 

@@ -29,8 +29,8 @@ void branch_by_index(Execution& x, Warp& warp, const Instruction& instruction, M
   const Operand* const targets = instruction.operands + 1;
   const auto* index = x.lanes<std::uint32_t>(warp, instruction.operands[0]);
   const auto own = static_cast<std::size_t>(
-      std::find_if(warp.groups.begin(), warp.groups.end(),
-                   [&](const Group& group) { return (group.mask & mask) != 0; }) -
+      std::ranges::find_if(warp.groups,
+                           [&](const Group& group) { return (group.mask & mask) != 0; }) -
       warp.groups.begin());
   while (mask != 0) {
     const std::uint32_t chosen = index[std::countr_zero(mask)];

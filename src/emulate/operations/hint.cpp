@@ -48,9 +48,7 @@ void decode_createpolicy(Decoder& d) {
 }  // namespace
 
 bool decode_clock(Decoder& d) {
-  const auto* const found = std::find_if(kClocks.begin(), kClocks.end(), [&](const Clock& clock) {
-    return clock.name == d.operand(1);
-  });
+  const auto* const found = std::ranges::find(kClocks, d.operand(1), &Clock::name);
   if (found == kClocks.end()) {
     return false;
   }

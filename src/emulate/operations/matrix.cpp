@@ -285,7 +285,7 @@ void decode_mma(Decoder& d) {
   if (opcode.starts_with(kPrefix) && is_integer_form(d)) {
     return add_product(d, &multiply_integers, integer_shape(d));
   }
-  const auto* const form = std::find_if(kForms.begin(), kForms.end(), [&](const Form& one) {
+  const auto* const form = std::ranges::find_if(kForms, [&](const Form& one) {
     return opcode.starts_with(kPrefix) && opcode.substr(kPrefix.size()) == one.name;
   });
   d.unsupported_if(form == kForms.end(),

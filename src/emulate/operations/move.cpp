@@ -56,8 +56,8 @@ void unpack(Execution& x, Warp& warp, const Instruction& instruction, Mask mask)
 void decode_mov_vector(Decoder& d, bool packs) {
   const int bytes = size_of(d.type());
   const std::size_t vector = packs ? 1 : 0;
-  const std::size_t count = 1 + static_cast<std::size_t>(std::count(d.operand(vector).begin(),
-                                                                    d.operand(vector).end(), ','));
+  const std::size_t count =
+      1 + static_cast<std::size_t>(std::ranges::count(d.operand(vector), ','));
   const ScalarType part = bytes / static_cast<int>(count) == 4 ? b32 : b16;
   d.unsupported_if((bytes != 4 && bytes != 8) || static_cast<int>(count) * size_of(part) != bytes,
                    "this vector");

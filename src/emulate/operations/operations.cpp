@@ -17,8 +17,7 @@ std::span<const NamedOperation> operations_on(ScalarType type) {
 /// Decodes by the kind of the instruction's type: its last one.
 void decode_by_type(Decoder& d) {
   const auto operations = operations_on(d.type());
-  const auto found = std::find_if(operations.begin(), operations.end(),
-                                  [&](const NamedOperation& one) { return one.name == d.name(); });
+  const auto found = std::ranges::find(operations, d.name(), &NamedOperation::name);
   d.unsupported_if(found == operations.end() || d.type() == ScalarType::tf32, "this type");
   found->decode(d);
 }

@@ -80,9 +80,8 @@ bool ClusterRunner::all_spin() const {
   const auto goes_on = [](const Group& group) {
     return group.state == Group::State::runnable && !group.spins;
   };
-  return std::none_of(x_.warps.begin(), x_.warps.end(), [&](const Warp& warp) {
-    return std::any_of(warp.groups.begin(), warp.groups.end(), goes_on);
-  });
+  return std::ranges::none_of(
+      x_.warps, [&](const Warp& warp) { return std::ranges::any_of(warp.groups, goes_on); });
 }
 
 bool ClusterRunner::go_on() { return land_next_bulk(x_) || arrive_next(x_) || give_up_polling(); }

@@ -76,7 +76,7 @@ bool gathers(const WaitingGroup& waiting) {
 /// Where some groups spin, the others wait for those.
 std::string describe_all(const std::vector<WaitingGroup>& waiting) {
   const bool several = waiting.front().x != waiting.back().x;
-  const bool some_spin = std::any_of(waiting.begin(), waiting.end(), spins);
+  const bool some_spin = std::ranges::any_of(waiting, spins);
   std::string all;
   std::size_t named = 0;
   for (const WaitingGroup& one : waiting) {
@@ -106,13 +106,11 @@ int distance_from_cause(const WaitingGroup& waiting) {
 }  // namespace
 
 void report_deadlock(std::vector<WaitingGroup> waiting, std::string_view also) {
-  const bool divergent = std::any_of(waiting.begin(), waiting.end(), gathers) &&
-                         std::none_of(waiting.begin(), waiting.end(), spins);
+  const bool divergent =
+      std::ranges::any_of(waiting, gathers) && std::ranges::none_of(waiting, spins);
   const FindingKind kind = divergent ? FindingKind::divergent_barrier : FindingKind::deadlock;
   const std::string who = describe_all(waiting);
-  std::stable_sort(waiting.begin(), waiting.end(), [](const auto& a, const auto& b) {
-    return distance_from_cause(a) < distance_from_cause(b);
-  });
+  std::ranges::stable_sort(waiting, {}, distance_from_cause);
   for (const WaitingGroup& one : waiting) {
     actor_of(one).report(kind, [&] { return fmt::format("no warp can go on: {}{}", who, also); });
   }

@@ -63,8 +63,7 @@ bool ResidentClusters::run() {
 }
 
 bool ResidentClusters::all_spin() const {
-  return std::all_of(residents_.begin(), residents_.end(),
-                     [](const auto& resident) { return resident->spins; });
+  return std::ranges::all_of(residents_, [](const auto& resident) { return resident->spins; });
 }
 
 bool ResidentClusters::start_next() {

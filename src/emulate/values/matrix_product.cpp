@@ -173,7 +173,7 @@ FATUNE_INLINE bool align_products(const FactorsA& a, const FactorsB& b, Accumula
   }
   std::array<std::int32_t, kProductColumns> any;
   std::memcpy(any.data(), &bad, sizeof(any));
-  return std::all_of(any.begin(), any.end(), [](std::int32_t lane) { return lane == 0; });
+  return std::ranges::all_of(any, [](std::int32_t lane) { return lane == 0; });
 }
 
 FATUNE_INLINE void add_products(const FactorsA& a, const FactorsB& b, const Accumulators& c,
