@@ -1,29 +1,25 @@
-#include <memory>
-
-#include "app/commands.hpp"
+#include "app/commands/cases_command.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/subcommands.hpp"
 
 namespace fatune {
 
-void add_cases_command(CLI::App& app, const CommandDefaults& defaults, Command& command) {
-  auto options = std::make_shared<CasesOptions>();
-  options->output = defaults.output;
-  CLI::App* sub =
-      app.add_subcommand("cases", "Tune variants of a kernel by themselves, and compare them");
-  sub->add_option("CASES", options->cases, "hopper, or a file as configs/cases/hopper.json")
+void add_cases_command(const Subcommands& all) {
+  const auto [sub, options] = add_subcommand(
+      all, "cases", "Tune variants of a kernel by themselves, and compare them", cases);
+  sub.add_option("CASES", options.cases, "hopper, or a file as configs/cases/hopper.json")
       ->type_name("KEY|FILE")
       ->required();
-  add_problem_options(*sub, options->problems, "those of the cases");
-  add_kernel_options(*sub, options->kernels, SpaceOption::yes);
-  add_target_options(*sub, options->target);
-  add_jobs_option(*sub, options->compile);
-  add_cache_options(*sub, options->compile);
-  add_emulate_option(*sub, options->emulate);
-  add_policy_options(*sub, options->policy, Strategy::race);
-  add_store_options(*sub, options->store);
-  add_output_options(*sub, options->output);
-  sub->footer(
+  add_problem_options(sub, options.problems, "those of the cases");
+  add_kernel_options(sub, options.kernels, SpaceOption::yes);
+  add_target_options(sub, options.target);
+  add_jobs_option(sub, options.compile);
+  add_cache_options(sub, options.compile);
+  add_emulate_option(sub, options.emulate);
+  add_policy_options(sub, options.policy, Strategy::race);
+  add_store_options(sub, options.store);
+  add_output_options(sub, options.output);
+  sub.footer(
       R"(Each variant is tuned over its part of the space, and the best ones are then timed side by side. What
 problem options, --family and --space leave open is as the cases say.
 
@@ -31,7 +27,6 @@ Examples:
   fatune cases hopper
   fatune cases hopper --seq 256,1024,16384 --heads 16 --dhead 64 --format md
   fatune cases ./my_cases.json --format json)");
-  sub->callback([options, &command] { command = [options] { return cases(*options); }; });
 }
 
 }  // namespace fatune

@@ -1,8 +1,7 @@
 #include <limits>
-#include <memory>
 #include <string>
 
-#include "app/commands.hpp"
+#include "app/commands/check_command.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text_option.hpp"
@@ -26,37 +25,36 @@ void add_tools(const std::vector<std::string>& texts, CheckOptions& options) {
 
 }  // namespace
 
-void add_check_command(CLI::App& app, const CommandDefaults& defaults, Command& command) {
-  auto options = std::make_shared<CheckOptions>();
-  options->output = defaults.output;
-  options->kernels.kernels_variable = defaults.kernels_variable;
-  CLI::App* sub = app.add_subcommand("check", "Check that configurations compute the right thing");
-  sub->add_option("--config", options->configs, "configuration, in place of a space; repeatable")
+void add_check_command(const Subcommands& all) {
+  const auto [sub, options] =
+      add_subcommand(all, "check", "Check that configurations compute the right thing", check);
+  options.kernels.kernels_variable = all.kernels_variable;
+  sub.add_option("--config", options.configs, "configuration, in place of a space; repeatable")
       ->type_name("CONFIG")
       ->allow_extra_args(false);
-  sub->add_flag("--small", options->small,
-                "batch 1, seq 512, one head (default: batch 16, seq 2048, 16 heads)");
-  sub->add_flag("--diff", options->count_rows,
-                "say which rows are wrong: by position, head and tile");
-  sub->add_option_function<std::vector<std::string>>(
+  sub.add_flag("--small", options.small,
+               "batch 1, seq 512, one head (default: batch 16, seq 2048, 16 heads)");
+  sub.add_flag("--diff", options.count_rows,
+               "say which rows are wrong: by position, head and tile");
+  sub.add_option_function<std::vector<std::string>>(
          "--sanitizer",
-         [options](const std::vector<std::string>& texts) { add_tools(texts, *options); },
+         [&options = options](const std::vector<std::string>& texts) { add_tools(texts, options); },
          "run under NVIDIA's compute-sanitizer too: memcheck, racecheck, synccheck, initcheck, "
          "several, or all; repeatable; without --seq on the small problem")
       ->type_name("TOOL")
       ->allow_extra_args(false);
-  add_integer(*sub, "--seeds", "check with N seeds, counted from --seed (default: 1)", 1,
-              kMostSeeds, options->seeds);
-  add_integer(*sub, "--seed", "first seed of the random inputs (default: 1)", 0,
-              std::numeric_limits<std::int64_t>::max() - kMostSeeds, options->policy.seed);
-  add_problem_options(*sub, options->problems, "2048; 512 with --small or --sanitizer");
-  add_kernel_options(*sub, options->kernels, SpaceOption::yes);
-  add_target_options(*sub, options->target);
-  add_emulate_option(*sub, options->emulate);
-  add_jobs_option(*sub, options->compile);
-  add_cache_options(*sub, options->compile);
-  add_output_options(*sub, options->output);
-  sub->footer(
+  add_integer(sub, "--seeds", "check with N seeds, counted from --seed (default: 1)", 1, kMostSeeds,
+              options.seeds);
+  add_integer(sub, "--seed", "first seed of the random inputs (default: 1)", 0,
+              std::numeric_limits<std::int64_t>::max() - kMostSeeds, options.policy.seed);
+  add_problem_options(sub, options.problems, "2048; 512 with --small or --sanitizer");
+  add_kernel_options(sub, options.kernels, SpaceOption::yes);
+  add_target_options(sub, options.target);
+  add_emulate_option(sub, options.emulate);
+  add_jobs_option(sub, options.compile);
+  add_cache_options(sub, options.compile);
+  add_output_options(sub, options.output);
+  sub.footer(
       R"(Exit code 6: something is wrong. Tables show the worst input of each; JSON and CSV show all.
 Without a GPU, configurations are emulated on the CPU on small problems, under a checker for races.
 
@@ -66,7 +64,6 @@ Examples:
   fatune check --seq 1000 --causal --diff --config "(FP16,128,64,64,4):async+load_2_2_2_tiles"
   fatune check --sanitizer racecheck,memcheck --space prog
   FATUNE_COMPUTE_SANITIZER=/opt/cuda/bin/compute-sanitizer fatune check --sanitizer all)");
-  sub->callback([options, &command] { command = [options] { return check(*options); }; });
 }
 
 }  // namespace fatune

@@ -26,31 +26,12 @@ Command print_command(std::string text) {
   };
 }
 
-CommandDefaults read_defaults(int argc, const char* const* argv) {
-  CommandDefaults defaults;
-  defaults.output = terminal_defaults();
-  defaults.output.command_line = quoted_command_line(argc, argv);
-  defaults.kernels_variable = environment_variable("KERNELS");
-  return defaults;
-}
-
-void add_commands(CLI::App& app, const CommandDefaults& defaults, Command& command) {
-  add_sweep_command(app, defaults, command);
-  add_run_command(app, defaults, command);
-  add_verify_winner_command(app, defaults, command);
-  add_cases_command(app, defaults, command);
-  add_check_command(app, defaults, command);
-  add_debug_command(app, defaults, command);
-  add_emulate_command(app, defaults, command);
-  add_history_command(app, defaults, command);
-  add_show_command(app, defaults, command);
-  add_list_command(app, defaults, command);
-  add_compile_command(app, defaults, command);
-  add_sass_command(app, defaults, command);
-  add_profile_command(app, defaults, command);
-  add_devices_command(app, defaults, command);
-  add_doctor_command(app, defaults, command);
-  add_worker_command(app, defaults, command);
+void add_subcommands(CLI::App& app, const std::string& command_line, Command& chosen) {
+  Subcommands all{app, terminal_defaults(), environment_variable("KERNELS"), chosen};
+  all.output.command_line = command_line;
+#define FATUNE_ADD(name) add_##name##_command(all);
+  FATUNE_SUBCOMMANDS(FATUNE_ADD)
+#undef FATUNE_ADD
 }
 
 void configure(CLI::App& app) {
@@ -165,7 +146,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   CLI::App app("Finds the fastest configuration of a Flash Attention kernel on this GPU");
   Command command;
   configure(app);
-  add_commands(app, read_defaults(argc, argv), command);
+  add_subcommands(app, quoted_command_line(argc, argv), command);
   Words words = without_help_command(app, Words(argv + std::min(argc, 1), argv + argc));
   check_command_name(app, words);
   std::reverse(words.begin(), words.end());  // as CLI11 takes them

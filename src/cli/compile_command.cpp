@@ -1,33 +1,30 @@
-#include <memory>
-
-#include "app/commands.hpp"
+#include "app/commands/compile_command.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/path_option.hpp"
 #include "cli/subcommands.hpp"
 
 namespace fatune {
 
-void add_compile_command(CLI::App& app, const CommandDefaults& defaults, Command& command) {
-  auto options = std::make_shared<CompileOptions>();
-  options->output = defaults.output;
-  options->kernels.kernels_variable = defaults.kernels_variable;
-  CLI::App* sub = app.add_subcommand(
-      "compile", "Compile without running: registers, spills, shared memory, blocks per SM");
-  add_kernel_options(*sub, options->kernels, SpaceOption::yes);
-  sub->add_option("--config", options->configs,
-                  "configuration instead of a space, in short form or as a kernel name; repeatable")
+void add_compile_command(const Subcommands& all) {
+  const auto [sub, options] = add_subcommand(
+      all, "compile", "Compile without running: registers, spills, shared memory, blocks per SM",
+      compile_offline);
+  options.kernels.kernels_variable = all.kernels_variable;
+  add_kernel_options(sub, options.kernels, SpaceOption::yes);
+  sub.add_option("--config", options.configs,
+                 "configuration instead of a space, in short form or as a kernel name; repeatable")
       ->type_name("CONFIG")
       ->allow_extra_args(false)
       ->excludes("--space");
-  add_problem_options(*sub, options->problems, kCompiledSeqLen);
-  add_arch_option(*sub, options->arch);
-  add_jobs_option(*sub, options->compile);
-  add_cache_options(*sub, options->compile);
-  add_path_option(*sub, "--out", "DIR", "folder for the .cubin (and .ptx) files", options->out_dir);
-  sub->add_flag("--ptx", options->ptx, "write PTX too")->needs("--out");
-  sub->add_flag("--strict", options->strict, "exit with 6 if a configuration did not compile");
-  add_output_options(*sub, options->output);
-  sub->footer(
+  add_problem_options(sub, options.problems, kCompiledSeqLen);
+  add_arch_option(sub, options.arch);
+  add_jobs_option(sub, options.compile);
+  add_cache_options(sub, options.compile);
+  add_path_option(sub, "--out", "DIR", "folder for the .cubin (and .ptx) files", options.out_dir);
+  sub.add_flag("--ptx", options.ptx, "write PTX too")->needs("--out");
+  sub.add_flag("--strict", options.strict, "exit with 6 if a configuration did not compile");
+  add_output_options(sub, options.output);
+  sub.footer(
       R"(The default architecture is sm_90. What is left of the sequence length in the last tile is compiled in.
 --out names a file after the family, the configuration, what is compiled in of problem and GPU (constants
 that are not 0) and the architecture:
@@ -37,7 +34,6 @@ Examples:
   fatune compile --space all --arch sm_90a --format json
   fatune compile --arch sm_86 --out kernels_out --ptx \
     --config "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax")");
-  sub->callback([options, &command] { command = [options] { return compile_offline(*options); }; });
 }
 
 }  // namespace fatune

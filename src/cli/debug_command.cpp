@@ -1,10 +1,9 @@
 #include <limits>
-#include <memory>
 #include <string>
 
 #include <fmt/format.h>
 
-#include "app/commands.hpp"
+#include "app/commands/debug_command.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/path_option.hpp"
 #include "cli/subcommands.hpp"
@@ -42,31 +41,29 @@ void add_problem_of_debug(CLI::App& sub, DebugOptions& options) {
 
 }  // namespace
 
-void add_debug_command(CLI::App& app, const CommandDefaults& defaults, Command& command) {
-  auto options = std::make_shared<DebugOptions>();
-  options->output = defaults.output;
-  CLI::App* sub = app.add_subcommand("debug", "Find the first step at which a kernel goes wrong");
-  sub->add_option("--config", options->config,
-                  "configuration, in short form or as a profiler prints the kernel")
+void add_debug_command(const Subcommands& all) {
+  const auto [sub, options] =
+      add_subcommand(all, "debug", "Find the first step at which a kernel goes wrong", debug);
+  sub.add_option("--config", options.config,
+                 "configuration, in short form or as a profiler prints the kernel")
       ->type_name("CONFIG")
       ->required();
-  add_problem_of_debug(*sub, *options);
-  add_path_option(*sub, "--out", "DIR",
+  add_problem_of_debug(sub, options);
+  add_path_option(sub, "--out", "DIR",
                   "write every intermediate (.npy) and debug.json into this folder",
-                  options->out_dir);
-  add_kernel_options(*sub, options->kernels, SpaceOption::no);
-  add_target_options(*sub, options->target);
-  add_cache_options(*sub, options->compile);
-  add_emulate_option(*sub, options->emulate);
-  add_output_options(*sub, options->output);
-  sub->footer(init_footer() + R"(
+                  options.out_dir);
+  add_kernel_options(sub, options.kernels, SpaceOption::no);
+  add_target_options(sub, options.target);
+  add_cache_options(sub, options.compile);
+  add_emulate_option(sub, options.emulate);
+  add_output_options(sub, options.output);
+  sub.footer(init_footer() + R"(
 Exit code 6: something is wrong. Without a GPU the kernel's PTX is run on the CPU.
 
 Examples:
   fatune debug --config "(FP16,128,64,64,4):async+load_2_2_2_tiles"
   fatune debug --init large_logits --seq 300 --causal --out wrong \
     --config "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax")");
-  sub->callback([options, &command] { command = [options] { return debug(*options); }; });
 }
 
 }  // namespace fatune

@@ -1,10 +1,9 @@
 #include <limits>
-#include <memory>
 #include <string>
 
 #include <fmt/format.h>
 
-#include "app/commands.hpp"
+#include "app/commands/emulate_command.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text_option.hpp"
@@ -77,25 +76,24 @@ void add_schedule_options(CLI::App& sub, EmulateOptions& options) {
 
 }  // namespace
 
-void add_emulate_command(CLI::App& app, const CommandDefaults& defaults, Command& command) {
-  auto options = std::make_shared<EmulateOptions>();
-  options->output = defaults.output;
-  options->kernels.kernels_variable = defaults.kernels_variable;
-  CLI::App* sub =
-      app.add_subcommand("emulate", "Run kernels' PTX on the CPU: results, races, bank conflicts");
-  add_problem_of_emulate(*sub, options->problems);
-  add_schedule_options(*sub, *options);
-  sub->add_flag("--strict", options->strict, "exit with 6 unless every configuration is right");
-  add_kernel_options(*sub, options->kernels, SpaceOption::yes);
-  sub->add_option("--config", options->configs, "configuration, in place of a space; repeatable")
+void add_emulate_command(const Subcommands& all) {
+  const auto [sub, options] =
+      add_subcommand(all, "emulate", "Run kernels' PTX on the CPU: results, races, bank conflicts",
+                     emulate_kernels);
+  options.kernels.kernels_variable = all.kernels_variable;
+  add_problem_of_emulate(sub, options.problems);
+  add_schedule_options(sub, options);
+  sub.add_flag("--strict", options.strict, "exit with 6 unless every configuration is right");
+  add_kernel_options(sub, options.kernels, SpaceOption::yes);
+  sub.add_option("--config", options.configs, "configuration, in place of a space; repeatable")
       ->type_name("CONFIG")
       ->allow_extra_args(false)
       ->excludes("--space");
-  add_arch_option(*sub, options->arch);
-  add_jobs_option(*sub, options->compile);
-  add_cache_options(*sub, options->compile);
-  add_output_options(*sub, options->output);
-  sub->footer(
+  add_arch_option(sub, options.arch);
+  add_jobs_option(sub, options.compile);
+  add_cache_options(sub, options.compile);
+  add_output_options(sub, options.output);
+  sub.footer(
       R"(Nothing is timed. Without --arch, the architecture is the oldest that runs the kernels.
 Exit code 6: something is wrong or flagged. 5: nothing could be emulated.
 
@@ -103,7 +101,6 @@ Examples:
   fatune emulate --space tune
   fatune emulate --seq 200 --causal --schedules 5 --format json
   fatune emulate --profile --config "(FP16,128,64,64,4):async+swizzled+load_2_2_2_tiles")");
-  sub->callback([options, &command] { command = [options] { return emulate_kernels(*options); }; });
 }
 
 }  // namespace fatune

@@ -1,25 +1,21 @@
-#include <memory>
-
-#include "app/commands.hpp"
+#include "app/commands/list_command.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/subcommands.hpp"
 
 namespace fatune {
 
-void add_list_command(CLI::App& app, const CommandDefaults& defaults, Command& command) {
-  auto options = std::make_shared<ListOptions>();
-  options->output = defaults.output;
-  options->kernels.kernels_variable = defaults.kernels_variable;
-  CLI::App* sub =
-      app.add_subcommand("list", "Show what a search space keeps, and what its rules drop");
-  add_kernel_options(*sub, options->kernels, SpaceOption::yes);
-  add_problem_options(*sub, options->problems, "none: see below");
-  add_arch_option(*sub, options->arch);
-  sub->add_flag("--presets", options->presets,
-                "list the published models that --preset knows, and their sources");
-  sub->add_flag("--pruned", options->with_dropped, "list the dropped configurations too, and why");
-  add_output_options(*sub, options->output);
-  sub->footer(
+void add_list_command(const Subcommands& all) {
+  const auto [sub, options] =
+      add_subcommand(all, "list", "Show what a search space keeps, and what its rules drop", list);
+  options.kernels.kernels_variable = all.kernels_variable;
+  add_kernel_options(sub, options.kernels, SpaceOption::yes);
+  add_problem_options(sub, options.problems, "none: see below");
+  add_arch_option(sub, options.arch);
+  sub.add_flag("--presets", options.presets,
+               "list the published models that --preset knows, and their sources");
+  sub.add_flag("--pruned", options.with_dropped, "list the dropped configurations too, and why");
+  add_output_options(sub, options.output);
+  sub.footer(
       R"(Rules that need a problem or a device are tried with --seq only: on problems of that length, on the
 device that --arch stands for (default: sm_90). 'fatune sweep' tries them on each of its problems.
 Examples:
@@ -29,9 +25,6 @@ Examples:
   fatune list --space 64,32 --format json
   fatune list --presets
   fatune list --kernel-dir my_kernels --family my_attention)");
-  sub->callback([options, &command] {
-    command = [options] { return options->presets ? list_presets(*options) : list(*options); };
-  });
 }
 
 }  // namespace fatune

@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "app/options.hpp"
+#include "app/option_groups.hpp"
 
 // Options that several subcommands share, each group declared once.
 namespace fatune {

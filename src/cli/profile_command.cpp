@@ -1,8 +1,7 @@
 #include <limits>
-#include <memory>
 #include <string>
 
-#include "app/commands.hpp"
+#include "app/commands/profile_command.hpp"
 #include "cli/numbers.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/path_option.hpp"
@@ -38,72 +37,70 @@ void read_metrics(const std::string& text, ProfileOptions& options) {
 }
 
 /// Adds the options that choose what is profiled.
-void add_subject_options(CLI::App& app, const std::shared_ptr<ProfileOptions>& options) {
-  app.add_option("--config", options->configs, "configuration, in place of a space; repeatable")
+void add_subject_options(CLI::App& app, ProfileOptions& options) {
+  app.add_option("--config", options.configs, "configuration, in place of a space; repeatable")
       ->type_name("CONFIG")
       ->allow_extra_args(false);
-  add_kernel_options(app, options->kernels, SpaceOption::yes);
+  add_kernel_options(app, options.kernels, SpaceOption::yes);
   add_text_option(app, "--run", "N|last", "the first configurations of a stored run's rankings",
-                  [options](const std::string& text) { read_profiled_run(text, *options); })
+                  [&options](const std::string& text) { read_profiled_run(text, options); })
       ->excludes("--space")
       ->excludes("--config");
   constexpr std::int64_t kMostRows = 1000000;
   add_integer(app, "--top", "how many of each ranking of the run; 0: all (default: 5)", 0,
-              kMostRows, options->top);
-  add_db_option(app, options->db_file);
-  add_problem_options(app, options->problems);
+              kMostRows, options.top);
+  add_db_option(app, options.db_file);
+  add_problem_options(app, options.problems);
 }
 
 /// How it is profiled.
-void add_counting_options(CLI::App& app, const std::shared_ptr<ProfileOptions>& options) {
+void add_counting_options(CLI::App& app, ProfileOptions& options) {
   add_text_option(app, "--metrics", "NAMES",
                   "documented (the default), attention, core, full, figures, or ncu's metrics",
-                  [options](const std::string& text) { read_metrics(text, *options); });
+                  [&options](const std::string& text) { read_metrics(text, options); });
   constexpr std::int64_t kMostRuns = 1000;
   add_integer(app, "--runs", "launches that are counted and averaged (default: 3)", 1, kMostRuns,
-              options->runs);
-  app.add_option("--baseline", options->baseline, "configuration that 'rel %' refers to")
+              options.runs);
+  app.add_option("--baseline", options.baseline, "configuration that 'rel %' refers to")
       ->type_name("CONFIG");
   add_text_option(app, "--backend", "NAME", "ncu (the default), or cupti: in the process",
-                  [options](const std::string& text) { options->reader = parse_reader(text); });
+                  [&options](const std::string& text) { options.reader = parse_reader(text); });
 }
 
 }  // namespace
 
-void add_profile_command(CLI::App& app, const CommandDefaults& defaults, Command& command) {
-  auto options = std::make_shared<ProfileOptions>();
-  options->output = defaults.output;
-  options->kernels.kernels_variable = defaults.kernels_variable;
-  CLI::App* sub =
-      app.add_subcommand("profile", "Read hardware counters: with Nsight Compute, or in-process");
-  add_subject_options(*sub, options);
-  add_counting_options(*sub, options);
-  add_path_option(*sub, "--out", "DIR", "profile.json, profile.csv, and the raw reports",
-                  options->out_dir);
-  sub->add_flag("--nsys", options->timeline,
-                "a timeline with Nsight Systems in place of counters; needs --out");
-  add_path_option(*sub, "--script", "DIR",
+void add_profile_command(const Subcommands& all) {
+  const auto [sub, options] = add_subcommand(
+      all, "profile", "Read hardware counters: with Nsight Compute, or in-process", profile);
+  options.kernels.kernels_variable = all.kernels_variable;
+  add_subject_options(sub, options);
+  add_counting_options(sub, options);
+  add_path_option(sub, "--out", "DIR", "profile.json, profile.csv, and the raw reports",
+                  options.out_dir);
+  sub.add_flag("--nsys", options.timeline,
+               "a timeline with Nsight Systems in place of counters; needs --out");
+  add_path_option(sub, "--script", "DIR",
                   "write scripts that do it on another machine; profile nothing",
-                  options->script_dir);
-  add_path_option(*sub, "--import", "FILE",
+                  options.script_dir);
+  add_path_option(sub, "--import", "FILE",
                   "read a report made elsewhere: .ncu-rep, or what ncu printed with --csv",
-                  options->imported)
+                  options.imported)
       ->excludes("--run")
       ->excludes("--script");
-  sub->add_flag_callback(
-      "--csv", [options] { options->output.format = OutputFormat::csv; }, "as --format csv");
-  add_target_options(*sub, options->target);
-  add_jobs_option(*sub, options->compile);
-  add_cache_options(*sub, options->compile);
-  add_output_options(*sub, options->output);
-  sub->footer(R"(docs/profile.md says what the figures mean, and what reading them takes.
+  sub.add_flag_callback(
+      "--csv", [&options = options] { options.output.format = OutputFormat::csv; },
+      "as --format csv");
+  add_target_options(sub, options.target);
+  add_jobs_option(sub, options.compile);
+  add_cache_options(sub, options.compile);
+  add_output_options(sub, options.output);
+  sub.footer(R"(docs/profile.md says what the figures mean, and what reading them takes.
 Examples:
   fatune profile --seq 4096 \
     --config "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax"
   fatune profile --run last --top 3 --metrics attention --out profiles
   fatune profile --space 64,32 --seq 1024 --dtype fp16 --runs 1 --csv
   fatune profile --space prog --seq 4096 --script scripts_for_the_cluster)");
-  sub->callback([options, &command] { command = [options] { return profile(*options); }; });
 }
 
 }  // namespace fatune

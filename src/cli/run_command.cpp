@@ -1,38 +1,28 @@
-#include <memory>
-#include <string>
-
-#include "app/commands.hpp"
-#include "cli/numbers.hpp"
+#include "app/commands/run_command.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/subcommands.hpp"
+#include "cli/text_option.hpp"
 
 namespace fatune {
 
-void add_run_command(CLI::App& app, const CommandDefaults& defaults, Command& command) {
-  auto options = std::make_shared<RunOptions>();
-  options->output = defaults.output;
-  CLI::App* sub = app.add_subcommand("run", "Verify and time configurations that you name");
-  sub->add_option("--config", options->configs,
-                  "configuration, in short form or as a profiler prints the kernel; repeatable")
+void add_run_command(const Subcommands& all) {
+  const auto [sub, options] =
+      add_subcommand(all, "run", "Verify and time configurations that you name", run);
+  sub.add_option("--config", options.configs,
+                 "configuration, in short form or as a profiler prints the kernel; repeatable")
       ->type_name("CONFIG")
       ->required()
       ->allow_extra_args(false);
-  sub->add_option_function<std::string>(
-         "--runs",
-         [options](const std::string& text) {
-           options->runs = static_cast<int>(parse_integer(text, "--runs", 1, 1000));
-         },
-         "repeat the whole measurement N times (default: 1)")
-      ->type_name("N");
-  add_measure_options(*sub, *options, SpaceOption::no, Strategy::exhaustive);
-  add_counters_option(*sub, options->counters);
-  sub->footer(R"(Examples:
+  add_integer(sub, "--runs", "repeat the whole measurement N times (default: 1)", 1, 1000,
+              options.runs);
+  add_measure_options(sub, options, SpaceOption::no, Strategy::exhaustive);
+  add_counters_option(sub, options.counters);
+  sub.footer(R"(Examples:
   fatune run --seq 4096 \
     --config "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax"
   fatune run --seq 1000 --causal --runs 3 --config "(BF16,64,128,64,4):async+load_2_2_2_tiles"
   fatune run --config "flash_forward_kernel<FlashForwardKernelConfig{5, 128, 64, 64, 4, 1, 1, 1, \
 0, 2, 2, 0, 1}>")");
-  sub->callback([options, &command] { command = [options] { return run(*options); }; });
 }
 
 }  // namespace fatune

@@ -1,6 +1,4 @@
-#include <memory>
-
-#include "app/commands.hpp"
+#include "app/commands/sass_map_command.hpp"
 #include "cli/map_target_text.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/sass_options.hpp"
@@ -12,25 +10,24 @@ namespace {
 constexpr std::int64_t kMostSteps = 1000000;
 constexpr std::int64_t kDefaultSteps = 4;
 
-void add_target_option(CLI::App& sub, const std::shared_ptr<SassMapOptions>& options,
-                       const char* name, const char* type, const char* doc,
-                       MapTarget (*read)(const std::string&)) {
+void add_target_option(CLI::App& sub, SassMapOptions& options, const char* name, const char* type,
+                       const char* doc, MapTarget (*read)(const std::string&)) {
   add_text_option(sub, name, type, doc,
-                  [options, read](const std::string& text) { options->target = read(text); });
+                  [&options, read](const std::string& text) { options.target = read(text); });
 }
 
-void add_map_options(CLI::App& sub, const std::shared_ptr<SassMapOptions>& options) {
+void add_map_options(CLI::App& sub, SassMapOptions& options) {
   add_target_option(sub, options, "--source", "FILE:LINE",
                     "a line of the source, as softmax.cuh:40", read_source_target);
   add_target_option(sub, options, "--ptx", "LINE", "a line of the PTX", read_ptx_target);
   add_target_option(sub, options, "--sass", "ADDRESS", "a machine instruction, as 0x22d0",
                     read_sass_target);
-  options->depth = kDefaultSteps;
+  options.depth = kDefaultSteps;
   add_integer(sub, "--depth", "how many steps back the PTX that feeds it is followed; 0: all", 0,
-              kMostSteps, options->depth)
+              kMostSteps, options.depth)
       ->default_str(std::to_string(kDefaultSteps));
-  sub.add_flag("--annotate", options->annotate, "the source files whole, with counts in front");
-  sub.add_flag("--ptx-text", options->ptx_text, "the PTX alone, whose lines --ptx takes");
+  sub.add_flag("--annotate", options.annotate, "the source files whole, with counts in front");
+  sub.add_flag("--ptx-text", options.ptx_text, "the PTX alone, whose lines --ptx takes");
   const std::vector<std::string> exclusive{"--source", "--ptx", "--sass", "--annotate",
                                            "--ptx-text"};
   for (const std::string& one : exclusive) {
@@ -44,27 +41,19 @@ void add_map_options(CLI::App& sub, const std::shared_ptr<SassMapOptions>& optio
 
 }  // namespace
 
-void add_sass_map_command(CLI::App& parent, const CommandDefaults& defaults, Command& command) {
-  auto options = std::make_shared<SassMapOptions>();
-  options->output = defaults.output;
-  CLI::App* sub = parent.add_subcommand(
-      "map", "Which source line became which PTX and which machine code, and back");
-  add_compile_options(*sub, *options);
-  add_case_options(*sub, options);
-  add_map_options(*sub, options);
-  add_output_options(*sub, options->output);
-  add_top_option(*sub, options->output);
-  sub->footer(R"(Examples:
+void add_sass_map_command(const Subcommands& all) {
+  const auto [sub, options] = add_subcommand(
+      all, "map", "Which source line became which PTX and which machine code, and back", sass_map);
+  add_compile_options(sub, options);
+  add_case_options(sub, options);
+  add_map_options(sub, options);
+  add_output_options(sub, options.output);
+  add_top_option(sub, options.output);
+  sub.footer(R"(Examples:
   fatune sass map --run last --rank 1
   fatune sass map --run last --source softmax.cuh:40
   fatune sass map --arch sm_80 --annotate \
     --config "(FP16, 128, 64, 64, 4): async+eager+swizzled+load_0_2_2_tiles+opt_softmax")");
-  sub->callback([options, &command] {
-    command = [options] {
-      check_source(*options);
-      return sass_map(*options);
-    };
-  });
 }
 
 }  // namespace fatune

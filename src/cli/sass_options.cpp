@@ -6,7 +6,6 @@
 #include "cli/option_groups.hpp"
 #include "cli/path_option.hpp"
 #include "cli/text_option.hpp"
-#include "core/error.hpp"
 
 namespace fatune {
 namespace {
@@ -15,27 +14,27 @@ using Kind = CodeSource::Kind;
 
 constexpr std::int64_t kLastRank = 1000000;
 
-CLI::Option* add_source(CLI::App& app, const SharedSassOptions& options, const char* name,
-                        const char* type, const char* doc, Kind kind) {
-  return add_text_option(app, name, type, doc, [options, kind](const std::string& text) {
-    options->sources.push_back({text, kind, {}});
+CLI::Option* add_source(CLI::App& app, CodeOptions& options, const char* name, const char* type,
+                        const char* doc, Kind kind) {
+  return add_text_option(app, name, type, doc, [&options, kind](const std::string& text) {
+    options.sources.push_back({text, kind, {}});
   });
 }
 
-void add_run_source(CLI::App& app, const SharedSassOptions& options) {
+void add_run_source(CLI::App& app, CodeOptions& options) {
   auto* run =
       add_text_option(app, "--run", "N|last", "a configuration of a stored run, by its rank",
-                      [options](const std::string& text) {
-                        options->sources.push_back({text, Kind::run, read_run(text)});
+                      [&options](const std::string& text) {
+                        options.sources.push_back({text, Kind::run, read_run(text)});
                       });
   add_text_option(app, "--rank", "N", "of that run; 1: the fastest",
-                  [options](const std::string& text) {
-                    options->rank = parse_integer(text, "--rank", 1, kLastRank);
+                  [&options](const std::string& text) {
+                    options.rank = parse_integer(text, "--rank", 1, kLastRank);
                   })
       ->needs(run);
   run->excludes(app.get_option("--config"));
   run->excludes(app.get_option("--arch"));
-  add_db_option(app, options->db_file);
+  add_db_option(app, options.db_file);
 }
 
 }  // namespace
@@ -46,31 +45,31 @@ std::optional<std::int64_t> read_run(const std::string& text) {
                                                       std::numeric_limits<std::int64_t>::max()));
 }
 
-void add_compile_options(CLI::App& app, SassOptions& options) {
+void add_compile_options(CLI::App& app, CodeOptions& options) {
   add_kernel_options(app, options.kernels, SpaceOption::no);
   add_problem_options(app, options.problems, kCompiledSeqLen);
   add_arch_option(app, options.arch);
   add_cache_options(app, options.compile);
 }
 
-void add_function_option(CLI::App& app, SassOptions& options) {
+void add_function_option(CLI::App& app, CodeOptions& options) {
   app.add_option("--function", options.function, "the function of a file that has several")
       ->type_name("NAME");
 }
 
-void add_case_options(CLI::App& app, const SharedSassOptions& options) {
+void add_case_options(CLI::App& app, CodeOptions& options) {
   add_source(app, options, "--config", "CONFIG", "configuration, in short form or as a kernel name",
              Kind::config);
   add_run_source(app, options);
 }
 
-void add_code_options(CLI::App& app, const SharedSassOptions& options) {
+void add_code_options(CLI::App& app, CodeOptions& options) {
   add_case_options(app, options);
   auto* file = add_text_option(
       app, "--cubin", "FILE",
       "cubin, a file that embeds some, or what 'nvdisasm -c' printed of one",
-      [options](const std::string& text) {
-        options->sources.push_back({read_path(text, "--cubin").string(), Kind::file, {}});
+      [&options](const std::string& text) {
+        options.sources.push_back({read_path(text, "--cubin").string(), Kind::file, {}});
       });
   auto* artifact =
       add_source(app, options, "--artifact", "KEY",
@@ -80,14 +79,7 @@ void add_code_options(CLI::App& app, const SharedSassOptions& options) {
     file->excludes(app.get_option(other));
     artifact->excludes(app.get_option(other));
   }
-  add_function_option(app, *options);
-}
-
-void check_source(const SassOptions& options) {
-  if (options.sources.empty()) {
-    throw Error(ExitCode::usage, "whose machine code?", {},
-                "name it with --config, --run, or, where it can be taken, --cubin or --artifact");
-  }
+  add_function_option(app, options);
 }
 
 }  // namespace fatune

@@ -1,7 +1,6 @@
 #include <limits>
-#include <memory>
 
-#include "app/commands.hpp"
+#include "app/commands/show_command.hpp"
 #include "cli/numbers.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/subcommands.hpp"
@@ -18,22 +17,20 @@ std::optional<std::int64_t> parse_run(const std::string& text) {
 
 }  // namespace
 
-void add_show_command(CLI::App& app, const CommandDefaults& defaults, Command& command) {
-  auto options = std::make_shared<ShowOptions>();
-  options->output = defaults.output;
-  CLI::App* sub = app.add_subcommand("show", "Print a stored run again, in any format");
-  sub->add_option_function<std::string>(
-         "RUN", [options](const std::string& text) { options->run = parse_run(text); },
+void add_show_command(const Subcommands& all) {
+  const auto [sub, options] =
+      add_subcommand(all, "show", "Print a stored run again, in any format", show);
+  sub.add_option_function<std::string>(
+         "RUN", [&options = options](const std::string& text) { options.run = parse_run(text); },
          "number from 'fatune history', or last")
       ->required();
-  add_db_option(*sub, options->db_file);
-  add_output_options(*sub, options->output);
-  add_top_option(*sub, options->output);
-  sub->footer(R"(Examples:
+  add_db_option(sub, options.db_file);
+  add_output_options(sub, options.output);
+  add_top_option(sub, options.output);
+  sub.footer(R"(Examples:
   fatune show last
   fatune show 12 --top 0
   fatune show 12 --format csv)");
-  sub->callback([options, &command] { command = [options] { return show(*options); }; });
 }
 
 }  // namespace fatune

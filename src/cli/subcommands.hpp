@@ -1,35 +1,76 @@
 #pragma once
 
+#include <memory>
+#include <optional>
+#include <string>
+
 #include <CLI/CLI.hpp>
 
-#include "app/options.hpp"
+#include "app/console/streams.hpp"
+#include "app/option_groups.hpp"
 #include "cli/command_line.hpp"
 
-// One function per subcommand, each in its own file: adds the subcommand to the parser. When it is
-// the one given, `command` is set after parsing. `defaults` holds what the terminal and the
-// environment say.
+// One function per subcommand, each in its own file: adds the subcommand to the parser.
 namespace fatune {
 
-struct CommandDefaults {
-  OutputOptions output;
-  std::optional<std::string> kernels_variable;
+/// Where subcommands are added, and what they begin with.
+struct Subcommands {
+  CLI::App& parent;
+  OutputOptions output;                         ///< as the terminal has it
+  std::optional<std::string> kernels_variable;  ///< the environment's KERNELS
+  Command& chosen;                              ///< set after parsing: the work of the one given
 };
 
-void add_sweep_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
-void add_run_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
-void add_verify_winner_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
-void add_cases_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
-void add_check_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
-void add_list_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
-void add_compile_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
-void add_sass_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
-void add_debug_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
-void add_emulate_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
-void add_profile_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
-void add_history_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
-void add_show_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
-void add_devices_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
-void add_doctor_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
-void add_worker_command(CLI::App& app, const CommandDefaults& defaults, Command& command);
+/// A subcommand that is being added. Its options live as long as its parser, or the work that is
+/// chosen.
+template <typename Options>
+struct Subcommand {
+  CLI::App& app;
+  Options& options;
+};
+
+/// Adds one with the terminal's output options. When it is the one given, and none of its own
+/// subcommands is, `work` is chosen.
+template <typename Options>
+Subcommand<Options> add_subcommand(const Subcommands& all, const std::string& name,
+                                   const std::string& doc, ExitCode (*work)(const Options&)) {
+  auto options = std::make_shared<Options>();
+  options->output = all.output;
+  CLI::App* const app = all.parent.add_subcommand(name, doc);
+  app->callback([app, options, work, &chosen = all.chosen] {
+    if (app->get_subcommands().empty()) {
+      chosen = [options, work] {
+        configure_logging(options->output.verbosity);
+        return work(*options);
+      };
+    }
+  });
+  return {*app, *options};
+}
+
+/// The subcommands in the order of the help: the only list of them.
+// clang-format off
+#define FATUNE_SUBCOMMANDS(X) \
+  X(sweep) \
+  X(run) \
+  X(verify_winner) \
+  X(cases) \
+  X(check) \
+  X(debug) \
+  X(emulate) \
+  X(history) \
+  X(show) \
+  X(list) \
+  X(compile) \
+  X(sass) \
+  X(profile) \
+  X(devices) \
+  X(doctor) \
+  X(worker)
+// clang-format on
+
+#define FATUNE_DECLARE(name) void add_##name##_command(const Subcommands& all);
+FATUNE_SUBCOMMANDS(FATUNE_DECLARE)
+#undef FATUNE_DECLARE
 
 }  // namespace fatune

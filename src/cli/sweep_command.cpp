@@ -1,6 +1,4 @@
-#include <memory>
-
-#include "app/commands.hpp"
+#include "app/commands/sweep_command.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text_option.hpp"
@@ -20,21 +18,19 @@ void add_audit_option(CLI::App& app, AuditOptions& audit) {
 
 }  // namespace
 
-void add_sweep_command(CLI::App& app, const CommandDefaults& defaults, Command& command) {
-  auto options = std::make_shared<SweepOptions>();
-  options->output = defaults.output;
-  options->kernels.kernels_variable = defaults.kernels_variable;
-  CLI::App* sub = app.add_subcommand("sweep", "Find the fastest configuration for each problem");
-  add_measure_options(*sub, *options, SpaceOption::yes, Strategy::race);
-  add_audit_option(*sub, options->audit);
-  add_counters_option(*sub, options->counters);
-  sub->footer(R"(Examples:
+void add_sweep_command(const Subcommands& all) {
+  const auto [sub, options] =
+      add_subcommand(all, "sweep", "Find the fastest configuration for each problem", sweep);
+  options.kernels.kernels_variable = all.kernels_variable;
+  add_measure_options(sub, options, SpaceOption::yes, Strategy::race);
+  add_audit_option(sub, options.audit);
+  add_counters_option(sub, options.counters);
+  sub.footer(R"(Examples:
   fatune sweep --seq 4096 --dhead 128
   fatune sweep --seq 512,1024,2048,4096 --dhead 128 --dtype fp16,bf16 --out results
   fatune sweep --seq 8192 --dhead 64 --causal --space all --best best.json
   fatune sweep --seq 4096 --dhead 128 --arch sm_80 --device none    (estimate, no GPU)
   KERNELS=64,32 fatune sweep --seq 1000 --format csv)");
-  sub->callback([options, &command] { command = [options] { return sweep(*options); }; });
 }
 
 }  // namespace fatune

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "app/options.hpp"
+#include "app/option_groups.hpp"
 
 namespace fatune {
 

@@ -1,6 +1,4 @@
-#include <memory>
-
-#include "app/commands.hpp"
+#include "app/commands/verify_winner_command.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/path_option.hpp"
 #include "cli/subcommands.hpp"
@@ -8,29 +6,29 @@
 
 namespace fatune {
 
-void add_verify_winner_command(CLI::App& app, const CommandDefaults& defaults, Command& command) {
-  auto options = std::make_shared<VerifyWinnerOptions>();
-  options->output = defaults.output;
-  CLI::App* sub = app.add_subcommand(
-      "verify-winner",
-      "Measure the winners of a best_configs.json again: are they still the fastest?");
-  sub->add_option_function<std::string>(
-      "FILE", [options](const std::string& text) { options->file = read_path(text, "FILE"); },
+void add_verify_winner_command(const Subcommands& all) {
+  const auto [sub, options] = add_subcommand(
+      all, "verify-winner",
+      "Measure the winners of a best_configs.json again: are they still the fastest?",
+      verify_winner);
+  sub.add_option_function<std::string>(
+      "FILE",
+      [&options = options](const std::string& text) { options.file = read_path(text, "FILE"); },
       "best_configs.json, as sweep writes it (default: what fatune ships for this GPU model)");
-  add_text_option(*sub, "--tolerance", "PERCENT",
+  add_text_option(sub, "--tolerance", "PERCENT",
                   "by how much a winner may be slower than the fastest (default: 0.5)",
-                  [options](const std::string& text) {
-                    options->tolerance_percent = parse_number(text, "--tolerance", 0.0, 1000.0);
+                  [&options = options](const std::string& text) {
+                    options.tolerance_percent = parse_number(text, "--tolerance", 0.0, 1000.0);
                   });
-  add_kernel_options(*sub, options->kernels, SpaceOption::yes, FamilyOption::several);
-  add_target_options(*sub, options->target);
-  add_jobs_option(*sub, options->compile);
-  add_cache_options(*sub, options->compile);
-  add_policy_options(*sub, options->policy, Strategy::race);
-  add_store_options(*sub, options->store);
-  add_file_options(*sub, *options);
-  add_output_options(*sub, options->output);
-  sub->footer(
+  add_kernel_options(sub, options.kernels, SpaceOption::yes, FamilyOption::several);
+  add_target_options(sub, options.target);
+  add_jobs_option(sub, options.compile);
+  add_cache_options(sub, options.compile);
+  add_policy_options(sub, options.policy, Strategy::race);
+  add_store_options(sub, options.store);
+  add_file_options(sub, options);
+  add_output_options(sub, options.output);
+  sub.footer(
       R"(Verdicts: confirmed, it is behind the fastest by no more than the tolerance; beaten, another is
 faster beyond doubt and tolerance; failed, it has no time; undecided, what was measured does not tell,
 as with a small --budget. Times of the file are shown beside the new ones; no verdict rests on them.
@@ -41,7 +39,6 @@ Examples:
   fatune verify-winner
   fatune verify-winner results/best_configs.json
   fatune verify-winner best.json --tolerance 2 --budget 60 --format json)");
-  sub->callback([options, &command] { command = [options] { return verify_winner(*options); }; });
 }
 
 }  // namespace fatune

@@ -3,10 +3,11 @@
 
 namespace fatune {
 
-void add_worker_command(CLI::App& app, const CommandDefaults&, Command& command) {
-  CLI::App* sub = app.add_subcommand("worker", "Measure for the fatune that has started this");
+void add_worker_command(const Subcommands& all) {
+  CLI::App* sub =
+      all.parent.add_subcommand("worker", "Measure for the fatune that has started this");
   sub->group("");  // left out of the help
-  sub->callback([&command] { command = work_for_parent; });
+  sub->callback([&chosen = all.chosen] { chosen = work_for_parent; });
 }
 
 }  // namespace fatune

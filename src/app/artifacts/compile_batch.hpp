@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "app/options.hpp"
+#include "app/option_groups.hpp"
 #include "compile/compiler.hpp"
 #include "compile/cubin_cache.hpp"
 

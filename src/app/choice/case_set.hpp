@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/options.hpp"
+#include "app/option_groups.hpp"
 #include "core/config.hpp"
 #include "data/file_tree.hpp"
 #include "plan/family.hpp"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/options.hpp"
+#include "app/option_groups.hpp"
 #include "core/config.hpp"
 #include "data/file_tree.hpp"
 #include "plan/family.hpp"

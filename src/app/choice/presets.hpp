@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "app/options.hpp"
+#include "app/option_groups.hpp"
 #include "attention/problem_preset.hpp"
 
 namespace fatune {

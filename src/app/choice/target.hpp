@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "app/options.hpp"
+#include "app/option_groups.hpp"
 #include "core/device_limits.hpp"
 #include "data/file_tree.hpp"
 #include "report/report.hpp"

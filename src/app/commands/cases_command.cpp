@@ -1,3 +1,5 @@
+#include "app/commands/cases_command.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -6,7 +8,6 @@
 #include "app/choice/case_set.hpp"
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
-#include "app/commands.hpp"
 #include "app/console/console.hpp"
 #include "app/run/measuring.hpp"
 #include "core/error.hpp"
@@ -210,7 +211,6 @@ ExitCode exit_code_of(const CasesReport& report) {
 }  // namespace
 
 ExitCode cases(const CasesOptions& options) {
-  configure_logging(options.output.verbosity);
   const CaseSet set = load_case_set(FileTree(), options.cases);
   MeasureOptions measured = measure_options(options, set);
   KernelChoice kernels = choose_kernels(measured.kernels);

@@ -1,3 +1,5 @@
+#include "app/commands/check_command.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -5,7 +7,6 @@
 
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
-#include "app/commands.hpp"
 #include "app/console/console.hpp"
 #include "app/emulation/emulated_check.hpp"
 #include "app/run/measuring.hpp"
@@ -137,7 +138,9 @@ class ConfigCheck {
   }
 
   /// Checks without a GPU, with all seeds.
-  bool emulate() { return check_by_emulation(options_, run_, target_, cache_, findings_.rows()); }
+  bool emulate() {
+    return check_by_emulation(options_, options_.seeds, run_, target_, cache_, findings_.rows());
+  }
 
   [[nodiscard]] const std::vector<CheckedInput>& rows() { return findings_.rows(); }
 
@@ -189,7 +192,6 @@ void announce_emulation(const Target& target, const OutputOptions& output) {
 }  // namespace
 
 ExitCode check(const CheckOptions& options) {
-  configure_logging(options.output.verbosity);
   const std::string program = options.sanitizers.empty() ? "" : sanitizer_program();
   KernelChoice kernels = choose_kernels(options.kernels, options.configs);
   const Plan plan = plan_of(kernels, options);

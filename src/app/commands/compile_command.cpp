@@ -1,3 +1,5 @@
+#include "app/commands/compile_command.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -7,7 +9,6 @@
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/target.hpp"
-#include "app/commands.hpp"
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "app/run/session.hpp"
@@ -160,7 +161,6 @@ ExitCode exit_code_of(const CompileReport& report, bool strict) {
 }  // namespace
 
 ExitCode compile_offline(const CompileOptions& options) {
-  configure_logging(options.output.verbosity);
   const auto start = std::chrono::steady_clock::now();
   const KernelChoice kernels = choose_kernels(options.kernels, options.configs);
   const Target target = offline_target(options.arch, kernels.tree, kernels.family.min_arch);

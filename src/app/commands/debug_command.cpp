@@ -1,3 +1,5 @@
+#include "app/commands/debug_command.hpp"
+
 #include <variant>
 
 #include <fmt/format.h>
@@ -5,10 +7,10 @@
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/target.hpp"
-#include "app/commands.hpp"
 #include "app/console/console.hpp"
 #include "app/emulation/debug_files.hpp"
 #include "app/emulation/debug_kernel.hpp"
+#include "app/run/gpu_setup.hpp"
 #include "core/arch.hpp"
 #include "debug/cause.hpp"
 #include "debug/kernel_values.hpp"
@@ -28,7 +30,8 @@ class Debugging {
       : options_(options),
         kernels_(choose_kernels(options.kernels, {options.config})),
         config_(parse_configs(kernels_.family, {options.config}, options.problems).front()),
-        head_(head_problem(kernels_.family, config_, options)),
+        head_(head_problem(kernels_.family, config_, options.problems, options.seq_len,
+                           options.seq_blocks)),
         inputs_(make_head_inputs(head_, options.init, options.seed)) {
     report_.family = kernels_.family.name;
     report_.config = short_form(kernels_.family, config_);
@@ -68,9 +71,15 @@ class Debugging {
   [[nodiscard]] const DebugReport& report() const { return report_; }
 
  private:
+  [[nodiscard]] DebuggedKernel kernel_for(const Target& target) const {
+    return {kernels_.family, config_, head_, inputs_, target.limits, options_.compile};
+  }
+
   void run_on_gpu(const Target& target) {
     report_.device = target.limits.name;
-    const DebugResult result = run_kernel(kernels_, config_, head_, inputs_, target, options_);
+    const DebugResult result =
+        run_kernel(kernel_for(target),
+                   gpu_setup(target, target.gpus.front(), options_.target, options_.output));
     if (const auto* outcome = std::get_if<Outcome>(&result)) {
       fail(*outcome);
     } else {
@@ -79,8 +88,7 @@ class Debugging {
   }
 
   void emulate(const Target& target) {
-    const EmulatedDebugResult result =
-        emulate_kernel_for_debug(kernels_, config_, head_, inputs_, target, options_);
+    const EmulatedDebugResult result = emulate_kernel_for_debug(kernel_for(target));
     if (const auto* outcome = std::get_if<Outcome>(&result)) {
       fail(*outcome);
     } else if (const auto* not_emulated = std::get_if<NotEmulated>(&result)) {
@@ -122,7 +130,6 @@ class Debugging {
 }  // namespace
 
 ExitCode debug(const DebugOptions& options) {
-  configure_logging(options.output.verbosity);
   Debugging debugging(options);
   const Target target =
       choose_targets(options.target, debugging.kernels().tree, debugging.kernels().family.min_arch)

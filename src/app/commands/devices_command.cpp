@@ -1,6 +1,7 @@
+#include "app/commands/devices_command.hpp"
+
 #include <fmt/format.h>
 
-#include "app/commands.hpp"
 #include "app/console/console.hpp"
 #include "emit/device_report.hpp"
 #include "gpu/devices.hpp"
@@ -37,7 +38,6 @@ DeviceReport make_report() {
 }  // namespace
 
 ExitCode devices(const DevicesOptions& options) {
-  configure_logging(options.output.verbosity);
   print_document(device_document(make_report()), options.output);
   return ExitCode::ok;
 }

@@ -1,5 +1,6 @@
 #include "app/commands/doctor_checks.hpp"
 
+#include <exception>
 #include <filesystem>
 #include <iterator>
 #include <memory>
@@ -59,9 +60,7 @@ std::string cache_contents(const CubinCache& cache) {
                      cache.settings().cap_bytes >> 20);
 }
 
-}  // namespace
-
-std::vector<Check> check_driver(const DoctorOptions&) {
+std::vector<Check> check_driver(const CompileSettings&) {
   const gpu::DriverStatus& driver = gpu::probe_driver();
   if (!driver.usable()) {
     return {{"CUDA driver", Health::limited, driver.problem + "; sweep and run can only estimate",
@@ -73,7 +72,7 @@ std::vector<Check> check_driver(const DoctorOptions&) {
            {}}};
 }
 
-std::vector<Check> check_gpus(const DoctorOptions&) {
+std::vector<Check> check_gpus(const CompileSettings&) {
   if (!gpu::probe_driver().usable()) {
     return {};
   }
@@ -87,7 +86,8 @@ std::vector<Check> check_gpus(const DoctorOptions&) {
   return checks;
 }
 
-std::vector<Check> check_nvrtc(const DoctorOptions&) {
+/// Compiles a small kernel.
+std::vector<Check> check_nvrtc(const CompileSettings&) {
   const std::string version = gpu::nvrtc_version_text();
   const CompileResult result = compile(probe_request());
   if (const auto* failed = std::get_if<CompileFailed>(&result)) {
@@ -102,7 +102,8 @@ std::vector<Check> check_nvrtc(const DoctorOptions&) {
        {}}};
 }
 
-std::vector<Check> check_kernels(const DoctorOptions&) {
+/// Loads every built-in family and space.
+std::vector<Check> check_kernels(const CompileSettings&) {
   std::vector<Check> checks;
   for (const std::string& name : family_names(FileTree())) {
     try {
@@ -115,8 +116,8 @@ std::vector<Check> check_kernels(const DoctorOptions&) {
   return checks;
 }
 
-std::vector<Check> check_cache(const DoctorOptions& options) {
-  const auto cache = open_cache(options.compile);
+std::vector<Check> check_cache(const CompileSettings& settings) {
+  const auto cache = open_cache(settings);
   if (cache == nullptr) {
     return {{"cubin cache", Health::limited, "switched off (--no-cache)", {}}};
   }
@@ -130,7 +131,8 @@ std::vector<Check> check_cache(const DoctorOptions& options) {
   return {{"cubin cache", Health::fine, cache_contents(*cache), {}}};
 }
 
-std::vector<Check> check_store(const DoctorOptions&) {
+/// The database of measurements: whether it can be opened.
+std::vector<Check> check_store(const CompileSettings&) {
   const auto path = default_store_path();
   if (!path) {
     return {{"database of measurements", Health::limited,
@@ -158,7 +160,8 @@ std::vector<Check> check_store(const DoctorOptions&) {
   }
 }
 
-std::vector<Check> check_readings(const DoctorOptions&) {
+/// Clocks, power and temperature by NVML, of each usable GPU.
+std::vector<Check> check_readings(const CompileSettings&) {
   if (!gpu::probe_driver().usable()) {
     return {};
   }
@@ -182,7 +185,8 @@ std::vector<Check> check_readings(const DoctorOptions&) {
   return checks;
 }
 
-std::vector<Check> check_counters(const DoctorOptions&) {
+/// Hardware performance counters: whether this user may read them.
+std::vector<Check> check_counters(const CompileSettings&) {
   const CounterAccess access = counter_access();
   if (access == CounterAccess::unknown) {
     return {{"performance counters", Health::limited, "no NVIDIA kernel module is loaded",
@@ -194,6 +198,28 @@ std::vector<Check> check_counters(const DoctorOptions&) {
              "not need them"}};
   }
   return {{"performance counters", Health::fine, "this user may read them", {}}};
+}
+
+/// A check that fails in an unforeseen way is a finding too, and hides no other one.
+template <typename CheckFunction>
+std::vector<Check> guarded(CheckFunction check, const CompileSettings& settings) {
+  try {
+    return check(settings);
+  } catch (const std::exception& error) {
+    return {{"check", Health::broken, error.what(), {}}};
+  }
+}
+
+}  // namespace
+
+std::vector<Check> run_checks(const CompileSettings& settings) {
+  std::vector<Check> checks;
+  for (const auto check : {check_driver, check_gpus, check_nvrtc, check_kernels, check_cache,
+                           check_store, check_readings, check_counters}) {
+    const std::vector<Check> found = guarded(check, settings);
+    checks.insert(checks.end(), found.begin(), found.end());
+  }
+  return checks;
 }
 
 }  // namespace fatune

@@ -1,3 +1,5 @@
+#include "app/commands/emulate_command.hpp"
+
 #include <algorithm>
 #include <iterator>
 
@@ -6,7 +8,6 @@
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/target.hpp"
-#include "app/commands.hpp"
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "app/emulation/emulate_config.hpp"
@@ -84,7 +85,6 @@ ExitCode exit_code_of(const std::vector<EmulatedConfig>& rows, bool strict) {
 }  // namespace
 
 ExitCode emulate_kernels(const EmulateOptions& options) {
-  configure_logging(options.output.verbosity);
   const KernelChoice kernels = choose_kernels(options.kernels, options.configs);
   const Target target = offline_target(options.arch.value_or(kernels.family.min_arch), kernels.tree,
                                        kernels.family.min_arch);

@@ -1,4 +1,5 @@
-#include "app/commands.hpp"
+#include "app/commands/history_command.hpp"
+
 #include "app/console/console.hpp"
 #include "app/run/stored_reports.hpp"
 #include "emit/history_report.hpp"
@@ -6,7 +7,6 @@
 namespace fatune {
 
 ExitCode history(const HistoryOptions& options) {
-  configure_logging(options.output.verbosity);
   const std::vector<RunSummary> runs = stored_runs(options.db_file);
   print_document(history_document(runs), options.output);
   return ExitCode::ok;

@@ -1,10 +1,11 @@
+#include "app/commands/list_command.hpp"
+
 #include <algorithm>
 
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/presets.hpp"
 #include "app/choice/target.hpp"
-#include "app/commands.hpp"
 #include "app/console/console.hpp"
 #include "core/error.hpp"
 #include "emit/plan_report.hpp"
@@ -98,7 +99,10 @@ PlanReport make_report(const Family& family, const Space& space, const Plan& pla
 }  // namespace
 
 ExitCode list(const ListOptions& options) {
-  configure_logging(options.output.verbosity);
+  if (options.presets) {
+    print_document(presets_document(load_presets()), options.output);
+    return ExitCode::ok;
+  }
   const KernelChoice kernels = choose_kernels(options.kernels);
   const Space space = choose_space(kernels, options.kernels);
   const std::optional<std::int64_t> seq_len = only_listed_seq_len(options.problems);
@@ -109,11 +113,6 @@ ExitCode list(const ListOptions& options) {
   print_document(
       plan_document(make_report(kernels.family, space, plan, seq_len), options.with_dropped),
       options.output);
-  return ExitCode::ok;
-}
-
-ExitCode list_presets(const ListOptions& options) {
-  print_document(presets_document(load_presets()), options.output);
   return ExitCode::ok;
 }
 

@@ -1,9 +1,10 @@
+#include "app/commands/profile_command.hpp"
+
 #include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
 
-#include "app/commands.hpp"
 #include "app/console/console.hpp"
 #include "app/profile/profile_import.hpp"
 #include "app/profile/profile_run.hpp"
@@ -154,7 +155,6 @@ ExitCode write_scripts(const ProfileOptions& options, const ProfilePlan& plan) {
 }  // namespace
 
 ExitCode profile(const ProfileOptions& options) {
-  configure_logging(options.output.verbosity);
   static_cast<void>(choose_counter_fields(options.metrics));
   if (options.all_sections && options.reader == CounterReader::cupti) {
     throw Error(ExitCode::usage, "CUPTI has no sections", "--metrics full",

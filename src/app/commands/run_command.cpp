@@ -1,3 +1,5 @@
+#include "app/commands/run_command.hpp"
+
 #include <map>
 #include <string>
 #include <utility>
@@ -6,7 +8,6 @@
 #include "app/choice/baseline.hpp"
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
-#include "app/commands.hpp"
 #include "app/console/console.hpp"
 #include "app/run/session.hpp"
 #include "plan/planner.hpp"
@@ -42,7 +43,6 @@ std::vector<FamilyPlan> sort_by_family(const std::vector<Config>& configs, Famil
 }  // namespace
 
 ExitCode run(const RunOptions& options) {
-  configure_logging(options.output.verbosity);
   KernelSet kernels = choose_families(options.kernels);
   const std::vector<FamilyPlan> plans = sort_by_family(
       parse_configs(kernels.families, options.configs, options.problems), kernels.families);

@@ -1,4 +1,5 @@
-#include "app/commands.hpp"
+#include "app/commands/sass_command.hpp"
+
 #include "app/console/console.hpp"
 #include "app/sass/sass_code.hpp"
 #include "app/scratch_folder.hpp"
@@ -33,14 +34,12 @@ std::string drawn(const std::string& graph) {
 }  // namespace
 
 ExitCode sass(const SassOptions& options) {
-  configure_logging(options.output.verbosity);
-  const SassCode code = load_code(options, options.sources.at(0));
+  const SassCode code = load_code(options, named_source(options));
   print_document(sass_document(report_of(code), options.opcodes), options.output);
   return ExitCode::ok;
 }
 
 ExitCode sass_diff(const SassOptions& options) {
-  configure_logging(options.output.verbosity);
   const SassCode a = load_code(options, options.sources.at(0));
   const SassCode b = load_code(options, options.sources.at(1));
   if (options.listing) {
@@ -53,15 +52,13 @@ ExitCode sass_diff(const SassOptions& options) {
 }
 
 ExitCode sass_graph(const SassOptions& options) {
-  configure_logging(options.output.verbosity);
-  const std::string graph = graph_text(load_code(options, options.sources.at(0)).kernel());
+  const std::string graph = graph_text(load_code(options, named_source(options)).kernel());
   print_result(options.svg ? drawn(graph) : graph);
   return ExitCode::ok;
 }
 
 ExitCode sass_clean(const SassOptions& options) {
-  configure_logging(options.output.verbosity);
-  print_result(clean_text(load_code(options, options.sources.at(0)).kernel()));
+  print_result(clean_text(load_code(options, named_source(options)).kernel()));
   return ExitCode::ok;
 }
 

@@ -1,6 +1,7 @@
+#include "app/commands/sass_map_command.hpp"
+
 #include <fmt/format.h>
 
-#include "app/commands.hpp"
 #include "app/console/console.hpp"
 #include "app/sass/mapped_code.hpp"
 #include "core/text_parts.hpp"
@@ -81,8 +82,7 @@ MapSelection select(const MappedCode& mapped, const SassMapOptions& options,
 }  // namespace
 
 ExitCode sass_map(const SassMapOptions& options) {
-  configure_logging(options.output.verbosity);
-  const MappedCode mapped = load_mapped_code(options, options.sources.at(0));
+  const MappedCode mapped = load_mapped_code(options, named_source(options));
   if (options.ptx_text) {
     print_result(mapped.ptx_text);
     return ExitCode::ok;

@@ -1,10 +1,11 @@
+#include "app/commands/sass_why_command.hpp"
+
 #include <map>
 #include <utility>
 
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/target.hpp"
-#include "app/commands.hpp"
 #include "app/console/console.hpp"
 #include "app/run/stored_reports.hpp"
 #include "app/sass/sass_code.hpp"
@@ -125,7 +126,6 @@ std::vector<WhyProblem> correlate(const std::vector<CaseCounts>& all, bool sever
 }  // namespace
 
 ExitCode sass_why(const SassWhyOptions& options) {
-  configure_logging(options.output.verbosity);
   std::optional<RunReport> run;
   if (options.with_run) {
     run = stored_report(options.db_file, options.run);

@@ -1,4 +1,5 @@
-#include "app/commands.hpp"
+#include "app/commands/show_command.hpp"
+
 #include "app/console/console.hpp"
 #include "app/run/stored_reports.hpp"
 #include "emit/run_report.hpp"
@@ -6,7 +7,6 @@
 namespace fatune {
 
 ExitCode show(const ShowOptions& options) {
-  configure_logging(options.output.verbosity);
   const RunReport report = stored_report(options.db_file, options.run);
   print_document(run_document(report, static_cast<std::size_t>(options.output.top)),
                  options.output);

@@ -1,3 +1,5 @@
+#include "app/commands/sweep_command.hpp"
+
 #include <algorithm>
 #include <map>
 #include <string>
@@ -11,7 +13,6 @@
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/target.hpp"
-#include "app/commands.hpp"
 #include "app/console/console.hpp"
 #include "app/run/session.hpp"
 #include "core/error.hpp"
@@ -105,7 +106,6 @@ void keep_common(const std::vector<FamilyPlan>& plans, std::vector<ProblemPlan>&
 }  // namespace
 
 ExitCode sweep(const SweepOptions& options) {
-  configure_logging(options.output.verbosity);
   KernelSet kernels = choose_families(options.kernels);
   const FamilySpaces spaces = choose_spaces(kernels, options.kernels);
   if (kernels.families.several() && !names_families(options.kernels)) {

@@ -1,3 +1,5 @@
+#include "app/commands/verify_winner_command.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -5,7 +7,6 @@
 
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
-#include "app/commands.hpp"
 #include "app/console/console.hpp"
 #include "app/run/best_file.hpp"
 #include "app/run/measuring.hpp"
@@ -131,7 +132,6 @@ WinnerReport report_of(const RunEnd& end, const PlannedRun& run, const BestFile&
 }  // namespace
 
 ExitCode verify_winner(const VerifyWinnerOptions& options) {
-  configure_logging(options.output.verbosity);
   const FileTree tree;
   const Target target = the_gpu(options, tree);
   const std::string& device = target.limits.name;

@@ -1,6 +1,6 @@
 #include "app/commands/worker_command.hpp"
 
-#include "app/console/console.hpp"
+#include "app/console/streams.hpp"
 #include "measure/gpu_worker.hpp"
 
 namespace fatune {

@@ -1,25 +1,11 @@
 #include "app/console/console.hpp"
 
-#include <memory>
-
 #include <fmt/format.h>
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
 
 #include "emit/document/render.hpp"
 #include "emit/document/text_fit.hpp"
 
 namespace fatune {
-
-void configure_logging(Verbosity verbosity) {
-  auto logger =
-      std::make_shared<spdlog::logger>("fatune", std::make_shared<spdlog::sinks::stderr_sink_mt>());
-  logger->set_pattern("fatune: %l: %v");
-  logger->set_level(verbosity == Verbosity::quiet     ? spdlog::level::err
-                    : verbosity == Verbosity::verbose ? spdlog::level::debug
-                                                      : spdlog::level::warn);
-  spdlog::set_default_logger(std::move(logger));
-}
 
 Page page_of(const OutputOptions& output) { return {output.format, output.columns, output.colour}; }
 

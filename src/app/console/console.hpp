@@ -3,14 +3,11 @@
 #include <string_view>
 
 #include "app/console/streams.hpp"
-#include "app/options.hpp"
+#include "app/option_groups.hpp"
 #include "emit/document/document.hpp"
 #include "emit/document/page.hpp"
 
 namespace fatune {
-
-/// Sends log messages to standard error, from a level on.
-void configure_logging(Verbosity verbosity);
 
 /// The page for a report with these options.
 [[nodiscard]] Page page_of(const OutputOptions& output);

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "app/options.hpp"
+#include "app/option_groups.hpp"
 #include "engine/run_observer.hpp"
 #include "report/report.hpp"
 

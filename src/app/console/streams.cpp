@@ -3,8 +3,11 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 
 #include <fmt/format.h>
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
 
 #include "core/error.hpp"
 #include "process/standard_streams.hpp"
@@ -25,6 +28,16 @@ void print_result(std::string_view text) {
 void print_diagnostic(std::string_view text) {
   static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
   static_cast<void>(std::fflush(stderr));
+}
+
+void configure_logging(Verbosity verbosity) {
+  auto logger =
+      std::make_shared<spdlog::logger>("fatune", std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  logger->set_pattern("fatune: %l: %v");
+  logger->set_level(verbosity == Verbosity::quiet     ? spdlog::level::err
+                    : verbosity == Verbosity::verbose ? spdlog::level::debug
+                                                      : spdlog::level::warn);
+  spdlog::set_default_logger(std::move(logger));
 }
 
 }  // namespace fatune

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "app/choice/plan_problems.hpp"
-#include "app/console/console.hpp"
 #include "app/run/session.hpp"
 #include "attention/forward_arguments.hpp"
 #include "compile/compiler.hpp"
@@ -54,20 +53,20 @@ void check_shown(Problem problem) {
   }
 }
 
-CompileRequest request_for(const Family& family, const Config& config, const HeadProblem& head,
-                           const DeviceLimits& limits) {
-  const auto make_request = family.debug ? dump_request : compile_request;
-  return make_request(family, config, head.problem(), limits.arch, limits);
+CompileRequest request_for(const DebuggedKernel& kernel) {
+  const auto make_request = kernel.family.debug ? dump_request : compile_request;
+  return make_request(kernel.family, kernel.config, kernel.head.problem(), kernel.limits.arch,
+                      kernel.limits);
 }
 
-std::optional<DumpExtents> dump_of(const Family& family, const HeadProblem& head) {
-  return family.debug ? std::optional(extents_of(head)) : std::nullopt;
+std::optional<DumpExtents> dump_of(const DebuggedKernel& kernel) {
+  return kernel.family.debug ? std::optional(extents_of(kernel.head)) : std::nullopt;
 }
 
-LaunchGeometry launch_of(const Family& family, const Config& config, const HeadProblem& head,
-                         const DeviceLimits& limits, const ResourceFacts* facts) {
-  LaunchGeometry launch = launch_geometry(family, config, head.problem(), limits, facts);
-  if (const auto dump = dump_of(family, head)) {
+LaunchGeometry launch_of(const DebuggedKernel& kernel, const ResourceFacts* facts) {
+  LaunchGeometry launch =
+      launch_geometry(kernel.family, kernel.config, kernel.head.problem(), kernel.limits, facts);
+  if (const auto dump = dump_of(kernel)) {
     add_dump(*dump, launch.arguments);
   }
   return launch;
@@ -81,67 +80,53 @@ Artifact artifact_of(CompileResult result, const std::string& config) {
   return std::get<Artifact>(std::move(result));
 }
 
-DeviceLock lock_device(const TargetGpu& gpu, const DebugOptions& options) {
-  return {gpu.uuid, options.target.no_wait ? LockWait::no : LockWait::yes, [&] {
-            print_note(
-                options.output,
-                fmt::format("another fatune measures on GPU {}: waiting for it", gpu.ordinal));
-          }};
-}
-
 }  // namespace
 
-HeadProblem head_problem(const Family& family, const Config& config, const DebugOptions& options) {
+HeadProblem head_problem(const Family& family, const Config& config, const ProblemOptions& problems,
+                         std::optional<std::int64_t> seq_len, std::int64_t seq_blocks) {
   const BlockTiles tiles = block_tiles(family, config).value_or(BlockTiles{});
-  const std::int64_t seq_len = options.seq_len.value_or(options.seq_blocks * tiles.query_rows);
-  const Problem problem = problem_for(family, config, one_head_of(options.problems), seq_len);
+  const Problem problem = problem_for(family, config, one_head_of(problems),
+                                      seq_len.value_or(seq_blocks * tiles.query_rows));
   check_shown(problem);
-  const HeadProblem head{seq_len, problem.d_head, problem.dtype, problem.causal, tiles};
+  const HeadProblem head{problem.seq_len, problem.d_head, problem.dtype, problem.causal, tiles};
   check_size(head);
   return head;
 }
 
-DebugResult run_kernel(const KernelChoice& kernels, const Config& config, const HeadProblem& head,
-                       const HeadInputs& inputs, const Target& target,
-                       const DebugOptions& options) {
-  const Family& family = kernels.family;
-  if (const auto beyond = check_limits(family, config, head.problem(), target.limits)) {
+DebugResult run_kernel(const DebuggedKernel& kernel, const MeasuringSetup& gpu) {
+  if (const auto beyond =
+          check_limits(kernel.family, kernel.config, kernel.head.problem(), kernel.limits)) {
     return Outcome{*beyond};
   }
   DebugRequest request;
-  request.label = short_form(family, config);
-  request.problem = head.problem();
-  const auto cache = open_cache(options.compile);
-  request.artifact = artifact_of(
-      compile(request_for(family, config, head, target.limits), cache.get()), request.label);
-  request.geometry = launch_of(family, config, head, target.limits, &request.artifact.facts);
-  request.dump = dump_of(family, head);
-  request.q = inputs.q;
-  request.k = inputs.k;
-  request.v = inputs.v;
-  const TargetGpu& gpu = target.gpus.front();
-  const DeviceLock lock = lock_device(gpu, options);
-  RemoteMeasurer worker(worker_settings(gpu.ordinal), MeasurePolicy{});
+  request.label = short_form(kernel.family, kernel.config);
+  request.problem = kernel.head.problem();
+  const auto cache = open_cache(kernel.settings);
+  request.artifact = artifact_of(compile(request_for(kernel), cache.get()), request.label);
+  request.geometry = launch_of(kernel, &request.artifact.facts);
+  request.dump = dump_of(kernel);
+  request.q = kernel.inputs.q;
+  request.k = kernel.inputs.k;
+  request.v = kernel.inputs.v;
+  const DeviceLock lock(gpu.uuid, gpu.wait, gpu.on_wait);
+  RemoteMeasurer worker(worker_settings(gpu.device_ordinal), MeasurePolicy{});
   return worker.run_for_debug(request);
 }
 
-EmulatedDebugResult emulate_kernel_for_debug(const KernelChoice& kernels, const Config& config,
-                                             const HeadProblem& head, const HeadInputs& inputs,
-                                             const Target& target, const DebugOptions& options) {
-  const Family& family = kernels.family;
+EmulatedDebugResult emulate_kernel_for_debug(const DebuggedKernel& kernel) {
+  const auto& [family, config, head, inputs, limits, settings] = kernel;
   const Problem problem = head.problem();
-  if (const auto beyond = check_limits(family, config, problem, target.limits)) {
+  if (const auto beyond = check_limits(family, config, problem, limits)) {
     return Outcome{*beyond};
   }
   const std::string label = short_form(family, config);
-  const auto cache = open_cache(options.compile);
-  const CompileRequest request = request_for(family, config, head, target.limits);
+  const auto cache = open_cache(settings);
+  const CompileRequest request = request_for(kernel);
   const Artifact artifact =
       artifact_of(compile_to_ptx(with_line_info(request), cache.get()), label);
-  auto result = emulate_for_debug({label, artifact, *request.sources,
-                                   launch_of(family, config, head, target.limits, nullptr), problem,
-                                   dump_of(family, head), inputs,
-                                   shared_tensors(family, config, problem, target.limits)});
+  auto result =
+      emulate_for_debug({label, artifact, *request.sources, launch_of(kernel, nullptr), problem,
+                         dump_of(kernel), inputs, shared_tensors(family, config, problem, limits)});
   return std::visit([](auto shown) -> EmulatedDebugResult { return shown; }, std::move(result));
 }
 

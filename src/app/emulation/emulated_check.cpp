@@ -116,7 +116,7 @@ class Rows {
 /// One seed's check of everything that is planned.
 class SeedCheck {
  public:
-  SeedCheck(const CheckOptions& options, const FamilySet& families, const DeviceLimits& limits,
+  SeedCheck(const MeasureOptions& options, const FamilySet& families, const DeviceLimits& limits,
             CubinCache* cache, std::uint64_t seed)
       : families_(families),
         limits_(limits),
@@ -165,11 +165,11 @@ class SeedCheck {
 
 }  // namespace
 
-bool check_by_emulation(const CheckOptions& options, const PlannedRun& run, const Target& target,
-                        CubinCache* cache, std::vector<CheckedInput>& rows) {
+bool check_by_emulation(const MeasureOptions& options, int seeds, const PlannedRun& run,
+                        const Target& target, CubinCache* cache, std::vector<CheckedInput>& rows) {
   const std::vector<Planned> all = planned_configs(run);
-  Progress progress(options.output, all.size() * static_cast<std::size_t>(options.seeds));
-  for (int i = 0; i < options.seeds && !InterruptWatch::interrupted(); ++i) {
+  Progress progress(options.output, all.size() * static_cast<std::size_t>(seeds));
+  for (int i = 0; i < seeds && !InterruptWatch::interrupted(); ++i) {
     const std::uint64_t seed = options.policy.seed + static_cast<std::uint64_t>(i);
     SeedCheck check(options, run.kernels.families, target.limits, cache, seed);
     for (std::vector<CheckedInput>& checked : check.run(all, progress)) {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "app/choice/target.hpp"
-#include "app/options.hpp"
+#include "app/option_groups.hpp"
 #include "app/run/session.hpp"
 #include "compile/cubin_cache.hpp"
 #include "emit/check_report.hpp"
@@ -11,10 +11,10 @@
 namespace fatune {
 
 /// Checks what is planned without a GPU: each configuration is emulated on a small problem that
-/// represents its own (emulation/small_problem.hpp), with each seed. Adds rows in the order of the
-/// plan. False when the user has interrupted it; `cache` may be null.
-[[nodiscard]] bool check_by_emulation(const CheckOptions& options, const PlannedRun& run,
-                                      const Target& target, CubinCache* cache,
-                                      std::vector<CheckedInput>& rows);
+/// represents its own (emulation/small_problem.hpp), with as many seeds from the policy's on. Adds
+/// rows in the order of the plan. False when the user has interrupted it; `cache` may be null.
+[[nodiscard]] bool check_by_emulation(const MeasureOptions& options, int seeds,
+                                      const PlannedRun& run, const Target& target,
+                                      CubinCache* cache, std::vector<CheckedInput>& rows);
 
 }  // namespace fatune

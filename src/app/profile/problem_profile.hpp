@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "app/options.hpp"
+#include "app/option_groups.hpp"
 #include "app/profile/counter_reader.hpp"
 #include "app/profile/profile_cases.hpp"
 #include "core/device_limits.hpp"

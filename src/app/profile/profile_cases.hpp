@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/choice/kernel_choice.hpp"
-#include "app/options.hpp"
+#include "app/profile/profile_options.hpp"
 #include "attention/problem.hpp"
 #include "core/config.hpp"
 

@@ -7,6 +7,7 @@
 
 #include "app/console/console.hpp"
 #include "app/profile/problem_profile.hpp"
+#include "app/run/gpu_setup.hpp"
 #include "app/run/session.hpp"
 #include "core/error.hpp"
 #include "counters/counter_fields.hpp"
@@ -47,18 +48,10 @@ class ProblemWalk {
         plan_(plan),
         limits_(target.limits),
         cache_(open_cache(options.compile)),
+        setup_(gpu_setup(target, target.gpus.front(), options.target, options.output)),
         total_(count_cases(plan)) {
-    const TargetGpu& gpu = target.gpus.front();
-    setup_.device_ordinal = gpu.ordinal;
-    setup_.uuid = gpu.uuid;
-    setup_.arch = limits_.arch;
     setup_.sources = read_measurement_sources(plan.kernels.tree);
     setup_.cache = cache_.get();
-    setup_.wait = options.target.no_wait ? LockWait::no : LockWait::yes;
-    setup_.on_wait = [output = options.output, gpu] {
-      print_note(output,
-                 fmt::format("another fatune measures on GPU {}: waiting for it", gpu.ordinal));
-    };
   }
 
   /// `count`: (setup, cases, stem, before) -> results of the cases.

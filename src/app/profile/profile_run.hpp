@@ -5,9 +5,9 @@
 #include <string>
 
 #include "app/choice/target.hpp"
-#include "app/options.hpp"
 #include "app/profile/ncu_reader.hpp"
 #include "app/profile/profile_cases.hpp"
+#include "app/profile/profile_options.hpp"
 #include "emit/profile_report.hpp"
 #include "emit/timeline_report.hpp"
 

@@ -13,6 +13,7 @@
 
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
+#include "app/run/gpu_setup.hpp"
 #include "app/run/recorder.hpp"
 #include "app/run/run_identity.hpp"
 #include "app/run/store_log.hpp"
@@ -48,10 +49,7 @@ RunReport report_header(const PlannedRun& run, const MeasureOptions& options,
 
 DeviceThread::Make make_measuring(const MeasureOptions& options, const PlannedRun& run,
                                   const Target& target, const TargetGpu& gpu, CubinCache* cache) {
-  MeasuringSetup setup;
-  setup.device_ordinal = gpu.ordinal;
-  setup.uuid = gpu.uuid;
-  setup.arch = target.limits.arch;
+  MeasuringSetup setup = gpu_setup(target, gpu, options.target, options.output);
   setup.sources = read_measurement_sources(run.kernels.tree);
   if (options.matmul_rate) {
     setup.matmul_sources = read_matmul_sources(run.kernels.tree);
@@ -64,11 +62,6 @@ DeviceThread::Make make_measuring(const MeasureOptions& options, const PlannedRu
   setup.cache = cache;
   setup.launcher = options.launcher;
   setup.counters = run.counters;
-  setup.wait = options.target.no_wait ? LockWait::no : LockWait::yes;
-  setup.on_wait = [output = options.output, gpu, name = target.limits.name] {
-    print_note(output, fmt::format("another fatune measures on {} (GPU {}): waiting for it", name,
-                                   gpu.ordinal));
-  };
   return [setup = std::move(setup)] { return std::make_unique<MeasuringEvaluator>(setup); };
 }
 

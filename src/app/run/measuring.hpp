@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "app/choice/target.hpp"
-#include "app/options.hpp"
+#include "app/option_groups.hpp"
 #include "app/run/result_files.hpp"
 #include "app/run/session.hpp"
 #include "core/error.hpp"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/options.hpp"
+#include "app/option_groups.hpp"
 #include "report/report.hpp"
 
 namespace fatune {

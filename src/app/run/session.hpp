@@ -8,7 +8,7 @@
 
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/target.hpp"
-#include "app/options.hpp"
+#include "app/option_groups.hpp"
 #include "compile/cubin_cache.hpp"
 #include "core/exit_code.hpp"
 #include "engine/complete_search.hpp"

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/options.hpp"
+#include "app/option_groups.hpp"
 #include "engine/run_log.hpp"
 #include "store/database.hpp"
 #include "store/journal.hpp"

@@ -61,7 +61,7 @@ Listing choose_listing(std::vector<Listing> listings, const std::string& functio
   return std::move(listings.front());
 }
 
-Listing embedded_listing(const fs::path& file, const SassOptions& options) {
+Listing embedded_listing(const fs::path& file, const CodeOptions& options) {
   const std::string tool = nvdisasm();
   const ScratchFolder scratch;
   std::vector<Listing> listings;
@@ -71,7 +71,7 @@ Listing embedded_listing(const fs::path& file, const SassOptions& options) {
   return choose_listing(std::move(listings), options.function, file.string());
 }
 
-Listing file_listing(const fs::path& file, const SassOptions& options) {
+Listing file_listing(const fs::path& file, const CodeOptions& options) {
   const std::string bytes = read_disk_file(file, kMostFileBytes);
   switch (code_file_kind(bytes)) {
     case CodeFileKind::cubin:
@@ -86,7 +86,7 @@ Listing file_listing(const fs::path& file, const SassOptions& options) {
 
 }  // namespace
 
-SassCode load_code_file(const fs::path& file, const SassOptions& options) {
+SassCode load_code_file(const fs::path& file, const CodeOptions& options) {
   SassCode code;
   code.source = file.string();
   code.listing = file_listing(file, options);

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "app/options.hpp"
+#include "app/sass/code_options.hpp"
 #include "app/sass/sass_code.hpp"
 
 namespace fatune {
@@ -11,6 +11,6 @@ namespace fatune {
 /// takes cubins from (an executable, a library, an object file, a fatbinary), of which the options'
 /// architecture and function choose one. Errors as load_code.
 [[nodiscard]] SassCode load_code_file(const std::filesystem::path& file,
-                                      const SassOptions& options);
+                                      const CodeOptions& options);
 
 }  // namespace fatune

@@ -36,7 +36,7 @@ Artifact compile_with_lines(const SassCase& one, const CompileSettings& settings
 
 }  // namespace
 
-MappedCode load_mapped_code(const SassOptions& options, const CodeSource& source) {
+MappedCode load_mapped_code(const CodeOptions& options, const CodeSource& source) {
   const SassCase one = sass_case(options, source);
   const std::string tool = nvdisasm();
   const Artifact artifact = compile_with_lines(one, options.compile);

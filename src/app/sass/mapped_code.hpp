@@ -22,6 +22,6 @@ struct MappedCode {
 
 /// Compiles the configuration with line information: a separate artifact, whose machine code is
 /// the same. Errors as load_code.
-[[nodiscard]] MappedCode load_mapped_code(const SassOptions& options, const CodeSource& source);
+[[nodiscard]] MappedCode load_mapped_code(const CodeOptions& options, const CodeSource& source);
 
 }  // namespace fatune

@@ -20,7 +20,7 @@ std::int64_t seq_len_of_code(const ProblemOptions& problems) {
   return first_seq_len(problems);
 }
 
-SassCase named_case(const SassOptions& options, const std::string& text) {
+SassCase named_case(const CodeOptions& options, const std::string& text) {
   KernelChoice kernels = choose_kernels(options.kernels, {text});
   Config config = parse_configs(kernels.family, {text}, options.problems).front();
   const Target target = offline_target(options.arch, kernels.tree, kernels.family.min_arch);
@@ -59,7 +59,7 @@ const Result& result_of_rank(const ProblemReport& problem, std::int64_t rank) {
               fmt::format("{} has {} ranked", describe(problem.problem), problem.ranking.size()));
 }
 
-SassCase stored_case(const SassOptions& options, const CodeSource& source) {
+SassCase stored_case(const CodeOptions& options, const CodeSource& source) {
   const RunReport run = stored_report(options.db_file, source.run);
   const ProblemReport& problem = only_problem(run, options.problems);
   const Result& result = result_of_rank(problem, options.rank);
@@ -78,7 +78,7 @@ CompileRequest SassCase::request() const {
   return compile_request(kernels.family, config, problem, limits.arch, limits);
 }
 
-SassCase sass_case(const SassOptions& options, const CodeSource& source) {
+SassCase sass_case(const CodeOptions& options, const CodeSource& source) {
   return source.kind == CodeSource::Kind::run ? stored_case(options, source)
                                               : named_case(options, source.text);
 }

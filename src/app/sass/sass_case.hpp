@@ -3,7 +3,7 @@
 #include <string>
 
 #include "app/choice/kernel_choice.hpp"
-#include "app/options.hpp"
+#include "app/sass/code_options.hpp"
 #include "attention/problem.hpp"
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
@@ -27,6 +27,6 @@ struct SassCase {
 /// Error(usage): it does not parse, the family cannot build it, there is no such run or rank, or
 /// the run has several problems that fit the options. Precondition: the source is a configuration
 /// or a run.
-[[nodiscard]] SassCase sass_case(const SassOptions& options, const CodeSource& source);
+[[nodiscard]] SassCase sass_case(const CodeOptions& options, const CodeSource& source);
 
 }  // namespace fatune

@@ -40,14 +40,14 @@ SassCode disassemble_one(const Artifact& artifact, const std::string& name) {
   return disassemble_artifact(nvdisasm(), scratch.path(), artifact, name);
 }
 
-SassCode load_artifact(const SassOptions& options, const std::string& key) {
+SassCode load_artifact(const CodeOptions& options, const std::string& key) {
   const Artifact artifact = cached_artifact(open_cache(options.compile).get(), key);
   return disassemble_one(artifact, std::string(kArtifactPrefix) + artifact.key);
 }
 
 /// The code that a run measured, as long as the cache has it; else what its configuration becomes
 /// now.
-SassCode load_case(const SassOptions& options, const SassCase& one) {
+SassCode load_case(const CodeOptions& options, const SassCase& one) {
   const auto cache = open_cache(options.compile);
   if (cache && !one.measured_key.empty()) {
     if (const auto artifact = cache->find(one.measured_key)) {
@@ -68,7 +68,7 @@ SassCode load_case(const SassOptions& options, const SassCase& one) {
 
 }  // namespace
 
-SassCode load_code(const SassOptions& options, const CodeSource& source) {
+SassCode load_code(const CodeOptions& options, const CodeSource& source) {
   using Kind = CodeSource::Kind;
   std::error_code ignored;
   switch (source.kind) {
@@ -89,6 +89,14 @@ SassCode load_code(const SassOptions& options, const CodeSource& source) {
       break;
   }
   return load_case(options, sass_case(options, source));
+}
+
+const CodeSource& named_source(const CodeOptions& options) {
+  if (options.sources.empty()) {
+    throw Error(ExitCode::usage, "whose machine code?", {},
+                "name it with --config, --run, or, where it can be taken, --cubin or --artifact");
+  }
+  return options.sources.front();
 }
 
 std::vector<std::optional<SassCode>> compile_code(const FamilySet& families,

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/choice/kernel_choice.hpp"
-#include "app/options.hpp"
+#include "app/sass/code_options.hpp"
 #include "attention/problem.hpp"
 #include "core/kernel_code.hpp"
 #include "data/file_tree.hpp"
@@ -28,7 +28,10 @@ struct SassCode {
 /// cubin, or what nvdisasm printed of one). Error(usage) for a configuration that does not parse,
 /// and for a file of several kernels without --function; Error(bad_file) for a file that is none of
 /// the two, for code that does not compile, and where nvdisasm is not installed.
-[[nodiscard]] SassCode load_code(const SassOptions& options, const CodeSource& source);
+[[nodiscard]] SassCode load_code(const CodeOptions& options, const CodeSource& source);
+
+/// The source that the options name. Error(usage) when they name none.
+[[nodiscard]] const CodeSource& named_source(const CodeOptions& options);
 
 /// The code of those configurations that compile, in their order; the others are absent.
 [[nodiscard]] std::vector<std::optional<SassCode>> compile_code(

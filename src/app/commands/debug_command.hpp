@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "app/option_groups.hpp"
+#include "attention/input_kind.hpp"
+#include "core/exit_code.hpp"
+
+namespace fatune {
+
+/// One configuration's intermediates beside those of the algorithm on the CPU.
+struct DebugOptions {
+  std::string config;  ///< short form or kernel name
+  KernelOptions kernels;
+  std::int64_t seq_blocks = 4;          ///< sequence length in blocks of query rows
+  std::optional<std::int64_t> seq_len;  ///< in place of that
+  ProblemOptions problems;              ///< what one head has of them
+  InputKind init = InputKind::normal;
+  std::uint64_t seed = 1;
+  bool emulate = true;  ///< without a GPU: run its PTX on the CPU
+  TargetOptions target;
+  CompileSettings compile;
+  OutputOptions output;
+  std::optional<std::filesystem::path> out_dir;
+};
+
+/// The first step of the algorithm at which a configuration's kernel leaves the tolerance.
+[[nodiscard]] ExitCode debug(const DebugOptions& options);
+
+}  // namespace fatune

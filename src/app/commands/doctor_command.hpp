@@ -1,0 +1,16 @@
+#pragma once
+
+#include "app/option_groups.hpp"
+#include "core/exit_code.hpp"
+
+namespace fatune {
+
+struct DoctorOptions {
+  CompileSettings compile;
+  OutputOptions output;
+};
+
+/// Whether what fatune needs of this machine is there and works.
+[[nodiscard]] ExitCode doctor(const DoctorOptions& options);
+
+}  // namespace fatune

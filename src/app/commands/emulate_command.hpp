@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/option_groups.hpp"
+#include "core/exit_code.hpp"
+#include "report/emulation.hpp"
+
+namespace fatune {
+
+/// When asynchronous copies happen in the emulator; late_then_random: once late, then by the seed.
+enum class EmulatedTiming { early, late, random, late_then_random };
+
+/// Configurations whose PTX is run on the CPU. Batch and heads are given; without
+/// an architecture, it is the oldest that runs the family.
+struct EmulateOptions : OfflineOptions {
+  std::vector<std::string> configs;  ///< instead of a space
+  std::int64_t schedules = 2;
+  std::uint64_t seed = 1;  ///< of the inputs, and of the first random schedule
+  EmulatedTiming timing = EmulatedTiming::late_then_random;
+  std::vector<std::string> checks = all_emulation_checks();  ///< whose findings count
+  bool profile = false;
+  bool strict = false;
+};
+
+/// Whether configurations are right and well synchronised, by running their PTX on the CPU.
+[[nodiscard]] ExitCode emulate_kernels(const EmulateOptions& options);
+
+}  // namespace fatune

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+
+#include "app/option_groups.hpp"
+#include "core/exit_code.hpp"
+
+namespace fatune {
+
+struct ShowOptions {
+  std::optional<std::filesystem::path> db_file;
+  std::optional<std::int64_t> run;  ///< absent: the run that began last
+  OutputOptions output;
+};
+
+/// A stored run, printed as it was.
+[[nodiscard]] ExitCode show(const ShowOptions& options);
+
+}  // namespace fatune

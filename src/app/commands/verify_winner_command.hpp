@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+#include "app/option_groups.hpp"
+#include "core/exit_code.hpp"
+
+namespace fatune {
+
+struct VerifyWinnerOptions : MeasureOptions {
+  std::optional<std::filesystem::path> file;  ///< best_configs.json; absent: the one fatune ships
+  double tolerance_percent = 0.5;  ///< by how much a winner may be slower than the fastest
+};
+
+/// Whether the winners of a best_configs.json are still the fastest, on this machine.
+[[nodiscard]] ExitCode verify_winner(const VerifyWinnerOptions& options);
+
+}  // namespace fatune

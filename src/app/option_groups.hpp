@@ -1,0 +1,114 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attention/problem_details.hpp"
+#include "core/arch.hpp"
+#include "core/output_format.hpp"
+#include "report/report.hpp"
+
+// Options of the command line that several commands share, as plain values. Those of one command
+// are in its header in commands/. cli/ ensures that lists have no duplicates and counts are
+// positive.
+namespace fatune {
+
+/// Which kernels, from where.
+struct KernelOptions {
+  std::string family;  ///< or several, joined by kJoin; empty or kEveryFamily: kernel_choice.hpp
+  std::vector<std::filesystem::path> kernel_dirs;   ///< laid over the built-in families, in order
+  std::vector<std::filesystem::path> include_dirs;  ///< where kernels' #include looks further
+  std::optional<std::string> space;                 ///< key or file
+  std::optional<std::string> kernels_variable;      ///< the environment's KERNELS
+};
+
+/// Which problems. Empty lists: sequence lengths as documented, the rest as the configurations say.
+struct ProblemOptions {
+  std::vector<std::int64_t> seq_lens;
+  std::vector<std::int64_t> d_heads;
+  std::vector<DType> dtypes;
+  std::optional<bool> causal;         ///< absent: no
+  std::optional<std::int64_t> batch;  ///< absent: documented_batch(seq_len)
+  std::optional<std::int64_t> heads;  ///< absent: kDocumentedHeads
+  DetailValues details;               ///< what is asked for beyond that
+};
+
+/// On what.
+struct TargetOptions {
+  std::vector<int> devices;  ///< ordinals; empty: the first usable GPU
+  bool all_devices = false;  ///< every usable GPU
+  bool no_gpu = false;       ///< estimate even if there is a GPU
+  bool no_wait = false;      ///< end with an error while another fatune measures on a GPU
+  std::optional<Arch> arch;  ///< absent: the GPU's, or sm_90 without one
+  bool require_gpu = false;
+};
+
+struct CompileSettings {
+  int jobs = 0;  ///< 0: one per core
+  std::optional<std::filesystem::path> cache_dir;
+  bool no_cache = false;
+};
+
+/// The place of stored measurements, and whether earlier ones are used.
+struct StoreOptions {
+  std::optional<std::filesystem::path> file;  ///< absent: default_store_path()
+  bool off = false;                           ///< keep nothing, know nothing
+  bool fresh = false;                         ///< do not resume an interrupted run
+  bool reuse = false;                         ///< take measurements of any earlier run
+};
+
+enum class Verbosity { quiet, normal, verbose };
+
+/// How to talk.
+struct OutputOptions {
+  OutputFormat format = OutputFormat::table;
+  std::int64_t top = 10;  ///< rows per problem in a terminal table; 0: all
+  Verbosity verbosity = Verbosity::normal;
+  bool colour = false;         ///< standard output takes ANSI colours
+  bool live_progress = false;  ///< standard error is a terminal: redraw one line
+  std::size_t columns = 0;     ///< of the terminal that standard output is; 0: none, or not known
+  std::size_t columns_variable = 0;  ///< the environment's COLUMNS; 0: not set
+  std::string command_line;          ///< as typed, for the records
+};
+
+/// The options of commands that compile configurations and time none.
+struct OfflineOptions {
+  KernelOptions kernels;
+  ProblemOptions problems;   ///< one length
+  std::optional<Arch> arch;  ///< absent: as offline_target()
+  CompileSettings compile;
+  OutputOptions output;
+};
+
+/// The options that `sweep` and `run` share.
+struct MeasureOptions {
+  KernelOptions kernels;
+  ProblemOptions problems;
+  TargetOptions target;
+  CompileSettings compile;
+  MeasurePolicy policy;
+  StoreOptions store;
+  OutputOptions output;
+  std::optional<std::filesystem::path> out_dir;
+  std::optional<std::filesystem::path> best_file;
+  bool print_best = false;  ///< the best configurations on standard output, and no ranking
+  std::optional<std::string> baseline;  ///< configuration that relative_percent refers to
+  bool strict = false;
+  bool count_rows = false;  ///< verifications say which rows are wrong
+  bool matmul_rate = true;  ///< the rate of dense products is measured beside
+  bool emulate = true;      ///< without a GPU: verify by emulation
+  int counters = 0;         ///< hardware counters of so many of each problem's ranking; 0: none
+  std::vector<std::string> launcher;  ///< command of a tool that the worker runs under; not typed
+};
+
+/// The configurations that are tried although the rules dropped them.
+struct AuditOptions {
+  std::int64_t count = 0;  ///< per problem, spread over the rules
+  bool all = false;
+};
+
+}  // namespace fatune

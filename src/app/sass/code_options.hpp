@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/option_groups.hpp"
+
+namespace fatune {
+
+/// The source of the machine code that a command analyses.
+struct CodeSource {
+  enum class Kind {
+    config,
+    file,      ///< a cubin, or a listing
+    artifact,  ///< what the cubin cache has under a key that begins so
+    run,       ///< a configuration by its rank in a stored run
+    either,    ///< an artifact as "artifact:KEY", a file when there is one of that name, else a
+               ///< config
+  };
+  std::string text;
+  Kind kind = Kind::config;
+  std::optional<std::int64_t> run;  ///< absent: the run that began last
+};
+
+/// The source of machine code, and how a configuration becomes some.
+struct CodeOptions : OfflineOptions {
+  std::vector<CodeSource> sources;  ///< two for a comparison
+  std::int64_t rank = 1;            ///< in the run that the source names
+  std::optional<std::filesystem::path> db_file;
+  std::string function;  ///< empty: the only kernel
+};
+
+}  // namespace fatune
