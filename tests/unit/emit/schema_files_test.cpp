@@ -20,6 +20,7 @@
 #include "emit/preset_report.hpp"
 #include "emit/profile_fields.hpp"
 #include "emit/result_fields.hpp"
+#include "emit/results_json.hpp"
 #include "emit/sass_map_report.hpp"
 #include "emit/sass_report.hpp"
 #include "emit/sass_why_report.hpp"
@@ -56,13 +57,15 @@ void describe(Schema& property, FieldType type, std::string_view doc) {
     property["type"] = type_text(type);
   }
   if (!property.contains("$ref")) {
+    EXPECT_FALSE(doc.empty()) << property;
     property["description"] = doc;
   }
 }
 
-template <typename Row>
-void describe(Schema& properties, const std::vector<Field<Row>>& fields) {
-  for (const Field<Row>& field : fields) {
+/// `fields`: of rows, or the properties of an object.
+template <typename List>
+void describe(Schema& properties, const List& fields) {
+  for (const auto& field : fields) {
     describe(properties[std::string(field.name)], field.get.type(), field.doc);
   }
 }
@@ -101,6 +104,15 @@ class SchemaFiles : public testing::Test {
 };
 
 void SchemaFiles::describe_results() {
+  describe(at("results", "/properties"), header_properties());
+  describe(row_of("results", "/properties/problems"), problem_report_properties());
+  describe(at("results", "/definitions/policy/properties"), policy_properties());
+  describe(at("results", "/definitions/measuring/properties"), measuring_properties());
+  describe(at("results", "/definitions/conditions/properties"), conditions_properties());
+  describe(at("results", "/definitions/rule_audit/properties"), rule_audit_properties());
+  describe(at("results", "/definitions/verification/properties"), verification_properties());
+  describe(at("results", "/definitions/error_stats/properties"), error_stats_properties());
+  describe(at("results", "/definitions/result/properties"), measured_properties());
   describe(at("results", "/definitions/result/properties"), result_fields());
   describe(at("results", "/definitions/device/properties"), device_fields());
   describe(at("results", "/definitions/problem_winner/properties"), problem_winner_fields());
@@ -154,6 +166,10 @@ void SchemaFiles::copy_definitions() {
     for (auto& [key, definition] : at(name, "/definitions").items()) {
       definition = results.at(key);
     }
+  }
+  for (const Property<RunReport>& property : header_properties()) {
+    const std::string name(property.name);
+    at("best_configs", "/properties")[name] = at("results", "/properties").at(name);
   }
   at("compile", "/properties/device/properties") = results["device"]["properties"];
   at("debug", "/properties/problem/properties") = results["problem"]["properties"];
