@@ -296,14 +296,18 @@ void use_conversion(Decoder& d) {
   d.unsupported_if(!known(c.from) || !(known(c.to) || c.to == tf32) || d.has("satfinite") ||
                        (c.to == tf32 && c.from != f32),
                    "this form");
+  // An integer may be the low part of a wider register.
+  const bool low_part = is_integer(c.from) && size_of(c.from) < 8 && d.is_wide(1);
+  d.unsupported_if(low_part && (!is_integer(c.to) || size_of(c.to) < 4 || c.saturates),
+                   "from a register of another width");
   const bool wide_to = size_of(c.to) == 8;
-  const bool wide_from = size_of(c.from) == 8;
+  const bool wide_from = size_of(c.from) == 8 || low_part;
   using Narrow = std::uint32_t;
   using Wide = std::uint64_t;
   use(d,
       wide_to ? (wide_from ? &convert<Wide, Wide> : &convert<Wide, Narrow>)
               : (wide_from ? &convert<Narrow, Wide> : &convert<Narrow, Narrow>),
-      wide_to ? b64 : b32, {c.from});
+      wide_to ? b64 : b32, {low_part ? b64 : c.from});
   d.result.set_details(c);
 }
 
