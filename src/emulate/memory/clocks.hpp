@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -45,23 +46,6 @@ class Epoch {
 /// divergent use hides is not found, and none is reported that is not there.
 class VectorClock {
   using Clocks = std::vector<std::uint32_t>;
-  struct Other {
-    std::uint32_t cluster = 0;
-    Clocks known;
-  };
-
-  /// The place of a cluster's clocks, or the one where they would be inserted.
-  template <typename Others>
-  static auto place_of(Others& others, std::uint32_t cluster) {
-    return std::ranges::lower_bound(others, cluster, {}, &Other::cluster);
-  }
-  Clocks& clocks_of(std::uint32_t cluster) {
-    auto place = place_of(others_, cluster);
-    if (place == others_.end() || place->cluster != cluster) {
-      place = others_.insert(place, {cluster, {}});
-    }
-    return place->known;
-  }
 
  public:
   [[nodiscard]] std::uint32_t of(Agent agent) const {
@@ -77,31 +61,21 @@ class VectorClock {
   void raise(Epoch before) { set(before.agent(), std::max(of(before.agent()), before.clock())); }
   void join(const VectorClock& other) {
     join(other.known_, known_);
-    auto at = others_.begin();
     for (const auto& [cluster, known] : other.others_) {
-      while (at != others_.end() && at->cluster < cluster) {
-        ++at;
-      }
-      if (at == others_.end() || at->cluster != cluster) {
-        at = others_.insert(at, {cluster, {}});
-      }
-      join(known, at->known);
+      join(known, others_[cluster]);
     }
   }
 
   /// The clock of an agent of another cluster.
   [[nodiscard]] std::uint32_t of(std::uint32_t cluster, Agent agent) const {
-    const auto other = place_of(others_, cluster);
-    return other != others_.end() && other->cluster == cluster && agent < other->known.size()
-               ? other->known[agent]
-               : 0;
+    const auto other = others_.find(cluster);
+    return other != others_.end() && agent < other->second.size() ? other->second[agent] : 0;
   }
   /// From now on the agents that are named without a cluster are those of `to`, not of `from`.
   void change_cluster(std::uint32_t from, std::uint32_t to) {
-    clocks_of(from) = std::exchange(known_, {});
-    if (const auto own = place_of(others_, to); own != others_.end() && own->cluster == to) {
-      known_ = std::move(own->known);
-      others_.erase(own);
+    others_[from] = std::exchange(known_, {});
+    if (auto own = others_.extract(to)) {
+      known_ = std::move(own.mapped());
     }
   }
 
@@ -115,7 +89,7 @@ class VectorClock {
   }
 
   Clocks known_;
-  std::vector<Other> others_;  ///< by cluster; mostly empty
+  std::map<std::uint32_t, Clocks> others_;  ///< by cluster; mostly empty
 };
 
 /// The knowledge that a synchronisation hands over.
