@@ -52,17 +52,14 @@ enum class Flow : std::uint8_t {
 struct Instruction {
   Handler handler = nullptr;
   const Operand* operands = nullptr;  ///< results first
-  std::int64_t offset = 0;            ///< of an address; else what the handler takes it for
   std::int32_t guard = -1;            ///< predicate; -1: none
   std::int32_t target = -1;           ///< of a branch
-  std::int64_t second_offset = 0;     ///< of a second address
   std::uint32_t variant = 0;          ///< a number that the handler takes it for
   Condition condition = nullptr;      ///< Flow::poll
   Flow flow = Flow::next;
   bool guard_negated = false;
   bool leader = false;        ///< a label stands before it: groups of lanes may meet here
   bool waits = false;         ///< Flow::barrier; Flow::poll: it never gives up
-  bool wide_address = false;  ///< the register of the address has 64 bits
   bool all_members = false;   ///< Flow::gather: the warp's lanes; else those of operand `members`;
                               ///< Flow::poll: the warp's lanes poll together
   bool is_product = false;    ///< wgmma.mma_async

@@ -46,6 +46,7 @@ void start_copy(const Actor& by, std::uint64_t destination, std::uint64_t source
   }
 }
 
+/// Operands: destination (2), source (2), bytes of the source.
 void copy_async(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   const Operand* const operands = instruction.operands;
   std::array<std::uint64_t, kLanes> destinations{};
@@ -53,13 +54,9 @@ void copy_async(Execution& x, Warp& warp, const Instruction& instruction, Mask m
   Mask reads = 0;  // a copy of no source bytes reads nothing
   for_each_lane(mask, [&](int lane) {
     const auto index = static_cast<std::size_t>(lane);
-    destinations[index] =
-        (instruction.wide_address ? x.lanes<std::uint64_t>(warp, operands[0])[lane]
-                                  : x.lanes<std::uint32_t>(warp, operands[0])[lane]) +
-        static_cast<std::uint64_t>(instruction.offset);
-    sources[index] = x.lanes<std::uint64_t>(warp, operands[1])[lane] +
-                     static_cast<std::uint64_t>(instruction.second_offset);
-    const std::uint32_t source_bytes = x.lanes<std::uint32_t>(warp, operands[2])[lane];
+    destinations[index] = x.address(warp, operands, lane);
+    sources[index] = x.address(warp, operands + 2, lane);
+    const std::uint32_t source_bytes = x.word(warp, operands[4], lane);
     reads |= source_bytes > 0 ? lane_bit(lane) : 0U;
     start_copy({x, warp, instruction, lane}, destinations[index], sources[index], source_bytes);
   });
@@ -107,7 +104,6 @@ void decode_arrival(Decoder& d) {
 
 void decode_copy(Decoder& d) {
   d.unsupported_if(!d.has("shared") || !d.has("global") || d.operand_count() < 3, "this form");
-  const AddressOperand to = d.address(0);
   const AddressOperand from = d.address(1);
   d.malformed_if(!from.wide, "the source's address");
   const std::int64_t bytes = d.immediate(2);
@@ -115,11 +111,8 @@ void decode_copy(Decoder& d) {
                  "a copy has 4, 8 or 16 bytes, with .cg 16");
   d.result.handler = &copy_async;
   d.result.variant = static_cast<std::uint32_t>(bytes);
-  d.result.wide_address = to.wide;
-  d.result.offset = to.offset;
-  d.result.second_offset = from.offset;
-  d.add(to.base);
-  d.add(from.base);
+  d.add_address(d.address(0));
+  d.add_address(from);
   d.add(d.value(d.operand_count() > 3 ? 3 : 2, u32));
 }
 

@@ -146,10 +146,7 @@ void update_memory(Execution& x, Warp& warp, const Instruction& instruction, Mas
   bool changes = false;
   std::uint64_t last_address = 0;
   for_each_lane(mask, [&](int lane) {
-    const std::uint64_t start = instruction.wide_address
-                                    ? x.lanes<std::uint64_t>(warp, *base)[lane]
-                                    : x.lanes<std::uint32_t>(warp, *base)[lane];
-    const std::uint64_t address = start + static_cast<std::uint64_t>(instruction.offset);
+    const std::uint64_t address = x.address(warp, base, lane);
     digest.add(last_address = address);
     const Access access{shape.space, address, bytes * shape.count, bytes * shape.count};
     const Space space = shape.space == Space::generic ? space_of_generic(address) : shape.space;
@@ -160,8 +157,8 @@ void update_memory(Execution& x, Warp& warp, const Instruction& instruction, Mas
     for (std::size_t i = 0; i < shape.count; ++i) {
       std::uint64_t before = 0;
       std::memcpy(&before, memory.data() + i * bytes, bytes);
-      const std::uint64_t b = lane_of(base[1 + i], lane);
-      const std::uint64_t c = shape.update == Update::compare ? lane_of(base[2], lane) : 0;
+      const std::uint64_t b = lane_of(base[2 + i], lane);
+      const std::uint64_t c = shape.update == Update::compare ? lane_of(base[3], lane) : 0;
       const std::uint64_t after = result_of(shape, space, before, b, c);
       digest.add(before);
       changes = changes || std::memcmp(memory.data() + i * bytes, &after, bytes) != 0;
@@ -231,12 +228,9 @@ void decode_atomic(Decoder& d) {
   if (shape.returns) {
     d.add(d.destinations(0, t));
   }
-  const AddressOperand address = d.address(first);
-  d.add(address.base);
-  d.result.offset = address.offset;
-  d.result.wide_address = address.wide;
+  d.add_address(d.address(first));
   d.add(d.values(first + 1, t));
-  if (d.result_operands.size() != (shape.returns ? 2U : 1U) * shape.count + 1) {
+  if (d.result_operands.size() != (shape.returns ? 2U : 1U) * shape.count + 2) {
     d.malformed("the number of registers");
   }
   if (shape.update == Update::compare) {

@@ -131,8 +131,8 @@ void decode_setmaxnreg(Decoder& d) {
                  "a multiple of 8 registers from 24 to 256");
   d.result.handler = &set_registers;
   d.result.condition = &registers_are_there;
-  d.result.offset = registers;
-  d.result.variant = d.has("dec") ? 1 : 0;
+  d.result.variant = static_cast<std::uint32_t>(registers);
+  d.result.set_details(RegisterChange{d.has("dec")});
   d.result.flow = Flow::poll;
   d.result.waits = true;
 }

@@ -42,18 +42,16 @@ Access access_of(const Shape& shape, std::uint64_t address) {
   return {shape.space, address, shape.bytes(), shape.bytes()};
 }
 
-Addresses addresses_of(Execution& x, const Warp& warp, const Instruction& instruction,
-                       const Operand& base, bool wide) {
+/// Of operands that are an address: its register, and its offset.
+Addresses addresses_of(const Execution& x, const Warp& warp, const Operand* base) {
+  const std::uint64_t offset = x.lanes<std::uint64_t>(warp, base[1])[0];
   Addresses addresses;
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    const std::uint64_t start =
-        wide ? x.lanes<std::uint64_t>(warp, base)[lane] : x.lanes<std::uint32_t>(warp, base)[lane];
-    addresses[lane] = start + static_cast<std::uint64_t>(instruction.offset);
+    addresses[lane] = offset + (base->wide ? x.lanes<std::uint64_t>(warp, *base)[lane]
+                                           : x.lanes<std::uint32_t>(warp, *base)[lane]);
   }
   return addresses;
 }
-
-bool wide_address(const Instruction& instruction) { return instruction.wide_address; }
 
 std::uint64_t element_at(const std::uint8_t* bytes, std::uint32_t size) {
   const auto as = [&]<typename T>(T value) {
@@ -91,8 +89,7 @@ void set_element(std::uint64_t value, std::uint32_t size, std::uint8_t* bytes) {
 
 void load(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   const auto shape = instruction.details_as<Shape>();
-  const Addresses addresses = addresses_of(x, warp, instruction, instruction.operands[shape.count],
-                                           wide_address(instruction));
+  const Addresses addresses = addresses_of(x, warp, instruction.operands + shape.count);
   count_access(x, instruction, shape.space, addresses, mask, shape.bytes());
   const auto take = [&](int lane, const std::uint8_t* bytes) {
     for (std::uint32_t i = 0; i < shape.count; ++i) {
@@ -120,13 +117,12 @@ void load(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
 
 void store(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   const auto shape = instruction.details_as<Shape>();
-  const Addresses addresses =
-      addresses_of(x, warp, instruction, instruction.operands[0], wide_address(instruction));
+  const Addresses addresses = addresses_of(x, warp, instruction.operands);
   count_access(x, instruction, shape.space, addresses, mask, shape.bytes());
   ++x.launch.changes;
   const auto put = [&](int lane, std::uint8_t* bytes) {
     for (std::uint32_t i = 0; i < shape.count; ++i) {
-      const Operand& from = instruction.operands[1 + i];
+      const Operand& from = instruction.operands[2 + i];
       const std::uint64_t value = shape.wide ? x.lanes<std::uint64_t>(warp, from)[lane]
                                              : x.lanes<std::uint32_t>(warp, from)[lane];
       set_element(value, shape.element_bytes, bytes + std::size_t{i} * shape.element_bytes);
@@ -147,8 +143,8 @@ void store(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) 
 template <Handler kAccess, bool kLoads>
 void strong(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
   const auto shape = instruction.details_as<Shape>();
-  const Operand& base = instruction.operands[kLoads ? shape.count : 0];
-  const Addresses addresses = addresses_of(x, warp, instruction, base, wide_address(instruction));
+  const Addresses addresses =
+      addresses_of(x, warp, instruction.operands + (kLoads ? shape.count : 0));
   count_access(x, instruction, shape.space, addresses, mask, shape.bytes());
   const InstructionCounts counted = x.counts(instruction);
   for_each_lane(mask, [&](int lane) {
@@ -181,13 +177,6 @@ Space space_of(const Decoder& d) {
   if (d.has("shared")) return Space::shared;
   if (d.has("local")) return Space::local;
   return Space::generic;
-}
-
-void add_address(Decoder& d, std::size_t index) {
-  const AddressOperand address = d.address(index);
-  d.add(address.base);
-  d.result.offset = address.offset;
-  d.result.wide_address = address.wide;
 }
 
 /// Parameters of the kernel, or, in local memory, of a call that it makes.
@@ -228,9 +217,9 @@ struct Matrices {
 };
 
 /// Addresses in shared memory; those that are elsewhere are far outside.
-Addresses row_addresses(Execution& x, const Warp& warp, const Instruction& instruction,
-                        const Operand& base, Matrices matrices) {
-  Addresses addresses = addresses_of(x, warp, instruction, base, wide_address(instruction));
+Addresses row_addresses(const Execution& x, const Warp& warp, const Operand* base,
+                        Matrices matrices) {
+  Addresses addresses = addresses_of(x, warp, base);
   if (matrices.generic) {
     for (std::uint64_t& address : addresses) {
       address -= kSharedWindow;
@@ -278,7 +267,7 @@ void write_rows(Execution& x, Warp& warp, const Instruction& instruction,
 void load_matrices(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
   const auto matrices = instruction.details_as<Matrices>();
   const Addresses addresses =
-      row_addresses(x, warp, instruction, instruction.operands[matrices.count], matrices);
+      row_addresses(x, warp, instruction.operands + matrices.count, matrices);
   count_access(x, instruction, Space::shared, addresses, matrices.rows(), kMatrixRowBytes);
   MatrixRows rows = read_rows(x, warp, instruction, addresses, matrices.rows());
   for (std::size_t i = 0; i < matrices.count; ++i) {
@@ -291,12 +280,11 @@ void load_matrices(Execution& x, Warp& warp, const Instruction& instruction, Mas
 
 void store_matrices(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
   const auto matrices = instruction.details_as<Matrices>();
-  const Addresses addresses =
-      row_addresses(x, warp, instruction, instruction.operands[0], matrices);
+  const Addresses addresses = row_addresses(x, warp, instruction.operands, matrices);
   count_access(x, instruction, Space::shared, addresses, matrices.rows(), kMatrixRowBytes);
   MatrixRows rows;
   for (std::size_t i = 0; i < matrices.count; ++i) {
-    std::memcpy(&rows[8 * i], x.lanes<std::uint32_t>(warp, instruction.operands[1 + i]),
+    std::memcpy(&rows[8 * i], x.lanes<std::uint32_t>(warp, instruction.operands[2 + i]),
                 kMatrixBytes);
     if (matrices.transposed) {
       transpose_8x8(rows[8 * i].data());
@@ -324,9 +312,9 @@ void decode_matrices(Decoder& d) {
   d.malformed_if(registers.size() != matrices.count, "the number of registers");
   if (kLoads) {
     d.add(registers);
-    add_address(d, 1);
+    d.add_address(d.address(1));
   } else {
-    add_address(d, 0);
+    d.add_address(d.address(0));
     d.add(registers);
   }
   d.result.handler = kLoads ? &load_matrices : &store_matrices;
@@ -341,7 +329,7 @@ void decode_ld(Decoder& d) {
   d.result.handler = is_strong(d) ? &strong<&load, true> : &load;
   d.result.set_details(shape);
   d.add(registers);
-  add_address(d, 1);
+  d.add_address(d.address(1));
 }
 
 void decode_st(Decoder& d) {
@@ -350,7 +338,7 @@ void decode_st(Decoder& d) {
   d.malformed_if(registers.size() != shape.count, "the number of registers");
   d.result.handler = is_strong(d) ? &strong<&store, false> : &store;
   d.result.set_details(shape);
-  add_address(d, 0);
+  d.add_address(d.address(0));
   d.add(registers);
 }
 

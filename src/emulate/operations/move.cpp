@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 
 #include "emulate/memory/memory_access.hpp"
 #include "emulate/operations/map_lanes.hpp"
@@ -74,14 +75,6 @@ void decode_mov_vector(Decoder& d, bool packs) {
       static_cast<std::uint32_t>(count) << 8U | static_cast<std::uint32_t>(8 * size_of(part));
 }
 
-void add_offset(Execution& x, Warp& warp, const Instruction& instruction, Mask mask) {
-  const auto* from = x.lanes<std::uint64_t>(warp, instruction.operands[1]);
-  auto* to = x.lanes<std::uint64_t>(warp, instruction.operands[0]);
-  for_each_lane(mask, [&](int lane) {
-    to[lane] = from[lane] + static_cast<std::uint64_t>(instruction.offset);
-  });
-}
-
 void move_predicate(Execution&, Warp& warp, const Instruction& instruction, Mask mask) {
   set_mask(warp, instruction.operands[0], condition_of(warp, instruction.operands[1]), mask);
 }
@@ -127,8 +120,8 @@ void decode_cvta(Decoder& d) {
                                : d.has("param") ? kParameterWindow
                                                 : 0;
   d.unsupported_if(d.type() != u64, "only .u64");
-  use(d, &add_offset, u64, {u64});
-  d.result.offset = static_cast<std::int64_t>(to_space ? 0 - window : window);
+  use(d, &lane_wise<std::plus<>, std::uint64_t, std::uint64_t, std::uint64_t>, u64, {u64});
+  d.add(d.constant(to_space ? 0 - window : window, true));
 }
 
 void decode_isspacep(Decoder& d) {

@@ -18,11 +18,13 @@ std::uint32_t most_of_thread(std::uint32_t threads) {
   return std::min(share / kUnit * kUnit, kMostOfThread);
 }
 
-bool gives_up(const Instruction& instruction) { return instruction.variant != 0; }
+bool gives_up(const Instruction& instruction) {
+  return instruction.details_as<RegisterChange>().gives_up;
+}
 
 /// How many the pool must give the warp's threads together.
 std::uint32_t missing(const Warp& warp, const Instruction& instruction) {
-  const auto wanted = static_cast<std::uint32_t>(instruction.offset);
+  const std::uint32_t wanted = instruction.variant;
   return wanted > warp.registers_of_thread ? (wanted - warp.registers_of_thread) * kLanes : 0;
 }
 
@@ -36,7 +38,7 @@ bool registers_are_there(Execution& x, Warp& warp, const Instruction& instructio
 }
 
 void set_registers(Execution& x, Warp& warp, const Instruction& instruction, Mask) {
-  const auto wanted = static_cast<std::uint32_t>(instruction.offset);
+  const std::uint32_t wanted = instruction.variant;
   RegisterPool& pool = x.block_of(warp).registers;
   if (gives_up(instruction) && wanted > warp.registers_of_thread) {
     x.report(FindingKind::barrier_misuse, warp, instruction, 0, [&] {

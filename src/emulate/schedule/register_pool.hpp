@@ -31,6 +31,11 @@ class RegisterPool {
   std::uint32_t available_ = 0;
 };
 
+/// The details of setmaxnreg; its number is the registers of a thread.
+struct RegisterChange {
+  bool gives_up = false;  ///< .dec
+};
+
 /// Whether the pool has what the warp asks for.
 [[nodiscard]] bool registers_are_there(Execution& x, Warp& warp, const Instruction& instruction,
                                        Mask mask);
