@@ -19,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kSmallSpace = "64,32";
 constexpr std::string_view kShows = "shows: ";
 constexpr std::string_view kFile = "file: ";
 constexpr std::array kDocuments{
@@ -50,13 +49,13 @@ class Documents : public ProgramTest, public testing::WithParamInterface<const c
     const auto space = std::find(arguments.begin(), arguments.end(), "--space");
     if (space != arguments.end() && (*std::next(space) == "tune" || *std::next(space) == "all") &&
         arguments.front() != "list") {
-      *std::next(space) = kSmallSpace;
+      *std::next(space) = kFewSpace;
     }
     const bool other_family = std::any_of(
         arguments.begin(), arguments.end(),
         [](const std::string& argument) { return argument.starts_with("tests/families"); });
     other_family ? void(process_.environment.erase("KERNELS"))
-                 : void(process_.environment["KERNELS"] = kSmallSpace);
+                 : void(process_.environment["KERNELS"] = kFewSpace);
     if (machine == Machine::fake_gpu) {
       use_fake_worker({{"noise_percent", 0.2}});
     }

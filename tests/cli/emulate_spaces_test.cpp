@@ -1,5 +1,5 @@
 // The configurations of the built-in spaces, run on the CPU with all checks on: what proves them on
-// a machine without a GPU. Each test takes a sixth of them, not the same one; with
+// a machine without a GPU. Each test takes a twelfth of them, not the same one; with
 // FATUNE_TEST_EXHAUSTIVE set, as every night, each test takes all.
 #include <algorithm>
 #include <cstdlib>
@@ -104,12 +104,12 @@ std::map<std::string, Wavefronts> counted(const json& row) {
   return kinds;
 }
 
-/// One of six parts, and all that are not swizzled; all where FATUNE_TEST_EXHAUSTIVE is set.
+/// One of twelve parts, and all that are not swizzled; all where FATUNE_TEST_EXHAUSTIVE is set.
 std::map<std::string, json> part_of(std::map<std::string, json> configs, std::size_t part) {
   if (std::getenv("FATUNE_TEST_EXHAUSTIVE") == nullptr) {
     std::size_t index = 0;
     std::erase_if(configs, [&](const auto& config) {
-      return index++ % 6 != part && config.second["swizzled"].template get<bool>();
+      return index++ % 12 != part && config.second["swizzled"].template get<bool>();
     });
   }
   return configs;

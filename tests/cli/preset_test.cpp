@@ -64,14 +64,14 @@ TEST_F(Presets, WhatIsTypedWinsWhereverItStands) {
 TEST_F(Presets, EveryCommandWithAProblemTakesThem) {
   const Words commands[] = {
       {"sweep", "--device", "none", "--no-emulate", "--no-db", "--seq", "64", "--batch", "1",
-       "--space", "64,32"},
+       "--space", kFewSpace},
       {"run", "--device", "none", "--no-emulate", "--no-db", "--seq", "64", "--batch", "1",
        "--config", "(FP16, 64, 64, 32, 4): async+load_2_2_2_tiles"},
-      {"check", "--device", "none", "--seq", "64", "--space", "64,32"},
-      {"emulate", "--seq", "64", "--space", "64,32", "--heads", "1"},
+      {"check", "--device", "none", "--seq", "64", "--space", kFewSpace},
+      {"emulate", "--seq", "64", "--space", kFewSpace, "--heads", "1"},
       {"debug", "--device", "none", "--no-emulate", "--config",
        "(FP16, 64, 64, 32, 4): async+load_2_2_2_tiles"},
-      {"compile", "--space", "64,32"},
+      {"compile", "--space", kFewSpace},
       {"list"}};
   for (Words command : commands) {
     command.insert(command.end(), {"--preset", "gpt2"});

@@ -61,6 +61,8 @@ void expect_schema(const std::string& text, const char* schema);
 
 inline const std::string kConfig =
     "(FP16, 128, 64, 32, 4): async+eager+swizzled+load_2_2_2_tiles+opt_softmax";
+/// A space for tests of what happens around kernels: compiled and emulated soon.
+inline const std::string kFewSpace = FATUNE_SOURCE_DIR "/tests/spaces/few.json";
 inline const std::string kToyFolder = FATUNE_SOURCE_DIR "/tests/families/toy_attention";
 
 }  // namespace fatune::testing_cli

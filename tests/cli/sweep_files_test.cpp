@@ -16,7 +16,7 @@ using testing::HasSubstr;
 class SweepFiles : public ProgramTest {
  protected:
   ProcessResult sweep(const std::vector<std::string>& more) {
-    std::vector<std::string> arguments{"sweep",   "--seq", "512",     "--dhead", "128",
+    std::vector<std::string> arguments{"sweep",   "--seq", "128",     "--dhead", "128",
                                        "--dtype", "fp16",  "--space", "64,32"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return fatune(arguments);
@@ -39,7 +39,7 @@ TEST_F(SweepFiles, AllThreeAreThereAndSatisfyTheirSchemas) {
 TEST_F(SweepFiles, AreRecordedWithCommandAndToolchain) {
   expect_ok(sweep({"--best", path("best.json")}));
   const json best = json::parse(read("best.json"));
-  EXPECT_THAT(std::string(best["command_line"]), HasSubstr("fatune sweep --seq 512"));
+  EXPECT_THAT(std::string(best["command_line"]), HasSubstr("fatune sweep --seq 128"));
   EXPECT_FALSE(std::string(best["toolchain"]["nvrtc"]).empty());
   EXPECT_EQ(best["gpus"][0]["device"]["arch"], "sm_90");
 }

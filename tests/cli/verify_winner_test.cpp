@@ -26,9 +26,9 @@ class VerifyWinner : public ProgramTest {
 
   void sweep_while_the_128_wide_tile_is_best(const std::string& seq_lens = "256") {
     times_are({{"128, 64, 64, 4", 120.0}, {"128, 128, 64, 4", 100.0}, {"32, 4", 140.0}});
-    expect_ok(
-        fatune({"sweep", "--seq", seq_lens, "--dhead", "128", "--dtype", "fp16", "--batch", "1",
-                "--family", "flash_sm80", "--no-db", "-q", "--best", path("best.json")}));
+    expect_ok(fatune({"sweep", "--seq", seq_lens, "--dhead", "128", "--dtype", "fp16", "--batch",
+                      "1", "--space", FATUNE_SOURCE_DIR "/tests/spaces/four_shapes.json", "--no-db",
+                      "-q", "--best", path("best.json")}));
   }
 
   ProcessResult verify(const std::vector<std::string>& more = {}) {
@@ -98,7 +98,7 @@ TEST_F(VerifyWinner, ConfirmsNothingThatWasInterrupted) {
   json script = json::parse(process_.environment["FATUNE_FAKE_WORKER"]);
   script["slow_ms"] = 20;
   process_.environment["FATUNE_FAKE_WORKER"] = script.dump();
-  process_.when_err_has = "[40/80]";
+  process_.when_err_has = "[8/16]";
   process_.then = [](pid_t pid) {
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     ::kill(pid, SIGINT);
