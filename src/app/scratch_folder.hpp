@@ -11,8 +11,6 @@ class ScratchFolder {
   ScratchFolder();
   ScratchFolder(const ScratchFolder&) = delete;
   ScratchFolder& operator=(const ScratchFolder&) = delete;
-  ScratchFolder(ScratchFolder&&) = delete;
-  ScratchFolder& operator=(ScratchFolder&&) = delete;
   ~ScratchFolder();
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 

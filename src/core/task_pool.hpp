@@ -22,8 +22,6 @@ class TaskPool {
   explicit TaskPool(int threads);
   TaskPool(const TaskPool&) = delete;
   TaskPool& operator=(const TaskPool&) = delete;
-  TaskPool(TaskPool&&) = delete;
-  TaskPool& operator=(TaskPool&&) = delete;
   ~TaskPool();  ///< drops the tasks that have not begun, and waits for the others
 
   void add(Task task, std::size_t rank = 0);

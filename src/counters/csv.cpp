@@ -52,8 +52,6 @@ class Parser {
   }
   Parser(const Parser&) = delete;
   Parser& operator=(const Parser&) = delete;
-  Parser(Parser&&) = delete;
-  Parser& operator=(Parser&&) = delete;
   ~Parser() { ::csv_free(&parser_); }
 
   csv_parser* get() { return &parser_; }

@@ -65,8 +65,6 @@ class Replacement {
   }
   Replacement(const Replacement&) = delete;
   Replacement& operator=(const Replacement&) = delete;
-  Replacement(Replacement&&) = delete;
-  Replacement& operator=(Replacement&&) = delete;
   ~Replacement() { ::unlink(temporary_.c_str()); }
 
   void write(std::string_view bytes) { write_bytes(descriptor_, bytes, name_); }

@@ -27,8 +27,6 @@ class CandidateSource {
   CandidateSource() = default;
   CandidateSource(const CandidateSource&) = delete;
   CandidateSource& operator=(const CandidateSource&) = delete;
-  CandidateSource(CandidateSource&&) = delete;
-  CandidateSource& operator=(CandidateSource&&) = delete;
   virtual ~CandidateSource() = default;
 
   /// Up to `most` configurations to try next, likely winners first, none of them twice. The first
@@ -54,8 +52,6 @@ class CandidateSearch {
   CandidateSearch() = default;
   CandidateSearch(const CandidateSearch&) = delete;
   CandidateSearch& operator=(const CandidateSearch&) = delete;
-  CandidateSearch(CandidateSearch&&) = delete;
-  CandidateSearch& operator=(CandidateSearch&&) = delete;
   virtual ~CandidateSearch() = default;
 
   /// Part of a run's identity, beside the plan: runs whose names differ are not resumed one by the

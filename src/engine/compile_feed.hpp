@@ -39,8 +39,6 @@ class CompileFeed {
   CompileFeed(const std::vector<std::size_t>& order, CompileFunction compile_one, int jobs);
   CompileFeed(const CompileFeed&) = delete;
   CompileFeed& operator=(const CompileFeed&) = delete;
-  CompileFeed(CompileFeed&&) = delete;
-  CompileFeed& operator=(CompileFeed&&) = delete;
   ~CompileFeed();  ///< cancels, then waits for the compilations under way
 
   /// Asks for the machine code of a candidate. take() hands it over.

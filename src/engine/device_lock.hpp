@@ -22,8 +22,6 @@ class DeviceLock {
   DeviceLock(const std::string& uuid, LockWait wait, const std::function<void()>& on_wait);
   DeviceLock(const DeviceLock&) = delete;
   DeviceLock& operator=(const DeviceLock&) = delete;
-  DeviceLock(DeviceLock&&) = delete;
-  DeviceLock& operator=(DeviceLock&&) = delete;
   ~DeviceLock();
 
  private:

@@ -20,8 +20,6 @@ class DeviceThread {
   explicit DeviceThread(Make make);
   DeviceThread(const DeviceThread&) = delete;
   DeviceThread& operator=(const DeviceThread&) = delete;
-  DeviceThread(DeviceThread&&) = delete;
-  DeviceThread& operator=(DeviceThread&&) = delete;
   /// Waits for the job, if there is one, and destroys the evaluator.
   ~DeviceThread();
 

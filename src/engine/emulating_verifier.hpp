@@ -45,8 +45,6 @@ class EmulatingVerifier {
   EmulatingVerifier(const FamilySet& families, DeviceLimits limits, const EmulationSetup& setup);
   EmulatingVerifier(const EmulatingVerifier&) = delete;
   EmulatingVerifier& operator=(const EmulatingVerifier&) = delete;
-  EmulatingVerifier(EmulatingVerifier&&) = delete;
-  EmulatingVerifier& operator=(EmulatingVerifier&&) = delete;
   ~EmulatingVerifier() = default;
 
   /// Begins the verification, and returns the key of the verdict of this code for this problem.

@@ -48,8 +48,6 @@ class Evaluator {
   Evaluator() = default;
   Evaluator(const Evaluator&) = delete;
   Evaluator& operator=(const Evaluator&) = delete;
-  Evaluator(Evaluator&&) = delete;
-  Evaluator& operator=(Evaluator&&) = delete;
   virtual ~Evaluator() = default;
 
   /// The limits of the GPU, with the memory that is free.

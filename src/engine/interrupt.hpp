@@ -13,8 +13,6 @@ class InterruptWatch {
   InterruptWatch();
   InterruptWatch(const InterruptWatch&) = delete;
   InterruptWatch& operator=(const InterruptWatch&) = delete;
-  InterruptWatch(InterruptWatch&&) = delete;
-  InterruptWatch& operator=(InterruptWatch&&) = delete;
   ~InterruptWatch();
 
   /// False when none lives.

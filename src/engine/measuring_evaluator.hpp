@@ -45,8 +45,6 @@ class MeasuringEvaluator : public Evaluator {
   explicit MeasuringEvaluator(const MeasuringSetup& setup);
   MeasuringEvaluator(const MeasuringEvaluator&) = delete;
   MeasuringEvaluator& operator=(const MeasuringEvaluator&) = delete;
-  MeasuringEvaluator(MeasuringEvaluator&&) = delete;
-  MeasuringEvaluator& operator=(MeasuringEvaluator&&) = delete;
   ~MeasuringEvaluator() override;
 
   [[nodiscard]] const DeviceLimits& limits() const override { return limits_; }

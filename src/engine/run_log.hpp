@@ -27,8 +27,6 @@ class RunLog {
   RunLog() = default;
   RunLog(const RunLog&) = delete;
   RunLog& operator=(const RunLog&) = delete;
-  RunLog(RunLog&&) = delete;
-  RunLog& operator=(RunLog&&) = delete;
   virtual ~RunLog() = default;
 
   /// Whether an interrupted run of the same plan had begun the problem on this GPU. From any

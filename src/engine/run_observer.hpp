@@ -11,8 +11,6 @@ class RunObserver {
   RunObserver() = default;
   RunObserver(const RunObserver&) = delete;
   RunObserver& operator=(const RunObserver&) = delete;
-  RunObserver(RunObserver&&) = delete;
-  RunObserver& operator=(RunObserver&&) = delete;
   virtual ~RunObserver() = default;
 
   virtual void begin_problem(const Problem& /*problem*/) {}

@@ -24,8 +24,6 @@ class CuptiHost {
             const std::vector<std::string>& names);
   CuptiHost(const CuptiHost&) = delete;
   CuptiHost& operator=(const CuptiHost&) = delete;
-  CuptiHost(CuptiHost&&) = delete;
-  CuptiHost& operator=(CuptiHost&&) = delete;
   ~CuptiHost();
 
   /// As C strings, for CUPTI, which does not write to them.

@@ -25,8 +25,6 @@ class CuptiTarget {
   CuptiTarget(const CuptiApi& cupti, CUcontext context);
   CuptiTarget(const CuptiTarget&) = delete;
   CuptiTarget& operator=(const CuptiTarget&) = delete;
-  CuptiTarget(CuptiTarget&&) = delete;
-  CuptiTarget& operator=(CuptiTarget&&) = delete;
   ~CuptiTarget();
 
   /// A buffer for the counts of `ranges` ranges.

@@ -46,8 +46,6 @@ struct Nvml::Library {
   }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
-  Library(Library&&) = delete;
-  Library& operator=(Library&&) = delete;
   ~Library() {
     if (started) {
       shutdown();

@@ -24,8 +24,6 @@ class Nvml {
   explicit Nvml(const std::string& uuid);
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
-  Nvml(Nvml&&) = delete;
-  Nvml& operator=(Nvml&&) = delete;
   ~Nvml();
 
   /// Why there are no readings; empty when there are.

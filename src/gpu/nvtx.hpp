@@ -13,8 +13,6 @@ class NvtxRange {
   explicit NvtxRange(const std::string& name);
   NvtxRange(const NvtxRange&) = delete;
   NvtxRange& operator=(const NvtxRange&) = delete;
-  NvtxRange(NvtxRange&&) = delete;
-  NvtxRange& operator=(NvtxRange&&) = delete;
   ~NvtxRange();
 };
 
@@ -24,8 +22,6 @@ class NvtxSpan {
   explicit NvtxSpan(const std::string& name);
   NvtxSpan(const NvtxSpan&) = delete;
   NvtxSpan& operator=(const NvtxSpan&) = delete;
-  NvtxSpan(NvtxSpan&&) = delete;
-  NvtxSpan& operator=(NvtxSpan&&) = delete;
   ~NvtxSpan();
 
  private:

@@ -10,8 +10,6 @@ class ProfiledRegion {
   ProfiledRegion();
   ProfiledRegion(const ProfiledRegion&) = delete;
   ProfiledRegion& operator=(const ProfiledRegion&) = delete;
-  ProfiledRegion(ProfiledRegion&&) = delete;
-  ProfiledRegion& operator=(ProfiledRegion&&) = delete;
   ~ProfiledRegion();
 };
 

@@ -30,8 +30,6 @@ class RangeCounters {
   RangeCounters(const Context& context, std::vector<std::string> metrics);
   RangeCounters(const RangeCounters&) = delete;
   RangeCounters& operator=(const RangeCounters&) = delete;
-  RangeCounters(RangeCounters&&) = delete;
-  RangeCounters& operator=(RangeCounters&&) = delete;
   ~RangeCounters();
 
   /// How often the work is run for one value of each metric.

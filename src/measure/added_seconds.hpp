@@ -10,8 +10,6 @@ class AddedSeconds {
   explicit AddedSeconds(double& total_s) : total_s_(total_s) {}
   AddedSeconds(const AddedSeconds&) = delete;
   AddedSeconds& operator=(const AddedSeconds&) = delete;
-  AddedSeconds(AddedSeconds&&) = delete;
-  AddedSeconds& operator=(AddedSeconds&&) = delete;
   ~AddedSeconds() { total_s_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
 
  private:

@@ -28,8 +28,6 @@ class GpuMeasurer : public Measurer {
   ~GpuMeasurer() override;
   GpuMeasurer(const GpuMeasurer&) = delete;
   GpuMeasurer& operator=(const GpuMeasurer&) = delete;
-  GpuMeasurer(GpuMeasurer&&) = delete;
-  GpuMeasurer& operator=(GpuMeasurer&&) = delete;
 
   void begin_problem(const Problem& problem, const Artifact& kernels) override;
   [[nodiscard]] Admission admit(CandidateId id, const CandidateKernel& kernel) override;

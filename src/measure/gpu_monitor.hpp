@@ -24,8 +24,6 @@ class GpuMonitor {
                       std::chrono::milliseconds interval = std::chrono::milliseconds(20));
   GpuMonitor(const GpuMonitor&) = delete;
   GpuMonitor& operator=(const GpuMonitor&) = delete;
-  GpuMonitor(GpuMonitor&&) = delete;
-  GpuMonitor& operator=(GpuMonitor&&) = delete;
   ~GpuMonitor() = default;
 
   /// Work, from its making to its end. One at a time.
@@ -34,8 +32,6 @@ class GpuMonitor {
     explicit Work(GpuMonitor* monitor);  ///< null: nothing is read
     Work(const Work&) = delete;
     Work& operator=(const Work&) = delete;
-    Work(Work&&) = delete;
-    Work& operator=(Work&&) = delete;
     ~Work();
 
    private:

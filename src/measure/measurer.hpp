@@ -77,8 +77,6 @@ class Measurer {
   explicit Measurer(MeasurePolicy policy) : policy_(policy) {}
   Measurer(const Measurer&) = delete;
   Measurer& operator=(const Measurer&) = delete;
-  Measurer(Measurer&&) = delete;
-  Measurer& operator=(Measurer&&) = delete;
   virtual ~Measurer() = default;
 
   [[nodiscard]] const MeasurePolicy& policy() const noexcept { return policy_; }

@@ -23,8 +23,6 @@ class RemoteWorker {
   RemoteWorker(WorkerSettings settings, const MeasurePolicy& policy);
   RemoteWorker(const RemoteWorker&) = delete;
   RemoteWorker& operator=(const RemoteWorker&) = delete;
-  RemoteWorker(RemoteWorker&&) = delete;
-  RemoteWorker& operator=(RemoteWorker&&) = delete;
   ~RemoteWorker();  ///< tells the worker to end, and waits
 
   /// Replaces a worker that has ended. Throws Error(gpu_failure) when none can be started.

@@ -32,8 +32,6 @@ class SampleTimer::HeldStream {
   }
   HeldStream(const HeldStream&) = delete;
   HeldStream& operator=(const HeldStream&) = delete;
-  HeldStream(HeldStream&&) = delete;
-  HeldStream& operator=(HeldStream&&) = delete;
   ~HeldStream() { word(timer_.gate_words_, 0).store(timer_.ticket_, std::memory_order_release); }
 
  private:

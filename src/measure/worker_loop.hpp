@@ -19,8 +19,6 @@ class WorkerDevice {
   WorkerDevice() = default;
   WorkerDevice(const WorkerDevice&) = delete;
   WorkerDevice& operator=(const WorkerDevice&) = delete;
-  WorkerDevice(WorkerDevice&&) = delete;
-  WorkerDevice& operator=(WorkerDevice&&) = delete;
   virtual ~WorkerDevice() = default;
 
   /// With the memory that is free now.

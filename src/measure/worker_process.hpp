@@ -37,8 +37,6 @@ class WorkerProcess {
   explicit WorkerProcess(const WorkerCommand& command);
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
-  WorkerProcess(WorkerProcess&&) = delete;
-  WorkerProcess& operator=(WorkerProcess&&) = delete;
   ~WorkerProcess();
 
   [[nodiscard]] Channel& channel() { return *channel_; }

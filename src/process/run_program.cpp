@@ -38,8 +38,6 @@ class Child {
   explicit Child(pid_t pid) : pid_(pid) {}
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
-  Child(Child&&) = delete;
-  Child& operator=(Child&&) = delete;
   ~Child() {
     if (pid_ >= 0) {
       ::kill(-pid_, SIGKILL);

@@ -47,8 +47,6 @@ class FileActions {
   }
   FileActions(const FileActions&) = delete;
   FileActions& operator=(const FileActions&) = delete;
-  FileActions(FileActions&&) = delete;
-  FileActions& operator=(FileActions&&) = delete;
   ~FileActions() { ::posix_spawn_file_actions_destroy(&actions_); }
   [[nodiscard]] const posix_spawn_file_actions_t* get() const { return &actions_; }
 
@@ -71,8 +69,6 @@ class OwnGroup {
   }
   OwnGroup(const OwnGroup&) = delete;
   OwnGroup& operator=(const OwnGroup&) = delete;
-  OwnGroup(OwnGroup&&) = delete;
-  OwnGroup& operator=(OwnGroup&&) = delete;
   ~OwnGroup() { ::posix_spawnattr_destroy(&attributes_); }
   [[nodiscard]] const posix_spawnattr_t* get() const { return &attributes_; }
 

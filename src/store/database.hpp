@@ -108,8 +108,6 @@ class Transaction {
   explicit Transaction(Database& database);
   Transaction(const Transaction&) = delete;
   Transaction& operator=(const Transaction&) = delete;
-  Transaction(Transaction&&) = delete;
-  Transaction& operator=(Transaction&&) = delete;
   ~Transaction();
 
   void commit();

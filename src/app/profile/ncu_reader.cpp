@@ -46,8 +46,6 @@ struct Session {
   }
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
-  Session(Session&&) = delete;
-  Session& operator=(Session&&) = delete;
   ~Session() {
     std::error_code ignored;
     fs::remove(log, ignored);
