@@ -149,7 +149,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   add_subcommands(app, quoted_command_line(argc, argv), command);
   Words words = without_help_command(app, Words(argv + std::min(argc, 1), argv + argc));
   check_command_name(app, words);
-  std::reverse(words.begin(), words.end());  // as CLI11 takes them
+  std::ranges::reverse(words);  // as CLI11 takes them
   try {
     app.parse(std::move(words));
   } catch (const CLI::CallForHelp&) {

@@ -35,10 +35,9 @@ std::string closest_word(std::string_view typed, const std::vector<std::string>&
       return word;
     }
   }
-  const auto nearest =
-      std::min_element(words.begin(), words.end(), [&](const auto& a, const auto& b) {
-        return edit_distance(typed, a) < edit_distance(typed, b);
-      });
+  const auto nearest = std::ranges::min_element(words, [&](const auto& a, const auto& b) {
+    return edit_distance(typed, a) < edit_distance(typed, b);
+  });
   const bool close = nearest != words.end() && edit_distance(typed, *nearest) <= kFarthest;
   return close ? *nearest : std::string();
 }

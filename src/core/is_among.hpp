@@ -1,14 +1,16 @@
 #pragma once
 
 #include <algorithm>
-#include <iterator>
+#include <functional>
+#include <ranges>
 
 namespace fatune {
 
-/// Whether one of `values` equals `value`.
-template <typename Value, typename Values>
-[[nodiscard]] constexpr bool is_among(const Value& value, const Values& values) {
-  return std::find(std::begin(values), std::end(values), value) != std::end(values);
+/// Whether one of `values`, or of what `projection` makes of them, equals `value`.
+template <typename Value, std::ranges::range Values, typename Projection = std::identity>
+[[nodiscard]] constexpr bool is_among(const Value& value, const Values& values,
+                                      Projection projection = {}) {
+  return std::ranges::find(values, value, projection) != std::ranges::end(values);
 }
 
 }  // namespace fatune

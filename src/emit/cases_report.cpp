@@ -102,8 +102,7 @@ std::vector<Field<R>> resource_columns() {
 
 /// The parameters that are shown; where a case has no best configuration, "-".
 void append_shown(const std::vector<R>& results, Table& table) {
-  const auto shown =
-      std::find_if(results.begin(), results.end(), [](const R& r) { return !r.shown.empty(); });
+  const auto shown = std::ranges::find_if(results, [](const R& r) { return !r.shown.empty(); });
   for (std::size_t i = 0; shown != results.end() && i < shown->shown.size(); ++i) {
     std::vector<FieldValue> values;
     for (const R& r : results) {
@@ -141,8 +140,8 @@ Json json_cases(const CasesReport& report) {
 }
 
 Coverage coverage_of(const CasesReport& report) {
-  const auto done = std::count_if(report.results.begin(), report.results.end(),
-                                  [](const R& r) { return r.best.has_value(); });
+  const auto done =
+      std::ranges::count_if(report.results, [](const R& r) { return r.best.has_value(); });
   return {static_cast<std::size_t>(done), report.results.size(), report.complete};
 }
 

@@ -81,16 +81,14 @@ Json json_checks(const std::vector<CheckedInput>& rows, const Coverage& coverage
 }
 
 std::string headline(const std::vector<CheckedInput>& rows) {
-  return std::any_of(rows.begin(), rows.end(), is_emulated)
+  return std::ranges::any_of(rows, is_emulated)
              ? "EMULATED on the CPU, not run on a GPU (docs/emulate.md): problems are small ones "
                "that stand for those asked for\n\n"
              : "";
 }
 
 std::string count_text(const std::vector<CheckedInput>& worst, const Coverage& coverage) {
-  const auto count = [&](auto&& matches) {
-    return std::count_if(worst.begin(), worst.end(), matches);
-  };
+  const auto count = [&](auto&& matches) { return std::ranges::count_if(worst, matches); };
   const auto not_compiled =
       count([](const CheckedInput& row) { return row.outcome == OutcomeKind::compile_failed; });
   const auto wrong = count([](const CheckedInput& row) { return !is_right(row); }) - not_compiled;

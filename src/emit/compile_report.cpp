@@ -56,9 +56,7 @@ Json json_compilation(const CompileReport& report) {
 }
 
 std::string summary_line(const CompileReport& report) {
-  const auto count = [&](auto&& matches) {
-    return std::count_if(report.configs.begin(), report.configs.end(), matches);
-  };
+  const auto count = [&](auto&& matches) { return std::ranges::count_if(report.configs, matches); };
   return fmt::format("{} {} for {}: {} compiled ({} from the cache), {} not; {:.2f} s\n",
                      report.family, report.space, arch_name(report.device.arch),
                      count([](const CompiledConfig& r) { return r.facts.has_value(); }),

@@ -27,9 +27,8 @@ FieldValue value_of(const Result& result, const std::string& name) {
 std::vector<CounterField> fields_of(const std::vector<const Result*>& results) {
   std::vector<CounterField> fields = counter_fields(CounterSet::core);
   std::erase_if(fields, [&](const CounterField& field) {
-    return std::none_of(results.begin(), results.end(), [&](const Result* result) {
-      return has_value(value_of(*result, field.name));
-    });
+    return std::ranges::none_of(
+        results, [&](const Result* result) { return has_value(value_of(*result, field.name)); });
   });
   return fields;
 }

@@ -63,8 +63,7 @@ std::string headline(const EmulateReport& report) {
 
 std::string count_text(const EmulateReport& report) {
   const auto count = [&](OutcomeKind outcome) {
-    return std::count_if(report.configs.begin(), report.configs.end(),
-                         [&](const EmulatedConfig& c) { return c.outcome == outcome; });
+    return std::ranges::count(report.configs, outcome, &EmulatedConfig::outcome);
   };
   const auto right = count(OutcomeKind::right);
   const auto wrong = count(OutcomeKind::wrong_result) + count(OutcomeKind::flagged);

@@ -18,8 +18,8 @@ constexpr std::size_t kMostColumns = 9;
 constexpr std::size_t kFirstColumns = 4;
 
 FieldValue counter(const ProfiledConfig& row, const std::string& name) {
-  const auto found = std::find_if(row.counters.begin(), row.counters.end(),
-                                  [&](const auto& one) { return one.first == name; });
+  const auto found =
+      std::ranges::find_if(row.counters, [&](const auto& one) { return one.first == name; });
   return found == row.counters.end() ? FieldValue{} : FieldValue{found->second};
 }
 

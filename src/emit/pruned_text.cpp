@@ -23,8 +23,7 @@ std::vector<RuleDrops> drops_by_rule(const ProblemReport& problem) {
     if (pruned == nullptr) {
       continue;
     }
-    auto found = std::find_if(drops.begin(), drops.end(),
-                              [&](const RuleDrops& one) { return one.rule == pruned->rule; });
+    auto found = std::ranges::find(drops, pruned->rule, &RuleDrops::rule);
     if (found == drops.end()) {
       found = drops.insert(drops.end(), {pruned->rule, result.short_form, pruned->reason, 0});
     }

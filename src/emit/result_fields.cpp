@@ -61,8 +61,8 @@ const ErrorStats* tightest_input(const ResultRow& row) {
     return stats.is_of_o() ? stats.limit - std::max(stats.max_abs_error, stats.max_abs_difference)
                            : std::numeric_limits<double>::infinity();
   };
-  return &*std::min_element(
-      verification->inputs.begin(), verification->inputs.end(),
+  return &*std::ranges::min_element(
+      verification->inputs,
       [&](const ErrorStats& a, const ErrorStats& b) { return slack(a) < slack(b); });
 }
 

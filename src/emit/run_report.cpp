@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/is_among.hpp"
 #include "emit/counter_table.hpp"
 #include "emit/document/render.hpp"
 #include "emit/pruned_text.hpp"
@@ -55,8 +56,7 @@ Fields csv_fields() {
 }
 
 bool has_field(const Fields& fields, const std::string& name) {
-  return std::any_of(fields.begin(), fields.end(),
-                     [&](const Field<ResultRow>& field) { return field.name == name; });
+  return is_among(name, fields, &Field<ResultRow>::name);
 }
 
 /// Names of the families' parameters, whatever the order of the rows; those of several once.
@@ -68,7 +68,7 @@ std::vector<std::string> parameter_names(const Rows& rows) {
   std::vector<std::string> names;
   for (const auto& [family, result] : one_of_family) {
     for (const NamedValue& parameter : result->parameters) {
-      if (std::find(names.begin(), names.end(), parameter.name) == names.end()) {
+      if (std::ranges::find(names, parameter.name) == names.end()) {
         names.push_back(parameter.name);
       }
     }
@@ -77,8 +77,7 @@ std::vector<std::string> parameter_names(const Rows& rows) {
 }
 
 FieldValue parameter_of(const Result& result, const std::string& name) {
-  const auto found = std::find_if(result.parameters.begin(), result.parameters.end(),
-                                  [&](const NamedValue& value) { return value.name == name; });
+  const auto found = std::ranges::find(result.parameters, name, &NamedValue::name);
   return found == result.parameters.end() ? FieldValue{} : FieldValue{found->text};
 }
 
@@ -100,7 +99,7 @@ void append_parameters(const Fields& fields, const Rows& rows, Table& table) {
 /// The first line of a report names the only family, and no row repeats it.
 Fields fields_for_people(const Rows& rows) {
   Fields fields = result_fields();
-  if (std::all_of(rows.begin(), rows.end(), [](const ResultRow& row) {
+  if (std::ranges::all_of(rows, [](const ResultRow& row) {
         return row.result->config.family == row.run->family;
       })) {
     std::erase_if(fields, [](const Field<ResultRow>& field) { return field.name == kFamilyField; });
@@ -249,8 +248,7 @@ std::string run_text(const ProblemReport& problem) {
 std::string reused_text(const ProblemReport& problem) {
   std::ptrdiff_t count = 0;
   for (const auto* results : {&problem.ranking, &problem.failures}) {
-    count += std::count_if(results->begin(), results->end(),
-                           [](const Result& result) { return result.reused; });
+    count += std::ranges::count_if(*results, [](const Result& result) { return result.reused; });
   }
   return count == 0 ? std::string() : fmt::format("; {} reused", count);
 }

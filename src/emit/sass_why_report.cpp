@@ -98,8 +98,8 @@ Blocks effects_of(const SassWhyReport& report, std::size_t top) {
   const std::size_t all = effects.size();
   effects.resize(top == 0 ? all : std::min(top, all));
   std::vector<Field<ParameterEffect>> fields = effect_fields();
-  if (std::all_of(effects.begin(), effects.end(),
-                  [&](const ParameterEffect& effect) { return effect.family == report.family; })) {
+  if (std::ranges::all_of(
+          effects, [&](const ParameterEffect& effect) { return effect.family == report.family; })) {
     std::erase_if(fields, [](const auto& field) { return field.name == kEffectFamily; });
   }
   return {block::Text{"\nWhat a parameter moves: instructions of a warp in the main loop for 10^6 "

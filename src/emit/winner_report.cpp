@@ -54,9 +54,8 @@ std::string origin_note(const WinnerReport& report) {
 }
 
 Coverage coverage_of(const WinnerReport& report) {
-  const auto done =
-      std::count_if(report.checks.begin(), report.checks.end(),
-                    [](const WinnerCheck& check) { return check.doubt != WinnerDoubt::stopped; });
+  const auto done = std::ranges::count_if(
+      report.checks, [](const WinnerCheck& check) { return check.doubt != WinnerDoubt::stopped; });
   return {static_cast<std::size_t>(done), report.checks.size(), report.complete};
 }
 

@@ -1,5 +1,7 @@
 #include "app/artifacts/kernel_file_name.hpp"
 
+#include "core/is_among.hpp"
+
 #include <algorithm>
 #include <cctype>
 #include <string_view>
@@ -25,14 +27,13 @@ std::string as_name(const std::string& text) {
 std::string as_part(std::string define, const std::string& value) {
   constexpr std::string_view kPrefix = "FATUNE_";
   define.erase(0, define.starts_with(kPrefix) ? kPrefix.size() : 0);
-  std::transform(define.begin(), define.end(), define.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(define, define.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return "." + define + (value == "1" ? "" : "-" + value);
 }
 
 bool is_of_family(const Family& family, const std::string& define) {
-  return std::any_of(family.defines.begin(), family.defines.end(),
-                     [&](const Define& one) { return one.name == define; });
+  return is_among(define, family.defines, &Define::name);
 }
 
 /// The parameters' defines are left out: the short form has them.

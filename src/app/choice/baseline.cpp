@@ -13,8 +13,8 @@ namespace fatune {
 namespace {
 
 bool is_planned(const Config& config, const std::vector<ProblemPlan>& problems) {
-  return std::any_of(problems.begin(), problems.end(),
-                     [&](const ProblemPlan& problem) { return is_among(config, problem.configs); });
+  return std::ranges::any_of(
+      problems, [&](const ProblemPlan& problem) { return is_among(config, problem.configs); });
 }
 
 std::string why_without_time(const Config& baseline, const ProblemReport& problem) {

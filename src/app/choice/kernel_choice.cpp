@@ -185,7 +185,7 @@ class SpaceShares {
     return std::nullopt;
   }
   void check_all_taken() const {
-    const auto left = std::find(taken_.begin(), taken_.end(), false);
+    const auto left = std::ranges::find(taken_, false);
     if (left != taken_.end()) {
       fail_unknown_space(kernels_, keys_[static_cast<std::size_t>(left - taken_.begin())]);
     }
@@ -234,7 +234,7 @@ KernelSet choose_families_of(const RunReport& run, KernelOptions options) {
   KernelSet kernels = choose_families(options);
   const auto is_of_run = [&](const Family& family) { return is_among(family.name, names); };
   const std::vector<Family>& all = kernels.families.all();
-  if (std::none_of(all.begin(), all.end(), is_of_run)) {
+  if (std::ranges::none_of(all, is_of_run)) {
     throw Error(ExitCode::usage, fmt::format("the run is of family '{}'", run.family), "--run",
                 "name it with --family, and its folder with --kernel-dir");
   }

@@ -57,7 +57,7 @@ class Groups {
   Group& of(const Family& family, const Config& config) {
     const DType dtype = dtype_of(family, config, options_);
     const std::int64_t d_head = d_head_of(family, config, options_);
-    const auto found = std::find_if(groups_.begin(), groups_.end(), [&](const Group& group) {
+    const auto found = std::ranges::find_if(groups_, [&](const Group& group) {
       return group.dtype == dtype && group.d_head == d_head;
     });
     return found != groups_.end() ? *found : groups_.emplace_back(Group{dtype, d_head, {}});
@@ -72,8 +72,8 @@ class Groups {
 
 std::int64_t& count_of(const std::string& rule, ProblemPlan& plan) {
   auto& counts = plan.pruned_by_rule;
-  const auto found = std::find_if(counts.begin(), counts.end(),
-                                  [&](const auto& count) { return count.first == rule; });
+  const auto found =
+      std::ranges::find_if(counts, [&](const auto& count) { return count.first == rule; });
   return found != counts.end() ? found->second : counts.emplace_back(rule, 0).second;
 }
 
@@ -177,8 +177,7 @@ std::size_t count_dropped(const std::vector<FamilyPlan>& plans) {
 }
 
 bool is_audited(const Config& config, const std::vector<AuditedConfig>& audited) {
-  return std::any_of(audited.begin(), audited.end(),
-                     [&](const AuditedConfig& one) { return one.config == config; });
+  return is_among(config, audited, &AuditedConfig::config);
 }
 
 /// One of each rule in turn, until there are `most`.
@@ -242,7 +241,7 @@ bool is_asked_for(const Problem& problem, const ProblemOptions& options) {
   return agrees(problem.seq_len, options.seq_lens) && agrees(problem.d_head, options.d_heads) &&
          agrees(problem.dtype, options.dtypes) && agrees(problem.causal, options.causal) &&
          agrees(problem.batch, options.batch) && agrees(problem.heads, options.heads) &&
-         std::all_of(options.details.begin(), options.details.end(), has);
+         std::ranges::all_of(options.details, has);
 }
 
 Binding binding_of(const ProblemOptions& options) { return {options.dtypes, options.d_heads}; }

@@ -89,9 +89,8 @@ std::vector<Target> by_model(const std::vector<gpu::Device>& devices, std::optio
   for (const gpu::Device& device : devices) {
     const Arch code = arch.value_or(device.limits.arch);
     check_arch(code, device);
-    auto target = std::find_if(targets.begin(), targets.end(), [&](const Target& known) {
-      return same_model(known.limits, device.limits);
-    });
+    auto target = std::ranges::find_if(
+        targets, [&](const Target& known) { return same_model(known.limits, device.limits); });
     if (target == targets.end()) {
       target = targets.insert(targets.end(), Target{device.limits, {}, {}});
       target->limits.arch = code;

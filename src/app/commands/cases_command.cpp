@@ -11,6 +11,7 @@
 #include "app/console/console.hpp"
 #include "app/run/measuring.hpp"
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "core/outcome.hpp"
 #include "emit/cases_report.hpp"
 #include "engine/interrupt.hpp"
@@ -36,8 +37,7 @@ MeasureOptions measure_options(const CasesOptions& options, const CaseSet& set) 
 /// Before anything is measured: what is shown is a parameter, or a quantity that follows.
 void check_shown(const CaseSet& set, const Family& family) {
   for (const std::string& name : set.shown) {
-    const bool follows = std::any_of(family.derived.begin(), family.derived.end(),
-                                     [&](const Derived& derived) { return derived.name == name; });
+    const bool follows = is_among(name, family.derived, &Derived::name);
     if (!follows && !find_parameter(family, name)) {
       throw Error(ExitCode::bad_file,
                   fmt::format("{} has no parameter and no quantity '{}'", family.name, name),
@@ -145,11 +145,10 @@ class Cases {
   static void order(std::vector<CaseResult>& results) {
     const std::vector<CaseResult> all = results;
     const auto place = [&](const CaseResult& result) {
-      return std::find_if(all.begin(), all.end(),
-                          [&](const CaseResult& other) { return other.problem == result.problem; });
+      return std::ranges::find(all, result.problem, &CaseResult::problem);
     };
-    std::stable_sort(results.begin(), results.end(),
-                     [&](const CaseResult& a, const CaseResult& b) { return place(a) < place(b); });
+    std::ranges::stable_sort(
+        results, [&](const CaseResult& a, const CaseResult& b) { return place(a) < place(b); });
   }
 
   /// Times of different runs do not compare well: a GPU is warmer in the second.
@@ -200,9 +199,8 @@ class Cases {
 };
 
 ExitCode exit_code_of(const CasesReport& report) {
-  const bool all_have_a_time =
-      std::all_of(report.results.begin(), report.results.end(),
-                  [](const CaseResult& result) { return result.best.has_value(); });
+  const bool all_have_a_time = std::ranges::all_of(
+      report.results, [](const CaseResult& result) { return result.best.has_value(); });
   return !report.complete  ? ExitCode::interrupted
          : all_have_a_time ? ExitCode::ok
                            : ExitCode::nothing_ranked;

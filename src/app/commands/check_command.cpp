@@ -173,7 +173,7 @@ ExitCode exit_code_of(const std::vector<CheckedInput>& rows, bool complete) {
   if (!complete) {
     return ExitCode::interrupted;
   }
-  return std::all_of(rows.begin(), rows.end(), is_right) ? ExitCode::ok : ExitCode::failed_outcomes;
+  return std::ranges::all_of(rows, is_right) ? ExitCode::ok : ExitCode::failed_outcomes;
 }
 
 /// Without a GPU it emulates, which replaces only the comparison of outputs.

@@ -14,6 +14,7 @@
 #include "app/run/session.hpp"
 #include "compile/compile_each.hpp"
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "emit/compile_report.hpp"
 #include "emit/output_file.hpp"
 #include "engine/interrupt.hpp"
@@ -148,8 +149,7 @@ ExitCode exit_code_of(const CompileReport& report, bool strict) {
     return ExitCode::interrupted;
   }
   const auto any = [&](OutcomeKind status) {
-    return std::any_of(report.configs.begin(), report.configs.end(),
-                       [&](const CompiledConfig& config) { return config.status == status; });
+    return is_among(status, report.configs, &CompiledConfig::status);
   };
   if (strict && any(OutcomeKind::compile_failed)) {
     return ExitCode::failed_outcomes;

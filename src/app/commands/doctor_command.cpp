@@ -4,15 +4,14 @@
 
 #include "app/commands/doctor_checks.hpp"
 #include "app/console/console.hpp"
+#include "core/is_among.hpp"
 
 namespace fatune {
 
 ExitCode doctor(const DoctorOptions& options) {
   const std::vector<Check> checks = run_checks(options.compile);
   print_document(doctor_document(checks), options.output);
-  const bool broken = std::any_of(checks.begin(), checks.end(), [](const Check& check) {
-    return check.health == Health::broken;
-  });
+  const bool broken = is_among(Health::broken, checks, &Check::health);
   return broken ? ExitCode::internal : ExitCode::ok;
 }
 

@@ -14,6 +14,7 @@
 #include "app/run/session.hpp"
 #include "compile/compiler.hpp"
 #include "core/for_each_index.hpp"
+#include "core/is_among.hpp"
 #include "emit/emulate_report.hpp"
 #include "engine/interrupt.hpp"
 
@@ -70,12 +71,10 @@ bool is_finished(const EmulatedConfig& row) { return row.outcome != OutcomeKind:
 
 ExitCode exit_code_of(const std::vector<EmulatedConfig>& rows, bool strict) {
   const auto any = [&](OutcomeKind outcome) {
-    return std::any_of(rows.begin(), rows.end(),
-                       [&](const EmulatedConfig& row) { return row.outcome == outcome; });
+    return is_among(outcome, rows, &EmulatedConfig::outcome);
   };
-  const bool all_right = std::all_of(rows.begin(), rows.end(), [](const EmulatedConfig& row) {
-    return row.outcome == OutcomeKind::right;
-  });
+  const bool all_right = std::ranges::all_of(
+      rows, [](const EmulatedConfig& row) { return row.outcome == OutcomeKind::right; });
   if (any(OutcomeKind::wrong_result) || any(OutcomeKind::flagged) || (strict && !all_right)) {
     return ExitCode::failed_outcomes;
   }
@@ -109,7 +108,7 @@ ExitCode emulate_kernels(const EmulateOptions& options) {
     }
   });
   progress.finish();
-  std::copy_if(rows.begin(), rows.end(), std::back_inserter(report.configs), is_finished);
+  std::ranges::copy_if(rows, std::back_inserter(report.configs), is_finished);
   report.coverage = {report.configs.size(), configs.size(), !InterruptWatch::interrupted()};
   for (const EmulatedConfig& row : report.configs) {
     if (!row.printed.empty()) {

@@ -24,8 +24,7 @@ ListedConfig listed(const Family& family, const Config& config) {
 }
 
 RuleCount& count_of(const std::string& rule, std::vector<RuleCount>& counts) {
-  const auto found = std::find_if(counts.begin(), counts.end(),
-                                  [&](const RuleCount& count) { return count.rule == rule; });
+  const auto found = std::ranges::find(counts, rule, &RuleCount::rule);
   return found != counts.end() ? *found : counts.emplace_back(RuleCount{rule, {}, 0});
 }
 
@@ -61,8 +60,9 @@ void prune_plan(const KernelChoice& kernels, const ListOptions& options, std::in
     }
     return pruned.has_value();
   });
-  std::sort(plan.dropped.begin(), plan.dropped.end(),
-            [](const DroppedConfig& a, const DroppedConfig& b) { return a.config < b.config; });
+  std::ranges::sort(plan.dropped, [](const DroppedConfig& a, const DroppedConfig& b) {
+    return a.config < b.config;
+  });
 }
 
 void add_dropped(const Family& family, const DroppedConfig& dropped, PlanReport& report) {

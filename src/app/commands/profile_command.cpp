@@ -68,7 +68,7 @@ bool any_profiled(const ProfileReport& report) {
 }
 
 bool has_duration(const ProfileReport& report, const Problem& problem, const std::string& config) {
-  return std::any_of(report.rows.begin(), report.rows.end(), [&](const ProfiledConfig& row) {
+  return std::ranges::any_of(report.rows, [&](const ProfiledConfig& row) {
     return row.problem == problem && row.config == config && row.duration_us;
   });
 }

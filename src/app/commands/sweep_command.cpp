@@ -16,6 +16,7 @@
 #include "app/console/console.hpp"
 #include "app/run/session.hpp"
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "plan/planner.hpp"
 
 namespace fatune {
@@ -23,7 +24,7 @@ namespace {
 
 std::size_t count_pruned(const Plan& plan) {
   return static_cast<std::size_t>(
-      std::count_if(plan.dropped.begin(), plan.dropped.end(), [](const DroppedConfig& dropped) {
+      std::ranges::count_if(plan.dropped, [](const DroppedConfig& dropped) {
         return std::holds_alternative<Pruned>(dropped.outcome);
       }));
 }
@@ -33,12 +34,12 @@ void keep_runnable(const SweepOptions& options, KernelSet& kernels) {
   const std::vector<Target> targets =
       choose_targets(options.target, kernels.tree, kernels.families.least_arch());
   const auto runs = [&](const Family& family) {
-    return std::any_of(targets.begin(), targets.end(), [&](const Target& target) {
+    return std::ranges::any_of(targets, [&](const Target& target) {
       return provides(target.limits.arch, family.min_arch);
     });
   };
   const std::vector<Family>& all = kernels.families.all();
-  if (std::none_of(all.begin(), all.end(), runs)) {
+  if (std::ranges::none_of(all, runs)) {
     return;
   }
   for (const Family& family : all) {
@@ -76,7 +77,7 @@ std::vector<FamilyPlan> plan_families(const SweepOptions& options, const FamilyS
     plans[family.name] = make_plan(family, spaces.at(family.name), binding_of(options.problems));
   }
   const auto is_left = [&](const Family& family) { return !plans[family.name].kept.empty(); };
-  if (std::none_of(families.all().begin(), families.all().end(), is_left)) {
+  if (std::ranges::none_of(families.all(), is_left)) {
     const Family& first = families.all().front();
     fail_empty(first, spaces.at(first.name), plans[first.name]);
   }
@@ -89,16 +90,15 @@ std::vector<FamilyPlan> plan_families(const SweepOptions& options, const FamilyS
 }
 
 bool is_of_all(const ProblemPlan& problem, const std::vector<FamilyPlan>& plans) {
-  return std::all_of(plans.begin(), plans.end(), [&](const FamilyPlan& of) {
-    return std::any_of(problem.configs.begin(), problem.configs.end(),
-                       [&](const Config& config) { return config.family == of.family->name; });
+  return std::ranges::all_of(plans, [&](const FamilyPlan& of) {
+    return is_among(of.family->name, problem.configs, &Config::family);
   });
 }
 
 /// Leaves the problems on which all families meet, if there are some.
 void keep_common(const std::vector<FamilyPlan>& plans, std::vector<ProblemPlan>& problems) {
   const auto common = [&](const ProblemPlan& problem) { return is_of_all(problem, plans); };
-  if (std::any_of(problems.begin(), problems.end(), common)) {
+  if (std::ranges::any_of(problems, common)) {
     std::erase_if(problems, [&](const ProblemPlan& problem) { return !common(problem); });
   }
 }

@@ -80,9 +80,9 @@ std::vector<WinnerCheck> check_winners(const RunReport& report, const PlannedRun
     check.winner = known.config;
     check.file_us = known.time_us;
     policy.candidates = run.problems[i].configs.size();
-    const auto measured = std::find_if(
-        report.problems.begin(), report.problems.end(),
-        [&](const ProblemReport& problem) { return problem.problem == known.problem; });
+    const auto measured = std::ranges::find_if(report.problems, [&](const ProblemReport& problem) {
+      return problem.problem == known.problem;
+    });
     if (measured != report.problems.end()) {
       judge_winner(*measured, config_of(known, run.kernels.families), policy, check);
     }
@@ -91,8 +91,7 @@ std::vector<WinnerCheck> check_winners(const RunReport& report, const PlannedRun
 }
 
 bool any_is(const std::vector<WinnerCheck>& checks, WinnerVerdict verdict) {
-  return std::any_of(checks.begin(), checks.end(),
-                     [&](const WinnerCheck& check) { return check.verdict == verdict; });
+  return is_among(verdict, checks, &WinnerCheck::verdict);
 }
 
 ExitCode exit_code_of(const WinnerReport& report) {

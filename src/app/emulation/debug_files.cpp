@@ -15,16 +15,16 @@ namespace fs = std::filesystem;
 
 std::string file_name(StepTensor tensor, const char* source) {
   std::string name(tensor_name(tensor));
-  std::transform(name.begin(), name.end(), name.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::ranges::transform(name, name.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return name + "_" + source + ".npy";
 }
 
 void write_input(const fs::path& path, const HeadProblem& head,
                  const std::vector<std::uint16_t>& elements) {
   std::vector<double> values(elements.size());
-  std::transform(elements.begin(), elements.end(), values.begin(),
-                 [&](std::uint16_t bits) { return element_value(bits, head.dtype); });
+  std::ranges::transform(elements, values.begin(),
+                         [&](std::uint16_t bits) { return element_value(bits, head.dtype); });
   write_output_file(path, npy_float32({head.seq_len, head.d_head}, values));
 }
 

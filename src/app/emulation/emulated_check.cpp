@@ -82,7 +82,7 @@ class Rows {
       added.rows = rows_of(row.rows, stats);
     }
     // Faults that no single input shows.
-    if (row.outcome != OutcomeKind::right && std::all_of(rows_.begin(), rows_.end(), is_right)) {
+    if (row.outcome != OutcomeKind::right && std::ranges::all_of(rows_, is_right)) {
       add(row.outcome == OutcomeKind::not_covered ? OutcomeKind::not_verified : row.outcome,
           row.detail);
     }

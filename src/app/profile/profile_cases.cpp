@@ -7,14 +7,14 @@
 #include "app/choice/plan_problems.hpp"
 #include "app/run/stored_reports.hpp"
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "plan/planner.hpp"
 
 namespace fatune {
 namespace {
 
 bool is_listed(const Problem& problem, const std::vector<ProfileProblem>& listed) {
-  return std::any_of(listed.begin(), listed.end(),
-                     [&](const ProfileProblem& one) { return one.problem == problem; });
+  return is_among(problem, listed, &ProfileProblem::problem);
 }
 
 std::vector<ProfileCase> first_of(const ProblemReport& report, const FamilySet& families, int top) {
@@ -60,8 +60,7 @@ ProfilePlan plan_of_options(const ProfileOptions& options) {
 }
 
 bool has_case(const ProfileProblem& problem, const Config& config) {
-  return std::any_of(problem.cases.begin(), problem.cases.end(),
-                     [&](const ProfileCase& one) { return one.config == config; });
+  return is_among(config, problem.cases, &ProfileCase::config);
 }
 
 void add_baseline(const std::string& text, ProfilePlan& plan) {
@@ -73,7 +72,7 @@ void add_baseline(const std::string& text, ProfilePlan& plan) {
       problem.cases.push_back({*plan.baseline, std::nullopt});
     }
   }
-  if (std::none_of(plan.problems.begin(), plan.problems.end(), [&](const ProfileProblem& problem) {
+  if (std::ranges::none_of(plan.problems, [&](const ProfileProblem& problem) {
         return has_case(problem, *plan.baseline);
       })) {
     fail_unplanned_baseline(family, *plan.baseline, "it is for none of the problems");

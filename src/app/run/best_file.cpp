@@ -7,6 +7,7 @@
 #include "app/choice/json_details.hpp"
 #include "core/device_limits.hpp"
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "data/json_file.hpp"
 
 namespace fatune {
@@ -42,9 +43,7 @@ void add_winner(const JsonNode& node, BestFile& file) {
   }
   KnownWinner known{read_problem(node.at("problem")), family_of(winner, file),
                     winner.at("config").text(), measured_us(winner)};
-  const bool is_new =
-      std::none_of(file.winners.begin(), file.winners.end(),
-                   [&](const KnownWinner& other) { return other.problem == known.problem; });
+  const bool is_new = !is_among(known.problem, file.winners, &KnownWinner::problem);
   if (is_new) {
     file.winners.push_back(std::move(known));
   }
@@ -54,8 +53,8 @@ std::string model_of(const JsonNode& gpu) { return gpu.at("device").at("name").t
 
 /// `device` if the file has it, else its first model; empty without any.
 std::string choose_model(const std::vector<JsonNode>& gpus, const std::string& device) {
-  const bool known = std::any_of(gpus.begin(), gpus.end(),
-                                 [&](const JsonNode& gpu) { return model_of(gpu) == device; });
+  const bool known =
+      std::ranges::any_of(gpus, [&](const JsonNode& gpu) { return model_of(gpu) == device; });
   return known || gpus.empty() ? device : model_of(gpus.front());
 }
 

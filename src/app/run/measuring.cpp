@@ -143,8 +143,7 @@ class Logs {
     return stored_[station] ? static_cast<RunLog&>(*stored_[station]) : nothing_;
   }
   [[nodiscard]] bool all_keep() const {
-    return std::all_of(stored_.begin(), stored_.end(),
-                       [](const auto& log) { return log && log->keeps(); });
+    return std::ranges::all_of(stored_, [](const auto& log) { return log && log->keeps(); });
   }
   void end(const RunReport& report) {
     for (const auto& log : stored_) {

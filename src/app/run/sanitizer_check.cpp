@@ -30,7 +30,7 @@ std::optional<SanitizerReport> read_logs(const fs::path& folder) {
   for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
     files.push_back(entry.path());
   }
-  std::sort(files.begin(), files.end());
+  std::ranges::sort(files);
   std::optional<SanitizerReport> report;
   for (const fs::path& file : files) {
     const SanitizerReport one = parse_sanitizer_report(read_disk_file(file, kMostLogBytes));

@@ -45,15 +45,15 @@ bool is_failure(const Result& result) {
 }
 
 bool has_failures(const RunReport& report) {
-  return std::any_of(report.problems.begin(), report.problems.end(), [](const auto& problem) {
-    return std::any_of(problem.failures.begin(), problem.failures.end(), is_failure);
+  return std::ranges::any_of(report.problems, [](const auto& problem) {
+    return std::ranges::any_of(problem.failures, is_failure);
   });
 }
 
 bool lacks_ranking(const RunReport& report) {
-  return report.problems.empty() ||
-         std::any_of(report.problems.begin(), report.problems.end(),
-                     [](const auto& problem) { return problem.ranking.empty(); });
+  return report.problems.empty() || std::ranges::any_of(report.problems, [](const auto& problem) {
+           return problem.ranking.empty();
+         });
 }
 
 ExitCode exit_code_of(const RunEnd& end, bool strict) {

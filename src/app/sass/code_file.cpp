@@ -9,6 +9,7 @@
 #include "app/sass/embedded_cubins.hpp"
 #include "app/scratch_folder.hpp"
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "data/file_tree.hpp"
 #include "sass/parse_listing.hpp"
 
@@ -44,9 +45,7 @@ std::size_t choose_function(const Listing& listing, const std::string& asked,
 }
 
 bool has_function(const Listing& listing, const std::string& name) {
-  return name.empty() ||
-         std::any_of(listing.functions.begin(), listing.functions.end(),
-                     [&](const SassFunction& function) { return function.name == name; });
+  return name.empty() || is_among(name, listing.functions, &SassFunction::name);
 }
 
 /// The one listing that has the function asked for; with no function asked for, the only one.

@@ -46,7 +46,7 @@ std::map<std::string, std::vector<fs::path>> by_arch(const fs::path& folder) {
     }
   }
   for (auto& [arch, paths] : cubins) {
-    std::sort(paths.begin(), paths.end());
+    std::ranges::sort(paths);
   }
   return cubins;
 }

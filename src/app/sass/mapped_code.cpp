@@ -17,8 +17,7 @@ namespace {
 
 std::size_t ptx_function_of(const PtxModule& module, const std::string& name) {
   const auto& all = module.functions;
-  const auto found = std::find_if(
-      all.begin(), all.end(), [&](const PtxFunction& function) { return function.name == name; });
+  const auto found = std::ranges::find(all, name, &PtxFunction::name);
   if (found == all.end()) {
     throw Error(ExitCode::internal, fmt::format("the PTX has no function '{}'", name));
   }

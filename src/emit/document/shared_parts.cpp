@@ -39,7 +39,7 @@ Parts parts_of(const std::string& text) {
 }
 
 bool has(const Words& words, const std::string& word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 /// The parts that two have in common.

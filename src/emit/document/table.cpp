@@ -9,14 +9,13 @@ namespace {
 bool is_shown(const Table& table, std::size_t column, Shown kind) {
   const Table::Column& what = table.columns[column];
   return (what.shown == Shown::everywhere || what.shown == kind) &&
-         (what.figure || std::any_of(table.rows.begin(), table.rows.end(),
-                                     [&](const auto& row) { return has_value(row[column]); }));
+         (what.figure ||
+          std::ranges::any_of(table.rows, [&](const auto& row) { return has_value(row[column]); }));
 }
 
 bool holds_numbers(const Table& table, std::size_t column) {
   return table.columns[column].figure ||
-         std::any_of(table.rows.begin(), table.rows.end(),
-                     [&](const auto& row) { return is_number(row[column]); });
+         std::ranges::any_of(table.rows, [&](const auto& row) { return is_number(row[column]); });
 }
 
 }  // namespace
@@ -35,8 +34,7 @@ void append_column(Table& table, Table::Column column, std::vector<FieldValue> v
 }
 
 std::size_t column_after(const Table& table, std::string_view name) {
-  const auto found = std::find_if(table.columns.begin(), table.columns.end(),
-                                  [&](const Table::Column& column) { return column.name == name; });
+  const auto found = std::ranges::find(table.columns, name, &Table::Column::name);
   return found == table.columns.end() ? table.columns.size()
                                       : static_cast<std::size_t>(found - table.columns.begin()) + 1;
 }
@@ -64,7 +62,7 @@ TextTable text_for_programs(const Table& table) {
   }
   for (const auto& row : table.rows) {
     auto& cells = text.rows.emplace_back();
-    std::transform(row.begin(), row.end(), std::back_inserter(cells), csv_text);
+    std::ranges::transform(row, std::back_inserter(cells), csv_text);
   }
   return text;
 }

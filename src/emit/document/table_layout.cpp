@@ -62,9 +62,8 @@ std::vector<std::size_t> first_widths(const TextTable& table) {
 }
 
 bool all_equal(const std::vector<std::string>& cells) {
-  return !cells.empty() && std::all_of(cells.begin(), cells.end(), [&](const std::string& cell) {
-    return cell == cells.front();
-  });
+  return !cells.empty() &&
+         std::ranges::all_of(cells, [&](const std::string& cell) { return cell == cells.front(); });
 }
 
 /// How the line begins that says what the column's cells have in common.
