@@ -1,7 +1,6 @@
 #pragma once
 
 #include <span>
-#include <vector>
 
 #include "attention/head_inputs.hpp"
 #include "attention/head_problem.hpp"

@@ -5,7 +5,6 @@
 #include <deque>
 #include <random>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "emulate/async/bulk_copy.hpp"

@@ -2,8 +2,6 @@
 #include <array>
 #include <cstdint>
 
-#include <fmt/format.h>
-
 #include "emulate/async/async_copies.hpp"
 #include "emulate/async/mbarrier_access.hpp"
 #include "emulate/memory/bank_conflicts.hpp"

@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <functional>
 
-#include "core/text_parts.hpp"
 #include "emulate/operations/operations.hpp"
 #include "emulate/operations/use_function.hpp"
 

@@ -1,4 +1,3 @@
-#include <cstdint>
 
 #include "emulate/operations/operations.hpp"
 #include "emulate/operations/use_function.hpp"

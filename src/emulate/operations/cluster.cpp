@@ -1,10 +1,8 @@
 #include <bit>
 #include <cstdint>
-#include <string>
 
 #include <fmt/format.h>
 
-#include "core/text_parts.hpp"
 #include "emulate/async/mbarrier_access.hpp"
 #include "emulate/memory/memory_access.hpp"
 #include "emulate/operations/operations.hpp"

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstring>
 
-#include "core/text_parts.hpp"
 #include "emulate/execution.hpp"
 #include "emulate/operations/operations.hpp"
 #include "emulate/values/transpose.hpp"

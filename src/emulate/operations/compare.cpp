@@ -1,7 +1,6 @@
 #include <cmath>
 #include <cstdint>
 
-#include "core/text_parts.hpp"
 #include "emulate/operations/operations.hpp"
 #include "emulate/operations/use_function.hpp"
 #include "emulate/values/half.hpp"

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstring>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 
 #include "emulate/execution.hpp"

@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "core/text_parts.hpp"
 #include "emulate/execution.hpp"
 #include "emulate/operations/operations.hpp"
 #include "emulate/schedule/barrier_votes.hpp"
