@@ -38,7 +38,7 @@ Database open_store(const fs::path& path, Database::Mode mode,
                     std::chrono::milliseconds busy_timeout) {
   Database database(path, mode, busy_timeout);
   check_whole(database);
-  migrate(database, schema_steps());
+  migrate(database, schema_versions());
   // After a power cut, NORMAL may lose the last transactions; after a kill, it loses nothing.
   database.execute(
       "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");

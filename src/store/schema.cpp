@@ -12,94 +12,8 @@
 namespace fatune {
 namespace {
 
-constexpr std::string_view kVersion1 = R"sql(
-CREATE TABLE devices (
-  id INTEGER PRIMARY KEY,
-  uuid TEXT NOT NULL,
-  name TEXT NOT NULL,
-  limits TEXT NOT NULL,
-  UNIQUE (uuid, limits)
-);
-CREATE TABLE runs (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  command_line TEXT NOT NULL,
-  started_at TEXT NOT NULL,
-  wall_s REAL NOT NULL DEFAULT 0,
-  complete INTEGER NOT NULL DEFAULT 0,
-  anew INTEGER NOT NULL,
-  space TEXT NOT NULL,
-  family TEXT NOT NULL,
-  baseline TEXT,
-  device INTEGER NOT NULL REFERENCES devices,
-  free_memory_bytes INTEGER NOT NULL,
-  policy TEXT NOT NULL,
-  toolchain TEXT NOT NULL,
-  conditions TEXT NOT NULL,
-  plan TEXT NOT NULL
-);
-CREATE INDEX runs_by_plan ON runs (plan);
-CREATE TABLE problems (
-  id INTEGER PRIMARY KEY,
-  batch INTEGER NOT NULL,
-  seq_len INTEGER NOT NULL,
-  heads INTEGER NOT NULL,
-  d_head INTEGER NOT NULL,
-  dtype INTEGER NOT NULL,
-  causal INTEGER NOT NULL,
-  UNIQUE (batch, seq_len, heads, d_head, dtype, causal)
-);
-CREATE TABLE run_problems (
-  id INTEGER PRIMARY KEY,
-  run INTEGER NOT NULL REFERENCES runs,
-  problem INTEGER NOT NULL REFERENCES problems,
-  repetition INTEGER NOT NULL,
-  pruned INTEGER NOT NULL,
-  invalid INTEGER NOT NULL,
-  ranked INTEGER NOT NULL DEFAULT 0
-);
-CREATE INDEX run_problems_by_run ON run_problems (run);
-CREATE TABLE configurations (
-  id INTEGER PRIMARY KEY,
-  family TEXT NOT NULL,
-  short_form TEXT NOT NULL,
-  source_hash TEXT NOT NULL,
-  kernel_name TEXT NOT NULL,
-  config TEXT NOT NULL,
-  parameters TEXT NOT NULL,
-  UNIQUE (family, short_form, source_hash, kernel_name, config, parameters)
-);
-CREATE TABLE artifacts (
-  id INTEGER PRIMARY KEY,
-  key TEXT NOT NULL,
-  code_hash TEXT NOT NULL,
-  facts TEXT NOT NULL,
-  UNIQUE (key, code_hash, facts)
-);
-CREATE TABLE outcomes (
-  id INTEGER PRIMARY KEY AUTOINCREMENT,
-  run_problem INTEGER NOT NULL REFERENCES run_problems,
-  configuration INTEGER NOT NULL REFERENCES configurations,
-  artifact INTEGER REFERENCES artifacts,
-  launch TEXT NOT NULL,
-  tried INTEGER NOT NULL,
-  source INTEGER REFERENCES outcomes,
-  kind TEXT NOT NULL,
-  time_us REAL,
-  outcome TEXT NOT NULL,
-  digest TEXT NOT NULL,
-  dynamic_smem_bytes INTEGER NOT NULL,
-  threads_per_block INTEGER NOT NULL,
-  blocks_per_sm INTEGER NOT NULL,
-  compile_ms REAL NOT NULL,
-  from_cache INTEGER NOT NULL,
-  total_flop REAL,
-  rank INTEGER NOT NULL DEFAULT 0,
-  tie_group INTEGER NOT NULL DEFAULT 0,
-  relative_percent REAL NOT NULL DEFAULT 0,
-  place INTEGER
-);
-CREATE INDEX outcomes_by_problem ON outcomes (run_problem);
-CREATE INDEX outcomes_by_artifact ON outcomes (artifact);
+/// Samples, which versions have had from the first on.
+constexpr const char* kSamples = R"sql(
 CREATE TABLE samples (
   outcome INTEGER NOT NULL REFERENCES outcomes,
   number INTEGER NOT NULL,
@@ -108,25 +22,8 @@ CREATE TABLE samples (
 ) WITHOUT ROWID;
 )sql";
 
-/// Runs of version 1 were exhaustive, each on one GPU.
-constexpr std::string_view kVersion2 = R"sql(
-ALTER TABLE runs ADD COLUMN busy_s REAL NOT NULL DEFAULT 0;
-ALTER TABLE runs ADD COLUMN gpus INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE runs ADD COLUMN seal TEXT;
-ALTER TABLE run_problems ADD COLUMN finished INTEGER NOT NULL DEFAULT 0;
-ALTER TABLE run_problems ADD COLUMN details TEXT;
-ALTER TABLE run_problems ADD COLUMN seal TEXT;
-ALTER TABLE outcomes ADD COLUMN same_code_as TEXT NOT NULL DEFAULT '';
-ALTER TABLE outcomes ADD COLUMN pruned_by TEXT NOT NULL DEFAULT '';
-ALTER TABLE outcomes ADD COLUMN seal TEXT;
-UPDATE runs SET gpus = 1;
-UPDATE runs SET policy = json_insert(policy, '$.strategy', 'exhaustive', '$.target_ci', 0.005,
-                                     '$.budget_s', 0, '$.cuda_graph', json('false'))
-  WHERE json_valid(policy);
-UPDATE run_problems SET details =
-  (SELECT json_object('device_uuid', d.uuid, 'measuring', NULL, 'conditions', NULL,
-                      'audit', json_array())
-   FROM runs r JOIN devices d ON d.id = r.device WHERE r.id = run_problems.run);
+/// The journal, which versions have had from the second on.
+constexpr const char* kJournal = R"sql(
 CREATE TABLE journal (
   run_problem INTEGER NOT NULL REFERENCES run_problems,
   seq INTEGER NOT NULL,
@@ -148,14 +45,9 @@ CREATE TABLE journal (
 ) WITHOUT ROWID;
 )sql";
 
-/// Adds the properties of a problem besides its row of problems, which several problems may share.
-constexpr std::string_view kVersion3 = R"sql(
-ALTER TABLE run_problems ADD COLUMN problem_details TEXT NOT NULL DEFAULT '';
-)sql";
-
-/// Results, reports and headers become records, so that a new member of theirs needs no column.
-constexpr std::string_view kVersion4 = R"sql(
-CREATE TABLE runs_4 (
+/// The tables that a migration to version 4 makes beside those of the same names.
+constexpr const char* kRecords = R"sql(
+CREATE TABLE runs{0} (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   complete INTEGER NOT NULL DEFAULT 0,
   anew INTEGER NOT NULL,
@@ -165,7 +57,7 @@ CREATE TABLE runs_4 (
   seal TEXT,
   header TEXT NOT NULL
 );
-CREATE TABLE run_problems_4 (
+CREATE TABLE run_problems{0} (
   id INTEGER PRIMARY KEY,
   run INTEGER NOT NULL REFERENCES runs,
   problem TEXT NOT NULL,
@@ -175,7 +67,7 @@ CREATE TABLE run_problems_4 (
   seal TEXT,
   report TEXT NOT NULL
 );
-CREATE TABLE outcomes_4 (
+CREATE TABLE outcomes{0} (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   run_problem INTEGER NOT NULL REFERENCES run_problems,
   place INTEGER,
@@ -193,8 +85,60 @@ CREATE TABLE outcomes_4 (
 );
 )sql";
 
-constexpr std::array<SchemaStep, 4> kSteps{
-    {{kVersion1}, {kVersion2}, {kVersion3}, {kVersion4, convert_to_version_4}}};
+constexpr const char* kIndexes = R"sql(
+CREATE INDEX runs_by_plan ON runs (plan);
+CREATE INDEX run_problems_by_run ON run_problems (run);
+CREATE INDEX outcomes_by_problem ON outcomes (run_problem);
+CREATE INDEX outcomes_by_artifact ON outcomes (artifact_key);
+)sql";
+
+void make_tables(Database& database) {
+  database.execute(fmt::format(kRecords, ""));
+  database.execute(kSamples);
+  database.execute(kJournal);
+  make_indexes(database);
+}
+
+/// Runs of version 1 were exhaustive, each on one GPU.
+constexpr const char* kColumnsOf2 = R"sql(
+ALTER TABLE runs ADD COLUMN busy_s REAL NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN gpus INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE runs ADD COLUMN seal TEXT;
+ALTER TABLE run_problems ADD COLUMN finished INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE run_problems ADD COLUMN details TEXT;
+ALTER TABLE run_problems ADD COLUMN seal TEXT;
+ALTER TABLE outcomes ADD COLUMN same_code_as TEXT NOT NULL DEFAULT '';
+ALTER TABLE outcomes ADD COLUMN pruned_by TEXT NOT NULL DEFAULT '';
+ALTER TABLE outcomes ADD COLUMN seal TEXT;
+UPDATE runs SET gpus = 1;
+UPDATE runs SET policy = json_insert(policy, '$.strategy', 'exhaustive', '$.target_ci', 0.005,
+                                     '$.budget_s', 0, '$.cuda_graph', json('false'))
+  WHERE json_valid(policy);
+UPDATE run_problems SET details =
+  (SELECT json_object('device_uuid', d.uuid, 'measuring', NULL, 'conditions', NULL,
+                      'audit', json_array())
+   FROM runs r JOIN devices d ON d.id = r.device WHERE r.id = run_problems.run);
+)sql";
+
+/// Adds the properties of a problem besides its row of problems, which several problems may share.
+constexpr const char* kColumnsOf3 = R"sql(
+ALTER TABLE run_problems ADD COLUMN problem_details TEXT NOT NULL DEFAULT '';
+)sql";
+
+void to_version_2(Database& database) {
+  database.execute(kColumnsOf2);
+  database.execute(kJournal);
+}
+
+void to_version_3(Database& database) { database.execute(kColumnsOf3); }
+
+/// Results, reports and headers become records, so that a new member of theirs needs no column.
+void to_version_4(Database& database) {
+  database.execute(fmt::format(kRecords, "_4"));
+  convert_to_version_4(database);
+}
+
+constexpr std::array<SchemaStep, 3> kSteps{to_version_2, to_version_3, to_version_4};
 
 constexpr std::int64_t kApplicationId = 0x46415455;  // "FATU"; PRAGMA application_id
 
@@ -220,25 +164,29 @@ void check_not_newer(Database& database, std::size_t known) {
 
 }  // namespace
 
-std::span<const SchemaStep> schema_steps() { return kSteps; }
+void make_indexes(Database& database) { database.execute(kIndexes); }
 
-void migrate(Database& database, std::span<const SchemaStep> steps) {
+SchemaVersions schema_versions() { return {make_tables, kSteps}; }
+
+void migrate(Database& database, const SchemaVersions& versions) {
+  const std::size_t latest = versions.steps.size() + 1;
   check_ours(database);
-  check_not_newer(database, steps.size());
-  if (schema_version(database) == static_cast<std::int64_t>(steps.size())) {
+  check_not_newer(database, latest);
+  if (schema_version(database) == static_cast<std::int64_t>(latest)) {
     return;
   }
   Transaction transaction(database);
   // Another process may have been faster.
   const auto done = static_cast<std::size_t>(schema_version(database));
-  for (const SchemaStep& step : steps.subspan(std::min(done, steps.size()))) {
-    database.execute(std::string(step.sql));
-    if (step.convert != nullptr) {
-      step.convert(database);
+  if (done == 0) {
+    versions.make(database);
+  } else {
+    for (const SchemaStep step : versions.steps.subspan(std::min(done, latest) - 1)) {
+      step(database);
     }
   }
   database.execute(fmt::format("PRAGMA application_id = {}", kApplicationId));
-  database.execute(fmt::format("PRAGMA user_version = {}", std::max(done, steps.size())));
+  database.execute(fmt::format("PRAGMA user_version = {}", std::max(done, latest)));
   transaction.commit();
 }
 

@@ -1,24 +1,27 @@
 #pragma once
 
 #include <span>
-#include <string_view>
 
 #include "store/database.hpp"
 
 namespace fatune {
 
-/// Leads from one version of the schema to the next.
-struct SchemaStep {
-  std::string_view sql;
-  void (*convert)(Database&) = nullptr;  ///< what SQL cannot do, after it
+/// Makes the tables of a version of the schema, from nothing or from those of an earlier one.
+using SchemaStep = void (*)(Database&);
+
+/// How files come to the latest version of the schema, which docs/store.md describes.
+struct SchemaVersions {
+  SchemaStep make;                    ///< the tables of the latest version, in an empty file
+  std::span<const SchemaStep> steps;  ///< from version 1 to 2, from 2 to 3, ...: only ever added to
 };
+[[nodiscard]] SchemaVersions schema_versions();
 
-/// Lead from each version of the schema to the next: the first from an empty file to
-/// version 1. Steps are only ever added; docs/store.md describes the result.
-[[nodiscard]] std::span<const SchemaStep> schema_steps();
+/// Brings a database to the latest version (PRAGMA user_version), `versions.steps.size()` + 1, in
+/// one transaction. Error(bad_file) when its version is newer, or when it belongs to another
+/// program.
+void migrate(Database& database, const SchemaVersions& versions);
 
-/// Brings a database to version `steps.size()` (PRAGMA user_version) in one transaction.
-/// Error(bad_file) when its version is newer, or when it belongs to another program.
-void migrate(Database& database, std::span<const SchemaStep> steps);
+/// The indexes of the latest version's tables.
+void make_indexes(Database& database);
 
 }  // namespace fatune

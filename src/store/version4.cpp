@@ -9,6 +9,7 @@
 #include "store/digest.hpp"
 #include "store/insert.hpp"
 #include "store/journal.hpp"
+#include "store/schema.hpp"
 #include "store/seal.hpp"
 #include "store/stored_result.hpp"
 
@@ -264,10 +265,6 @@ DROP TABLE devices;
 ALTER TABLE runs_4 RENAME TO runs;
 ALTER TABLE run_problems_4 RENAME TO run_problems;
 ALTER TABLE outcomes_4 RENAME TO outcomes;
-CREATE INDEX runs_by_plan ON runs (plan);
-CREATE INDEX run_problems_by_run ON run_problems (run);
-CREATE INDEX outcomes_by_problem ON outcomes (run_problem);
-CREATE INDEX outcomes_by_artifact ON outcomes (artifact_key);
 )sql";
 
 }  // namespace
@@ -278,6 +275,7 @@ void convert_to_version_4(Database& database) {
   convert_outcomes(database);
   const std::map<std::int64_t, Digest> journals = former_journals(database);
   database.execute(kReplaceTables);
+  make_indexes(database);
   for (const auto& [run_problem, former] : journals) {
     renew_digests(database, run_problem, former);
   }

@@ -4,7 +4,6 @@
 #include "record/record_json.hpp"
 #include "store/digest.hpp"
 #include "store/run_reader.hpp"
-#include "store/schema.hpp"
 #include "store/stored_result.hpp"
 #include "unit/store/run_samples.hpp"
 #include "unit/store/store_folder.hpp"
@@ -21,9 +20,7 @@ class Migration : public StoreFolder {
  protected:
   /// A run of version 1 with one ranked problem, and its policy's text.
   void write_version_1(const std::string& policy) {
-    std::filesystem::create_directories(path_.parent_path());
-    Database database(path_, Database::Mode::create, std::chrono::milliseconds(100));
-    migrate(database, schema_steps().first(1));
+    Database database = make_recorded("version1.sql");
     const NewRun run = sample_run();
     database.prepare("INSERT INTO devices VALUES (1, ?, ?, ?)")
         .bind(run.header.device.uuid, run.header.device.name,
@@ -133,6 +130,28 @@ TEST_F(Migration, ADamagedPolicyDoesNotStandInTheWayOfTheOthers) {
   EXPECT_EQ(list_runs(database).runs.size(), 1U);
   expect_store_error([&] { (void)load_run(database, 1); }, ExitCode::bad_file,
                      {path_.string(), "run 1 cannot be read"});
+}
+
+/// Tables with their columns, then the indexes.
+std::string schema_of(Database& database) {
+  std::string text;
+  Statement rows = database.prepare(
+      "SELECT m.name || ' ' || c.cid || c.name || c.type || c.\"notnull\" || "
+      "coalesce(c.dflt_value, '') || c.pk FROM sqlite_master m, pragma_table_info(m.name) c "
+      "WHERE m.type = 'table' UNION ALL SELECT name || tbl_name || sql FROM sqlite_master "
+      "WHERE type = 'index' AND sql IS NOT NULL ORDER BY 1");
+  while (rows.step()) {
+    text += rows.text(0) + "\n";
+  }
+  return text;
+}
+
+TEST_F(Migration, EndsWithTheTablesOfANewFile) {
+  write_version_1(kPolicy1);
+  Database migrated = open();
+  Database fresh = open_store(folder_ / "fresh.db", Database::Mode::create);
+  EXPECT_EQ(schema_of(migrated), schema_of(fresh));
+  EXPECT_THAT(schema_of(fresh), testing::HasSubstr("outcomes_by_problem"));
 }
 
 TEST_F(Migration, ARunWrittenNowStandsBesideIt) {

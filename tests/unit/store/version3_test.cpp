@@ -1,7 +1,4 @@
 // A database that the program wrote with version 3 of the schema (tests/recorded/store).
-#include <fstream>
-#include <iterator>
-
 #include <fmt/format.h>
 
 #include "record/record_json.hpp"
@@ -21,12 +18,7 @@ class Version3 : public StoreFolder {
  protected:
   /// `damage`: SQL that spoils it.
   void write(const std::string& damage = {}) const {
-    std::filesystem::create_directories(path_.parent_path());
-    std::ifstream file(FATUNE_SOURCE_DIR "/tests/recorded/store/version3.sql");
-    const std::string sql(std::istreambuf_iterator<char>(file), {});
-    ASSERT_FALSE(sql.empty());
-    Database database(path_, Database::Mode::create, std::chrono::milliseconds(100));
-    database.execute(sql + damage);
+    static_cast<void>(make_recorded("version3.sql", damage));
   }
 
   static RunIdentity identity_of(Database& database, std::int64_t run) {
