@@ -7,24 +7,22 @@
 
 #include <fmt/format.h>
 
+#include "core/text_parts.hpp"
+
 namespace fatune {
 namespace {
 
 /// The first line of a compiler's log that names an error, else the first line that says anything.
-std::string first_error_line(const std::string& log) {
-  std::string first;
-  for (std::size_t start = 0; start < log.size();) {
-    const std::size_t end = std::min(log.find('\n', start), log.size());
-    std::string line = log.substr(start, end - start);
-    if (line.find("error") != std::string::npos) {
-      return line;
+std::string first_error_line(std::string_view log) {
+  std::string_view first;
+  while (!log.empty()) {
+    const std::string_view line = take_until(log, '\n');
+    if (line.find("error") != std::string_view::npos) {
+      return std::string(line);
     }
-    if (first.empty()) {
-      first = line;
-    }
-    start = end + 1;
+    first = first.empty() ? line : first;
   }
-  return first.empty() ? "no log" : first;
+  return first.empty() ? "no log" : std::string(first);
 }
 
 struct Summary {
@@ -54,8 +52,7 @@ struct Summary {
 
 std::optional<RowMismatches> rows_of(const std::vector<RowMismatches>& rows,
                                      const ErrorStats& stats) {
-  const auto found = std::find_if(rows.begin(), rows.end(),
-                                  [&](const RowMismatches& of) { return of.input == stats.input; });
+  const auto found = std::ranges::find(rows, stats.input, &RowMismatches::input);
   return stats.is_of_o() && found != rows.end() ? std::optional(*found) : std::nullopt;
 }
 

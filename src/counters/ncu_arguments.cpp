@@ -11,7 +11,7 @@ std::vector<std::string> ncu_profile_arguments(const NcuProfile& profile) {
                                      "--clock-control",
                                      "none",
                                      "--cache-control",
-                                     profile.cold_caches ? "all" : "none",
+                                     "all",
                                      "--replay-mode",
                                      "kernel",
                                      "--target-processes",

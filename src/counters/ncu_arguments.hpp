@@ -13,11 +13,11 @@ struct NcuProfile {
   std::vector<std::string> metrics;   ///< raw metrics, beside the sections
   std::vector<std::string> sections;  ///< "MemoryWorkloadAnalysis"
   std::string set;                    ///< of sections: "basic", "full"; empty: none
-  bool cold_caches = true;            ///< flush all caches before each pass
 };
 
 /// ncu's arguments up to the program that it is to run: it profiles the launches within profiler
-/// ranges (cuProfilerStart), by kernel replay, and leaves the clocks alone.
+/// ranges (cuProfilerStart), by kernel replay with all caches flushed before each pass, and leaves
+/// the clocks alone.
 [[nodiscard]] std::vector<std::string> ncu_profile_arguments(const NcuProfile& profile);
 
 /// Prints a report as a table (ncu_report.hpp), with every metric in base units.

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "core/text_parts.hpp"
+
 namespace fatune {
 namespace {
 
@@ -62,7 +64,7 @@ constexpr std::array<Cause, 15> kCauses{{
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](char c) {
+  std::ranges::transform(out, out.begin(), [](char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
   return out;
@@ -71,13 +73,11 @@ std::string lower(std::string_view text) {
 /// Its errors, without warnings and progress; everything when there is none.
 std::string errors_in(std::string_view messages) {
   std::string errors;
-  for (std::size_t from = 0; from < messages.size();) {
-    const std::size_t to = std::min(messages.find('\n', from), messages.size());
-    const std::string_view line = messages.substr(from, to - from);
+  for (std::string_view rest = messages; !rest.empty();) {
+    const std::string_view line = take_until(rest, '\n');
     if (line.starts_with("==ERROR==")) {
       errors += fmt::format("{}{}", errors.empty() ? "" : "\n", line);
     }
-    from = to + 1;
   }
   return errors.empty() ? std::string(messages) : errors;
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/text_parts.hpp"
 #include "counters/csv.hpp"
 #include "counters/number_text.hpp"
 
@@ -19,14 +20,13 @@ constexpr double kNsPerUs = 1000.0;
 
 /// From the header on; empty without one.
 std::string_view table_of(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::string_view line = text.substr(at, end - at);
+  while (!text.empty()) {
+    const std::string_view table = text;
+    const std::string_view line = take_until(text, '\n');
     if (line.find("Instances") != std::string_view::npos &&
         line.find("Total Time") != std::string_view::npos) {
-      return text.substr(at);
+      return table;
     }
-    at = end + 1;
   }
   return {};
 }
@@ -62,7 +62,7 @@ class SummaryReader {
   /// By the first of these headings that there is: versions differ.
   [[nodiscard]] std::size_t column(std::initializer_list<std::string_view> headings) const {
     for (const std::string_view heading : headings) {
-      const auto found = std::find(header_.begin(), header_.end(), heading);
+      const auto found = std::ranges::find(header_, heading);
       if (found != header_.end()) {
         return static_cast<std::size_t>(found - header_.begin());
       }

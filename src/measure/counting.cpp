@@ -16,6 +16,11 @@ using std::chrono::milliseconds;
 using Clock = std::chrono::steady_clock;
 using RunCounts = std::map<std::string, double>;
 
+// The chip is kept busy before it counts: sweeps sample a chip that has been busy for seconds, at
+// the clock that its power limit leaves; a chip at rest starts at a higher one.
+constexpr milliseconds kFirstWarmUp{300};  // until the clock has settled
+constexpr milliseconds kNextWarmUp{50};    // after the short pause between two passes
+
 void queue_cold_run(const KernelLaunch& kernel, const CountingParts& parts) {
   parts.queue_flush();
   kernel.queue(parts.stream);
@@ -47,10 +52,10 @@ RunCounts named(const std::vector<std::string>& metrics, const std::vector<doubl
 }
 
 std::vector<RunCounts> count_here(const KernelLaunch& kernel, const CountRequest& request,
-                                  const CountingParts& parts, const WarmUp& warm_up) {
+                                  const CountingParts& parts) {
   gpu::RangeCounters counters(parts.context, request.metrics);
-  milliseconds busy = warm_up.first;
-  const gpu::CountedWork work{[&] { keep_busy(kernel, parts, std::exchange(busy, warm_up.next)); },
+  milliseconds busy = kFirstWarmUp;
+  const gpu::CountedWork work{[&] { keep_busy(kernel, parts, std::exchange(busy, kNextWarmUp)); },
                               [&] { queue_cold_run(kernel, parts); }};
   std::vector<RunCounts> runs;
   for (const std::vector<double>& values : counters.count(request.runs, work)) {
@@ -71,12 +76,12 @@ void run_for_profiler(const KernelLaunch& kernel, const CountingParts& parts) {
 }  // namespace
 
 std::vector<RunCounts> count_runs(const KernelLaunch& kernel, const CountRequest& request,
-                                  const CountingParts& parts, const WarmUp& warm_up) {
+                                  const CountingParts& parts) {
   if (!request.metrics.empty()) {
-    return count_here(kernel, request, parts, warm_up);
+    return count_here(kernel, request, parts);
   }
   for (int run = 0; run < request.runs; ++run) {
-    keep_busy(kernel, parts, warm_up.first);
+    keep_busy(kernel, parts, kFirstWarmUp);
     run_for_profiler(kernel, parts);
   }
   return std::vector<RunCounts>(static_cast<std::size_t>(std::max(0, request.runs)));

@@ -19,18 +19,10 @@ struct CountingParts {
   std::function<void()> queue_flush;  ///< makes the L2 cold; does not wait
 };
 
-/// How long the chip is kept busy before it counts. Sweeps sample a chip that has been busy for
-/// seconds, at the clock that its power limit leaves; a chip at rest starts at a higher one.
-struct WarmUp {
-  std::chrono::milliseconds first{300};  ///< until the clock has settled
-  std::chrono::milliseconds next{50};    ///< after the short pause between two passes
-};
-
 /// Hardware counters of `request.runs` runs of the kernel, by metric: Measurer::count(). Throws
 /// gpu::DriverError for what the kernel did, Error(gpu_failure) when counters cannot be read.
 [[nodiscard]] std::vector<std::map<std::string, double>> count_runs(const KernelLaunch& kernel,
                                                                     const CountRequest& request,
-                                                                    const CountingParts& parts,
-                                                                    const WarmUp& warm_up = {});
+                                                                    const CountingParts& parts);
 
 }  // namespace fatune

@@ -119,8 +119,7 @@ class Reader {
   }
 
   void add_scalar(const std::string& kind, const JsonNode& value, ArgumentRule& rule) const {
-    rule.scalar = &*std::find_if(kScalarTypes.begin(), kScalarTypes.end(),
-                                 [&](const ScalarType& type) { return type.name == kind; });
+    rule.scalar = &*std::ranges::find(kScalarTypes, kind, &ScalarType::name);
     rule.values =
         value.raw().is_array() ? expressions(value) : std::vector<Expression>{expression(value)};
   }

@@ -30,9 +30,8 @@ struct Choice {
 
   /// Null when none holds.
   [[nodiscard]] const Value* find(std::span<const double> scope) const {
-    const auto item = std::find_if(items.begin(), items.end(), [&](const Item& one) {
-      return !one.when || one.when->holds(scope);
-    });
+    const auto item = std::ranges::find_if(
+        items, [&](const Item& one) { return !one.when || one.when->holds(scope); });
     return item == items.end() ? nullptr : &item->value;
   }
   /// Error(bad_file) naming the conditions when none holds.

@@ -13,20 +13,16 @@
 #include <muParser.h>
 
 #include "core/error.hpp"
+#include "plan/expression_functions.hpp"
 #include "plan/expression_operators.hpp"
-#include "plan/fast_division.hpp"
 #include "plan/text_cursor.hpp"
-#include "plan/tile_sum.hpp"
 
 namespace fatune {
 
 bool is_identifier(std::string_view text) { return text.size() <= 64 && is_code_name(text); }
 
 bool is_code_name(std::string_view text) {
-  const auto is_word = [](unsigned char c) {
-    return c == '_' || (std::isalnum(c) != 0 && c < 128);
-  };
-  return !text.empty() && std::all_of(text.begin(), text.end(), is_word) &&
+  return !text.empty() && std::ranges::all_of(text, is_word_character) &&
          std::isdigit(static_cast<unsigned char>(text.front())) == 0;
 }
 
@@ -63,28 +59,6 @@ constexpr const char* kInfinityName = "inf";
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 constexpr double kMaxExactInteger = 9007199254740992.0;  // 2^53
 
-double ceil_div(double a, double b) { return std::ceil(a / b); }
-double floor_of(double a) { return std::floor(a); }
-double is_pow2(double a) {
-  int exponent = 0;
-  if (!std::isfinite(a)) {
-    return kNotANumber;
-  }
-  return a >= 1.0 && std::frexp(a, &exponent) == 0.5 ? 1.0 : 0.0;
-}
-double round_up_to(double a, double b) { return std::ceil(a / b) * b; }
-bool all_finite(const double* first, int count) {
-  return std::all_of(first, first + count, [](double value) { return std::isfinite(value); });
-}
-double least(const double* first, int count) {
-  return count < 1 || !all_finite(first, count) ? kNotANumber
-                                                : *std::min_element(first, first + count);
-}
-double greatest(const double* first, int count) {
-  return count < 1 || !all_finite(first, count) ? kNotANumber
-                                                : *std::max_element(first, first + count);
-}
-
 /// The first byte that no expression of ours has: an unknown character, or a lone '=' (which
 /// muParser takes as an assignment).
 std::size_t first_foreign_character(std::string_view text) {
@@ -109,7 +83,7 @@ struct Expression::Impl {
   Impl(std::string text_, const SymbolTable& symbols_, std::string where_, Needs known_)
       : text(std::move(text_)), where(std::move(where_)), symbols(&symbols_), known(known_) {
     check_characters();
-    define_functions();
+    define_names();
     parser.SetVarFactory(&Impl::on_name, this);
     compile();
     symbols = nullptr;
@@ -149,19 +123,11 @@ struct Expression::Impl {
     }
   }
 
-  void define_functions() {
+  void define_names() {
     parser.ClearFun();
     parser.ClearConst();
     define_operators(parser);
-    parser.DefineFun("min", &least);
-    parser.DefineFun("max", &greatest);
-    parser.DefineFun("ceil_div", &ceil_div);
-    parser.DefineFun("round_up", &round_up_to);
-    parser.DefineFun("floor", &floor_of);
-    parser.DefineFun("is_pow2", &is_pow2);
-    parser.DefineFun("ceil_log2", &ceil_log2);
-    parser.DefineFun("umulhi_magic", &umulhi_magic);
-    parser.DefineFun("tile_sum", &tile_sum);
+    define_functions(parser);
   }
 
   // muParser compiles at the first evaluation; the value is of no interest.
@@ -179,9 +145,8 @@ struct Expression::Impl {
 
   [[noreturn]] void fail_syntax(const mu::ParserError& error) const {
     fail(fmt::format("{} (position {})", error.GetMsg(), error.GetPos() + 1),
-         "functions: min, max, ceil_div, round_up, floor, is_pow2, ceil_log2, umulhi_magic, "
-         "tile_sum; "
-         "operators: ?: || && == != < <= > >= + - * / % ^ !");
+         fmt::format("functions: {}; operators: ?: || && == != < <= > >= + - * / % ^ !",
+                     function_names()));
   }
 
   [[noreturn]] void fail(const std::string& what, const std::string& remedy) const {
@@ -208,8 +173,8 @@ struct Expression::Impl {
   std::string inputs(std::span<const double> scope) const {
     std::vector<std::string> shown;
     for (const auto& [name, value] : parser.GetVar()) {
-      const auto at = std::find_if(values.begin(), values.end(),
-                                   [v = value](const double& own) { return &own == v; });
+      const auto at =
+          std::ranges::find_if(values, [v = value](const double& own) { return &own == v; });
       const auto index = static_cast<std::size_t>(at - values.begin());
       if (at == values.end()) {
         continue;  // infinity

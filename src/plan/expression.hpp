@@ -52,10 +52,10 @@ class SymbolTable {
 /// An arithmetic expression of a data file, compiled once and evaluated against many scopes.
 /// Operators, loosest first: ?:  ||  &&  == != < <= > >=  + -  * / %  ^ (power)  ! -(sign).
 /// Functions: min(a, ...), max(a, ...), ceil_div(a, b), round_up(a, b), floor(x), is_pow2(x), and
-/// those of fast_division.hpp. `inf` is infinity, unless a symbol has that name. Conditions are 0
-/// or 1; any number but 0 holds. `?:` evaluates only the branch it takes. Numbers are IEEE doubles
-/// with a decimal point whatever the locale. A division by zero that the result rests on, in a
-/// comparison too, is an error. Cheap to copy; may be evaluated from several threads.
+/// those of expression_functions.hpp. `inf` is infinity, unless a symbol has that name. Conditions
+/// are 0 or 1; any number but 0 holds. `?:` evaluates only the branch it takes. Numbers are IEEE
+/// doubles with a decimal point whatever the locale. A division by zero that the result rests on,
+/// in a comparison too, is an error. Cheap to copy; may be evaluated from several threads.
 class Expression {
  public:
   static constexpr std::size_t kMaxLength = 1024;

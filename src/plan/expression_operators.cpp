@@ -14,28 +14,22 @@ int& unknown_comparisons() {
   return count;
 }
 
-double add(double a, double b) { return a + b; }
-double subtract(double a, double b) { return a - b; }
-double multiply(double a, double b) { return a * b; }
-double divide(double a, double b) { return a / b; }
+template <typename Operation>
+double computed(double a, double b) {
+  return Operation()(a, b);
+}
+
 double remainder_of(double a, double b) { return std::fmod(a, b); }
 double power(double a, double b) { return std::pow(a, b); }
 
 template <typename Compare>
-double compared(double a, double b, Compare compare) {
+double compared(double a, double b) {
   if (!std::isfinite(a) || !std::isfinite(b)) {
     ++unknown_comparisons();
     return kUnknown;
   }
-  return compare(a, b) ? 1.0 : 0.0;
+  return Compare()(a, b) ? 1.0 : 0.0;
 }
-double less(double a, double b) { return compared(a, b, std::less<>()); }
-double less_equal(double a, double b) { return compared(a, b, std::less_equal<>()); }
-double greater(double a, double b) { return compared(a, b, std::greater<>()); }
-double greater_equal(double a, double b) { return compared(a, b, std::greater_equal<>()); }
-double equal(double a, double b) { return compared(a, b, std::equal_to<>()); }
-double not_equal(double a, double b) { return compared(a, b, std::not_equal_to<>()); }
-
 /// One side decides, whatever the other is.
 double decided(double value, double a, double b) {
   unknown_comparisons() -= static_cast<int>(std::isnan(a)) + static_cast<int>(std::isnan(b));
@@ -63,16 +57,16 @@ void define_operators(mu::Parser& parser) {
   parser.EnableBuiltInOprt(false);
   parser.DefineOprt("||", &either, mu::prLOR, mu::oaLEFT);
   parser.DefineOprt("&&", &both, mu::prLAND, mu::oaLEFT);
-  parser.DefineOprt("<", &less, mu::prCMP, mu::oaLEFT);
-  parser.DefineOprt("<=", &less_equal, mu::prCMP, mu::oaLEFT);
-  parser.DefineOprt(">", &greater, mu::prCMP, mu::oaLEFT);
-  parser.DefineOprt(">=", &greater_equal, mu::prCMP, mu::oaLEFT);
-  parser.DefineOprt("==", &equal, mu::prCMP, mu::oaLEFT);
-  parser.DefineOprt("!=", &not_equal, mu::prCMP, mu::oaLEFT);
-  parser.DefineOprt("+", &add, mu::prADD_SUB, mu::oaLEFT);
-  parser.DefineOprt("-", &subtract, mu::prADD_SUB, mu::oaLEFT);
-  parser.DefineOprt("*", &multiply, mu::prMUL_DIV, mu::oaLEFT);
-  parser.DefineOprt("/", &divide, mu::prMUL_DIV, mu::oaLEFT);
+  parser.DefineOprt("<", &compared<std::less<>>, mu::prCMP, mu::oaLEFT);
+  parser.DefineOprt("<=", &compared<std::less_equal<>>, mu::prCMP, mu::oaLEFT);
+  parser.DefineOprt(">", &compared<std::greater<>>, mu::prCMP, mu::oaLEFT);
+  parser.DefineOprt(">=", &compared<std::greater_equal<>>, mu::prCMP, mu::oaLEFT);
+  parser.DefineOprt("==", &compared<std::equal_to<>>, mu::prCMP, mu::oaLEFT);
+  parser.DefineOprt("!=", &compared<std::not_equal_to<>>, mu::prCMP, mu::oaLEFT);
+  parser.DefineOprt("+", &computed<std::plus<>>, mu::prADD_SUB, mu::oaLEFT);
+  parser.DefineOprt("-", &computed<std::minus<>>, mu::prADD_SUB, mu::oaLEFT);
+  parser.DefineOprt("*", &computed<std::multiplies<>>, mu::prMUL_DIV, mu::oaLEFT);
+  parser.DefineOprt("/", &computed<std::divides<>>, mu::prMUL_DIV, mu::oaLEFT);
   parser.DefineOprt("%", &remainder_of, mu::prMUL_DIV, mu::oaLEFT);
   parser.DefineOprt("^", &power, mu::prPOW, mu::oaRIGHT);
   parser.DefineInfixOprt("!", &logical_not);

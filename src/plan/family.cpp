@@ -2,14 +2,24 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 namespace fatune {
 
 std::optional<std::size_t> find_parameter(const Family& family, std::string_view name) {
-  const auto found = std::find_if(family.parameters.begin(), family.parameters.end(),
-                                  [&](const Parameter& p) { return p.name == name; });
+  const auto found = std::ranges::find(family.parameters, name, &Parameter::name);
   return found == family.parameters.end()
              ? std::nullopt
              : std::optional(static_cast<std::size_t>(found - family.parameters.begin()));
+}
+
+std::string parameter_names(const Family& family) {
+  std::vector<std::string> names;
+  for (const Parameter& parameter : family.parameters) {
+    names.push_back(parameter.name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 std::vector<std::string> function_names(const Family& family) {

@@ -143,6 +143,9 @@ struct Family {
 /// Names of the kernel functions that its configurations may have, without what is in <>.
 [[nodiscard]] std::vector<std::string> function_names(const Family& family);
 
+/// "dtype, d_head, ...": for messages.
+[[nodiscard]] std::string parameter_names(const Family& family);
+
 /// The family's parameter of that name; nothing when it has none.
 [[nodiscard]] std::optional<std::size_t> find_parameter(const Family& family,
                                                         std::string_view name);

@@ -191,8 +191,8 @@ bool is_reserved(std::string_view option) {
       "-arch", "--gpu-architecture", "-I",      "--include-path", "-D", "--define-macro",
       "-U",    "--undefine-macro",   "-include"};
   return option.starts_with("--pre-include") ||
-         std::any_of(kReserved.begin(), kReserved.end(),
-                     [&](std::string_view reserved) { return option.starts_with(reserved); });
+         std::ranges::any_of(
+             kReserved, [&](std::string_view reserved) { return option.starts_with(reserved); });
 }
 
 std::string read_option(const JsonNode& node) {

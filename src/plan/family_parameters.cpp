@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "plan/expression.hpp"
+#include "plan/text_cursor.hpp"
 
 namespace fatune {
 namespace {
@@ -47,9 +48,8 @@ void read_values(const JsonNode& node, Parameter& parameter) {
       parameter.values.push_back(value.integer());
     }
   }
-  std::sort(parameter.values.begin(), parameter.values.end());
-  if (std::adjacent_find(parameter.values.begin(), parameter.values.end()) !=
-      parameter.values.end()) {
+  std::ranges::sort(parameter.values);
+  if (std::ranges::adjacent_find(parameter.values) != parameter.values.end()) {
     values->fail("a value appears twice");
   }
 }
@@ -82,8 +82,7 @@ class Places {
   explicit Places(const std::vector<Parameter>& parameters) : parameters_(parameters) {}
 
   std::size_t take(const JsonNode& node, const std::string& name) {
-    const auto found = std::find_if(parameters_.begin(), parameters_.end(),
-                                    [&](const Parameter& p) { return p.name == name; });
+    const auto found = std::ranges::find(parameters_, name, &Parameter::name);
     if (found == parameters_.end()) {
       node.fail(fmt::format("there is no parameter '{}'", name));
     }
@@ -109,10 +108,7 @@ class Places {
 };
 
 void check_flag_text(const JsonNode& node, const std::string& text) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return c == '_' || (std::isalnum(c) != 0 && c < 128);
-  });
-  if (!plain) {
+  if (!std::ranges::all_of(text, is_word_character)) {
     node.fail(fmt::format("'{}' has a character other than letters, digits and underscores", text));
   }
 }

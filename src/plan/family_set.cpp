@@ -55,8 +55,7 @@ bool needs_less(const Family& a, const Family& b) { return a.min_arch < b.min_ar
 FamilySet::FamilySet(std::vector<Family> families) : families_(std::move(families)) {}
 
 const Family* FamilySet::find(std::string_view name) const {
-  const auto found = std::find_if(families_.begin(), families_.end(),
-                                  [&](const Family& family) { return family.name == name; });
+  const auto found = std::ranges::find(families_, name, &Family::name);
   return found == families_.end() ? nullptr : &*found;
 }
 
@@ -78,11 +77,11 @@ std::string FamilySet::names() const {
 }
 
 Arch FamilySet::least_arch() const {
-  return std::min_element(families_.begin(), families_.end(), needs_less)->min_arch;
+  return std::ranges::min_element(families_, needs_less)->min_arch;
 }
 
 Arch FamilySet::greatest_arch() const {
-  return std::max_element(families_.begin(), families_.end(), needs_less)->min_arch;
+  return std::ranges::max_element(families_, needs_less)->min_arch;
 }
 
 void FamilySet::keep_if(const std::function<bool(const Family&)>& keeps) {

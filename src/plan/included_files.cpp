@@ -7,6 +7,8 @@
 #include <set>
 #include <utility>
 
+#include "core/text_parts.hpp"
+
 namespace fatune {
 namespace {
 
@@ -125,9 +127,7 @@ class Follower {
 std::vector<std::string> included_names(std::string_view text) {
   std::vector<std::string> names;
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
+    std::string_view line = take_until(text, '\n');
     if (take(line, "#") && take(line, "include")) {
       if (std::string name = name_in(line); !name.empty()) {
         names.push_back(std::move(name));

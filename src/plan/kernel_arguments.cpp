@@ -170,8 +170,8 @@ class Layout {
 };
 
 std::int64_t element_bytes_of(const BufferRule& rule) {
-  const auto found = std::find_if(kElementTypes.begin(), kElementTypes.end(),
-                                  [&](const auto& type) { return type.name == rule.element_type; });
+  const auto found = std::ranges::find_if(
+      kElementTypes, [&](const auto& type) { return type.name == rule.element_type; });
   return found == kElementTypes.end() ? 1 : found->bytes;
 }
 
@@ -239,13 +239,12 @@ KernelArguments own_arguments(const std::vector<ArgumentRule>& rules, Scope scop
 }
 
 bool is_passed(const KernelArguments& arguments, const std::string& tensor) {
-  return std::any_of(
-      arguments.list.begin(), arguments.list.end(), [&](const KernelArgument& argument) {
-        return std::any_of(argument.addresses.begin(), argument.addresses.end(),
-                           [&](const AddressPiece& piece) { return piece.tensor == tensor; }) ||
-               std::any_of(argument.tensor_maps.begin(), argument.tensor_maps.end(),
-                           [&](const TensorMapPiece& piece) { return piece.tensor == tensor; });
-      });
+  return std::ranges::any_of(arguments.list, [&](const KernelArgument& argument) {
+    return std::ranges::any_of(argument.addresses,
+                               [&](const AddressPiece& piece) { return piece.tensor == tensor; }) ||
+           std::ranges::any_of(argument.tensor_maps,
+                               [&](const TensorMapPiece& piece) { return piece.tensor == tensor; });
+  });
 }
 
 }  // namespace

@@ -12,13 +12,9 @@ namespace fatune {
 namespace {
 
 std::string name_usage(const Family& family) {
-  std::vector<std::string> names;
-  for (const Parameter& parameter : family.parameters) {
-    names.push_back(parameter.name);
-  }
   const KernelNameForm& form = *family.kernel_name;
   return fmt::format("\"{}<{}{{{}}}>\", or the part from {} on", form.function, form.config,
-                     fmt::join(names, ", "), form.config);
+                     parameter_names(family), form.config);
 }
 
 /// Reads a name with its namespaces ("ns::f", "(anonymous namespace)::f" has no place here) and

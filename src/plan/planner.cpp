@@ -29,8 +29,8 @@ std::vector<ParamValue> asked_values(const Binding& binding, ProblemProperty pro
 std::vector<Config> with_value(const std::vector<Config>& configs, std::size_t parameter,
                                ParamValue value) {
   std::vector<Config> bound;
-  std::copy_if(configs.begin(), configs.end(), std::back_inserter(bound),
-               [&](const Config& config) { return config.values[parameter] == value; });
+  std::ranges::copy_if(configs, std::back_inserter(bound),
+                       [&](const Config& config) { return config.values[parameter] == value; });
   if (bound.empty()) {
     bound = configs;
     for (Config& config : bound) {
@@ -62,9 +62,8 @@ std::vector<Config> bind_all(const Family& family, std::vector<Config> configs,
 
 std::optional<Pruned> prune(const Family& family, const std::vector<SpaceRule>& rules,
                             const std::vector<double>& scope, Needs known) {
-  const auto rule = std::find_if(rules.begin(), rules.end(), [&](const SpaceRule& r) {
-    return r.needs().within(known) && r.drops.holds(scope);
-  });
+  const auto rule = std::ranges::find_if(
+      rules, [&](const SpaceRule& r) { return r.needs().within(known) && r.drops.holds(scope); });
   if (rule == rules.end()) {
     return std::nullopt;
   }
@@ -145,8 +144,7 @@ std::optional<Outcome> drop(const Family& family, const std::vector<SpaceRule>& 
 }
 
 bool have_no_rules(const std::vector<SpacePart>& parts) {
-  return std::all_of(parts.begin(), parts.end(),
-                     [](const SpacePart& part) { return part.rules.empty(); });
+  return std::ranges::all_of(parts, [](const SpacePart& part) { return part.rules.empty(); });
 }
 
 using Dropped = std::map<Config, Outcome>;
@@ -198,7 +196,7 @@ std::optional<Pruned> prune_on(const Family& family, const Plan& plan, const Con
   const std::vector<double> scope = make_scope(family, config, &problem, &limits);
   std::optional<Pruned> pruned;
   for (const SpacePart& part : plan.waiting) {
-    if (std::binary_search(part.configs.begin(), part.configs.end(), config)) {
+    if (std::ranges::binary_search(part.configs, config)) {
       pruned = prune(family, part.rules, scope, {.problem = true, .device = true});
       if (!pruned) {
         return std::nullopt;
@@ -245,8 +243,7 @@ std::optional<Unlaunchable> check_limits(const Family& family, const Config& con
 namespace {
 
 const Derived* find_derived(const Family& family, std::string_view name) {
-  const auto found = std::find_if(family.derived.begin(), family.derived.end(),
-                                  [&](const Derived& d) { return d.name == name; });
+  const auto found = std::ranges::find(family.derived, name, &Derived::name);
   return found == family.derived.end() ? nullptr : &*found;
 }
 

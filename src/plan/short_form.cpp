@@ -42,8 +42,8 @@ std::vector<std::string> item_usages(const Family& family) {
 
 /// Takes leading digits off `text`; empty when there are none.
 std::string_view take_digits(std::string_view& text) {
-  const auto end = std::find_if_not(text.begin(), text.end(),
-                                    [](unsigned char c) { return std::isdigit(c) != 0; });
+  const auto end =
+      std::ranges::find_if_not(text, [](unsigned char c) { return std::isdigit(c) != 0; });
   const std::string_view digits = text.substr(0, static_cast<std::size_t>(end - text.begin()));
   text.remove_prefix(digits.size());
   return digits;

@@ -17,8 +17,8 @@ constexpr std::array<std::string_view, 3> kHeaderEndings{".cuh", ".h", ".hpp"};
 constexpr std::string_view kUnitEnding = ".cu";
 
 bool is_header(std::string_view path) {
-  return std::any_of(kHeaderEndings.begin(), kHeaderEndings.end(),
-                     [&](std::string_view ending) { return path.ends_with(ending); });
+  return std::ranges::any_of(kHeaderEndings,
+                             [&](std::string_view ending) { return path.ends_with(ending); });
 }
 
 bool is_code(std::string_view path) { return is_header(path) || path.ends_with(kUnitEnding); }

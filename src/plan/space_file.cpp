@@ -99,7 +99,7 @@ class SpaceReader {
       const auto parameter = find_parameter(family_, name);
       if (!parameter) {
         values.fail(fmt::format("{} has no parameter '{}'", family_.name, name),
-                    "parameters: " + parameter_names());
+                    "parameters: " + parameter_names(family_));
       }
       for (const JsonNode& value : values.elements()) {
         axes[*parameter].push_back(read_axis_value(family_.parameters[*parameter], value));
@@ -108,20 +108,12 @@ class SpaceReader {
     return axes;
   }
 
-  std::string parameter_names() const {
-    std::vector<std::string> names;
-    for (const Parameter& parameter : family_.parameters) {
-      names.push_back(parameter.name);
-    }
-    return fmt::format("{}", fmt::join(names, ", "));
-  }
-
   std::vector<Config> product(const JsonNode& node) {
     const Axes axes = read_axes(node);
     for (std::size_t i = 0; i < family_.parameters.size(); ++i) {
       if (!axes.contains(i)) {
         node.fail(fmt::format("has no values for the parameter '{}'", family_.parameters[i].name),
-                  "'axes' names every parameter: " + parameter_names());
+                  "'axes' names every parameter: " + parameter_names(family_));
       }
     }
     const Config blank{family_.name, std::vector<ParamValue>(family_.parameters.size(), 0)};

@@ -10,17 +10,17 @@ namespace {
 
 bool is_space(char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; }
 
-bool is_word(char c) {
+}  // namespace
+
+bool is_word_character(char c) {
   const auto byte = static_cast<unsigned char>(c);
   return c == '_' || (byte < 128 && std::isalnum(byte) != 0);
 }
 
-}  // namespace
-
 std::string printable(std::string_view text, std::size_t most_shown) {
   std::string shown(text.substr(0, most_shown));
-  std::replace_if(
-      shown.begin(), shown.end(), [](char c) { return c < ' ' || c > '~'; }, '?');
+  std::ranges::replace_if(
+      shown, [](char c) { return c < ' ' || c > '~'; }, '?');
   return text.size() > most_shown ? shown + "..." : shown;
 }
 
@@ -62,7 +62,7 @@ void TextCursor::expect(char c) {
 std::string_view TextCursor::word(std::string_view what) {
   skip_space();
   const std::size_t begin = at_;
-  while (at_ < text_.size() && is_word(text_[at_])) {
+  while (at_ < text_.size() && is_word_character(text_[at_])) {
     ++at_;
   }
   if (at_ == begin) {

@@ -51,6 +51,9 @@ class TextCursor {
   std::size_t at_ = 0;
 };
 
+/// A letter, a digit or an underscore, of ASCII.
+[[nodiscard]] bool is_word_character(char c);
+
 /// `text` for a message: at most so many characters, and what does not print replaced by '?'.
 [[nodiscard]] std::string printable(std::string_view text, std::size_t most_shown = 100);
 

@@ -8,6 +8,7 @@
 
 #include "core/environment.hpp"
 #include "core/error.hpp"
+#include "core/text_parts.hpp"
 
 namespace fatune {
 namespace {
@@ -22,7 +23,7 @@ std::vector<fs::path> entries(const fs::path& folder) {
   for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
     paths.push_back(it->path());
   }
-  std::sort(paths.begin(), paths.end(), [](const fs::path& a, const fs::path& b) {
+  std::ranges::sort(paths, [](const fs::path& a, const fs::path& b) {
     const std::string left = a.filename().string();
     const std::string right = b.filename().string();
     return ::strverscmp(left.c_str(), right.c_str()) < 0;
@@ -32,12 +33,10 @@ std::vector<fs::path> entries(const fs::path& folder) {
 
 void add_path(std::vector<fs::path>& folders) {
   const std::string path = environment_variable("PATH").value_or("");
-  for (std::size_t from = 0; from <= path.size();) {
-    const std::size_t to = std::min(path.find(':', from), path.size());
-    if (to > from) {
-      folders.emplace_back(path.substr(from, to - from));
+  for (std::string_view rest = path; !rest.empty();) {
+    if (const std::string_view folder = take_until(rest, ':'); !folder.empty()) {
+      folders.emplace_back(folder);
     }
-    from = to + 1;
   }
 }
 
@@ -49,7 +48,7 @@ void add_toolkits(std::vector<fs::path>& folders) {
   }
   folders.emplace_back("/usr/local/cuda/bin");
   std::vector<fs::path> others = entries("/usr/local");
-  std::reverse(others.begin(), others.end());
+  std::ranges::reverse(others);
   for (const fs::path& root : others) {
     if (root.filename().string().starts_with("cuda-")) {
       folders.push_back(root / "bin");
@@ -85,7 +84,7 @@ void add_python(const fs::path& prefix, std::vector<fs::path>& folders) {
 /// The folders of a product's versions, the newest first: <product>/<version>/<inner>.
 void add_product(const fs::path& product, const fs::path& inner, std::vector<fs::path>& folders) {
   std::vector<fs::path> versions = entries(product);
-  std::reverse(versions.begin(), versions.end());
+  std::ranges::reverse(versions);
   for (const fs::path& version : versions) {
     folders.push_back(version / inner);
   }

@@ -1,4 +1,4 @@
-#include "plan/fast_division.hpp"
+#include "plan/expression_functions.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "plan/tile_sum.hpp"
+#include "plan/expression_functions.hpp"
 
 #include <gtest/gtest.h>
 
