@@ -85,7 +85,7 @@ struct SoftmaxSum {
 };
 
 SoftmaxSum softmax_sum(const std::vector<double>& scores) {
-  const double greatest = *std::max_element(scores.begin(), scores.end());
+  const double greatest = *std::ranges::max_element(scores);
   double sum = 0.0;
   for (const double score : scores) {
     sum += std::exp(score - greatest);
@@ -131,7 +131,7 @@ std::vector<double> attention(const Problem& problem, std::span<const double> q,
       add_scaled(out, row.rounded(std::exp(score - greatest) / sum),
                  v.data() + v_shape.row_offset(at.batch, key, at.head / group_size(problem)));
     }
-    std::transform(out.begin(), out.end(), out.begin(), [&](double o) { return row.rounded(o); });
+    std::ranges::transform(out, out.begin(), [&](double o) { return row.rounded(o); });
   });
   return all;
 }
@@ -213,8 +213,8 @@ std::vector<double> cpu_log_sum_exp(const Problem& problem, std::span<const doub
 
 std::vector<double> element_values(std::span<const std::uint16_t> elements, DType dtype) {
   std::vector<double> values(elements.size());
-  std::transform(elements.begin(), elements.end(), values.begin(),
-                 [dtype](std::uint16_t bits) { return element_value(bits, dtype); });
+  std::ranges::transform(elements, values.begin(),
+                         [dtype](std::uint16_t bits) { return element_value(bits, dtype); });
   return values;
 }
 

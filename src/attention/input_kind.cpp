@@ -24,9 +24,7 @@ InputKind parse_input_kind(std::string_view text) {
   if (text == "random") {
     return InputKind::normal;
   }
-  const auto* const found =
-      std::find_if(kInputKindTexts.begin(), kInputKindTexts.end(),
-                   [text](const InputKindText& known) { return known.name == text; });
+  const auto* const found = std::ranges::find(kInputKindTexts, text, &InputKindText::name);
   if (found == kInputKindTexts.end()) {
     throw Error(ExitCode::usage, fmt::format("'{}' is no kind of input", text), "--init",
                 "choose one of " + known_kinds());

@@ -26,8 +26,8 @@ std::string_view dtype_name(DType dtype) { return dtype == DType::fp16 ? "FP16" 
 
 DType parse_dtype(std::string_view text) {
   std::string upper(text);
-  std::transform(upper.begin(), upper.end(), upper.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  std::ranges::transform(upper, upper.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   if (upper == "FP16") {
     return DType::fp16;
   }

@@ -94,8 +94,7 @@ const std::array<ProblemDetail, 7> kProblemDetails{
         "bshd (batch, sequence, heads, d) or bhsd (batch, heads, sequence, d)")};
 
 const ProblemDetail& find_detail(std::string_view name) {
-  return *std::find_if(kProblemDetails.begin(), kProblemDetails.end(),
-                       [&](const ProblemDetail& detail) { return detail.name == name; });
+  return *std::ranges::find(kProblemDetails, name, &ProblemDetail::name);
 }
 
 Problem usual_problem(const Problem& problem) {

@@ -134,7 +134,7 @@ std::vector<RowFinding> worst_rows(const RowMismatches& rows, std::size_t count)
   std::erase_if(findings, [](const RowFinding& found) {
     return found.mismatched == 0 && found.beyond_limit == 0;
   });
-  std::stable_sort(findings.begin(), findings.end(), [](const RowFinding& a, const RowFinding& b) {
+  std::ranges::stable_sort(findings, [](const RowFinding& a, const RowFinding& b) {
     return std::tie(a.beyond_limit, a.mismatched) > std::tie(b.beyond_limit, b.mismatched);
   });
   findings.resize(std::min(findings.size(), count));

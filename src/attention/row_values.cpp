@@ -28,7 +28,7 @@ void count_value(double value, double reference, ErrorStats& stats) {
 
 std::optional<RowValue> parse_row_value(std::string_view text) {
   constexpr std::array<std::string_view, 3> kNames{"lse", "row_max", "row_sum"};
-  const auto* const found = std::find(kNames.begin(), kNames.end(), text);
+  const auto* const found = std::ranges::find(kNames, text);
   return found == kNames.end() ? std::nullopt
                                : std::optional(static_cast<RowValue>(found - kNames.begin()));
 }

@@ -59,7 +59,7 @@ std::vector<std::uint8_t> pack_arguments(const KernelArguments& arguments,
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(offsets.back()));
   for (std::size_t i = 0; i < arguments.list.size(); ++i) {
     const std::vector<std::uint8_t> one = pack_argument(arguments.list[i], encoder);
-    std::copy(one.begin(), one.end(), bytes.begin() + offsets[i]);
+    std::ranges::copy(one, bytes.begin() + offsets[i]);
   }
   return bytes;
 }

@@ -19,7 +19,7 @@ double fair_binomial(std::size_t n, std::size_t k) {
 
 void check_samples(std::span<const double> samples) {
   const auto finite = [](double x) { return std::isfinite(x); };
-  if (samples.empty() || !std::all_of(samples.begin(), samples.end(), finite)) {
+  if (samples.empty() || !std::ranges::all_of(samples, finite)) {
     throw std::invalid_argument("a summary needs at least one sample, and finite ones only");
   }
 }
@@ -60,7 +60,7 @@ MedianInterval median_interval(std::span<const double> sorted, double confidence
 Timing summarise(std::vector<double> samples_us, double confidence) {
   check_samples(samples_us);
   std::vector<double> sorted = samples_us;
-  std::sort(sorted.begin(), sorted.end());
+  std::ranges::sort(sorted);
   const MedianInterval interval = median_interval(sorted, confidence);
   Timing timing;
   timing.median_us = median_of_sorted(sorted);

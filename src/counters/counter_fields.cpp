@@ -51,8 +51,7 @@ bool is_raw_metric(std::string_view name) {
 }
 
 std::vector<CounterField> chosen(const std::string& name) {
-  const auto* const set = std::find_if(kSets.begin(), kSets.end(),
-                                       [&](const NamedSet& one) { return one.name == name; });
+  const auto* const set = std::ranges::find(kSets, name, &NamedSet::name);
   if (set != kSets.end()) {
     return counter_fields(set->set);
   }
@@ -70,8 +69,7 @@ std::vector<CounterField> chosen(const std::string& name) {
 }  // namespace
 
 std::vector<CounterField> counter_fields(CounterSet set) {
-  const auto* const named =
-      std::find_if(kSets.begin(), kSets.end(), [&](const NamedSet& one) { return one.set == set; });
+  const auto* const named = std::ranges::find(kSets, set, &NamedSet::set);
   std::vector<CounterField> fields;
   for (const FieldRow& row : counter_field_table()) {
     if ((row.sets & named->bit) != 0U) {

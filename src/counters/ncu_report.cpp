@@ -73,7 +73,7 @@ std::string table_of(std::string_view text, const std::string& source) {
 }
 
 std::optional<std::size_t> column(const CsvRow& header, std::string_view name) {
-  const auto found = std::find(header.begin(), header.end(), name);
+  const auto found = std::ranges::find(header, name);
   return found == header.end() ? std::nullopt
                                : std::optional(static_cast<std::size_t>(found - header.begin()));
 }

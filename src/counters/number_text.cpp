@@ -23,7 +23,7 @@ bool looks_like_number(std::string_view text) {
   if (text.size() <= sign || !is_digit(text[sign])) {
     return false;
   }
-  return std::all_of(text.begin(), text.end(), [&](char c) {
+  return std::ranges::all_of(text, [&](char c) {
     return kLetters.find(c) != std::string_view::npos || static_cast<unsigned char>(c) >= 0x80;
   });
 }
@@ -42,9 +42,8 @@ std::size_t grouper_length(std::string_view text, NumberStyle style) {
 }
 
 std::size_t count_digits(std::string_view text) {
-  return std::min(
-      static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_digit) - text.begin()),
-      text.size());
+  return std::min(static_cast<std::size_t>(std::ranges::find_if_not(text, is_digit) - text.begin()),
+                  text.size());
 }
 
 /// Reads digits in groups of three, or in one; nothing when the groups are not right.

@@ -53,7 +53,7 @@ std::vector<Arch> known_archs(const FileTree& tree) {
       archs.push_back(arch);
     }
   }
-  std::sort(archs.begin(), archs.end());
+  std::ranges::sort(archs);
   return archs;
 }
 

@@ -30,8 +30,8 @@ std::optional<EmbeddedFile> find_embedded(std::string_view path) {
 }
 
 bool is_hidden(std::string_view path, const std::vector<std::string>& replaced) {
-  return std::any_of(replaced.begin(), replaced.end(),
-                     [&](const std::string& prefix) { return path.starts_with(prefix); });
+  return std::ranges::any_of(replaced,
+                             [&](const std::string& prefix) { return path.starts_with(prefix); });
 }
 
 [[noreturn]] void fail_folder(const fs::path& dir, const std::string& what) {
@@ -69,7 +69,7 @@ std::vector<fs::path> sub_folders(const fs::path& dir) {
   if (error) {
     fail_folder(dir, "cannot be read: " + error.message());
   }
-  std::sort(found.begin(), found.end());
+  std::ranges::sort(found);
   return found;
 }
 
@@ -131,7 +131,7 @@ void FileTree::overlay_kernels(const fs::path& dir) {
     fail_folder(dir, "is not a folder");
   }
   std::vector<fs::path> folders = has_family(dir) ? std::vector{dir} : sub_folders(dir);
-  if (std::none_of(folders.begin(), folders.end(), has_family)) {
+  if (std::ranges::none_of(folders, has_family)) {
     fail_folder(dir, "holds no kernel family");
   }
   for (const fs::path& folder : folders) {

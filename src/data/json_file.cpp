@@ -21,7 +21,7 @@ constexpr int kMaxDepth = 64;  // deeper than any of our formats; keeps recursio
 
 std::string line_and_column(std::string_view text, std::size_t byte) {
   const std::string_view before = text.substr(0, std::min(byte == 0 ? 0 : byte - 1, text.size()));
-  const auto line = std::count(before.begin(), before.end(), '\n') + 1;
+  const auto line = std::ranges::count(before, '\n') + 1;
   const std::size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
   return fmt::format("line {}, column {}", line, before.size() - line_start + 1);
 }

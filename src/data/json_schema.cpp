@@ -126,9 +126,8 @@ std::string allowed_values(const json& schema) {
 
 /// The deepest of all findings: the others only say that a container is wrong because of it.
 const Finding& most_specific(const valijson::ValidationResults& results) {
-  return *std::max_element(results.begin(), results.end(), [](const auto& a, const auto& b) {
-    return a.context.size() < b.context.size();
-  });
+  return *std::ranges::max_element(
+      results, [](const auto& a, const auto& b) { return a.context.size() < b.context.size(); });
 }
 
 }  // namespace

@@ -60,7 +60,7 @@ void add_audit(const ProblemPlan& plan, ProblemReport& report) {
   if (plan.audited.empty()) {
     return;
   }
-  std::stable_sort(report.audited.begin(), report.audited.end(), [](const auto& a, const auto& b) {
+  std::ranges::stable_sort(report.audited, [](const auto& a, const auto& b) {
     return time_or_endless_us(a) < time_or_endless_us(b);
   });
   for (Result& result : report.audited) {

@@ -36,8 +36,7 @@ std::unique_ptr<CandidateSource> CompleteSearch::begin(const ProblemPlan& plan,
   for (const AuditedConfig& audited : plan.audited) {
     guessed.push_back({guess(audited.config), {audited.config, audited.rule}});
   }
-  std::stable_sort(guessed.begin(), guessed.end(),
-                   [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(guessed, [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Proposal> proposals;
   for (auto& [us, proposal] : guessed) {
     proposals.push_back(std::move(proposal));

@@ -15,7 +15,7 @@ std::vector<double> sorted(const std::vector<GpuReading>& readings) {
   for (const GpuReading& reading : readings) {
     values.push_back(reading.*kMember);
   }
-  std::sort(values.begin(), values.end());
+  std::ranges::sort(values);
   return values;
 }
 

@@ -65,7 +65,7 @@ void EstimatingEvaluator::collect() {
 bool EstimatingEvaluator::tells_when_done(CandidateId id) const { return open_.contains(id); }
 
 bool EstimatingEvaluator::all_counted() const {
-  return std::all_of(judged_.begin(), judged_.end(), [](const auto& candidate) {
+  return std::ranges::all_of(judged_, [](const auto& candidate) {
     const EmulationVerdict& verdict = *candidate.second.verdict;
     return verdict.failure || verdict.work;
   });

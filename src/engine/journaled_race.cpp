@@ -121,8 +121,8 @@ void JournaledRace::reopen() {
 
 bool JournaledRace::replay(const std::vector<JournalEvent>& events,
                            const std::vector<ResumedCandidate>& candidates) {
-  if (std::all_of(events.begin(), events.end(),
-                  [&](const JournalEvent& event) { return repeat(event, candidates); })) {
+  if (std::ranges::all_of(events,
+                          [&](const JournalEvent& event) { return repeat(event, candidates); })) {
     return true;
   }
   spdlog::debug("what was measured before does not fit this run: measuring it again");
@@ -150,9 +150,9 @@ bool JournaledRace::repeat(const JournalEvent& event,
 
 bool JournaledRace::repeat_admission(const JournalEvent& event,
                                      const std::vector<ResumedCandidate>& candidates) {
-  const auto found = std::find_if(
-      candidates.begin(), candidates.end(),
-      [&](const ResumedCandidate& candidate) { return candidate.kernel.label == event.config; });
+  const auto found = std::ranges::find_if(candidates, [&](const ResumedCandidate& candidate) {
+    return candidate.kernel.label == event.config;
+  });
   if (found == candidates.end() || candidates_.contains(found->id)) {
     return false;
   }
@@ -180,9 +180,9 @@ bool JournaledRace::repeat_sample(const JournalEvent& event) {
 }
 
 bool JournaledRace::repeat_failure(const JournalEvent& event) {
-  const auto candidate = std::find_if(
-      candidates_.begin(), candidates_.end(),
-      [&](const MeasuredCandidate& other) { return other.kernel.label == event.config; });
+  const auto candidate = std::ranges::find_if(candidates_, [&](const MeasuredCandidate& other) {
+    return other.kernel.label == event.config;
+  });
   if (candidate == candidates_.end() || !event.outcome) {
     return false;
   }

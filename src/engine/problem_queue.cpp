@@ -30,9 +30,8 @@ std::vector<std::size_t> work_order(const std::vector<ProblemPlan>& plans, std::
   std::vector<std::size_t> order(plans.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (gpus > 1) {
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
-      return cost_of(plans[a]) > cost_of(plans[b]);
-    });
+    std::ranges::stable_sort(
+        order, [&](std::size_t a, std::size_t b) { return cost_of(plans[a]) > cost_of(plans[b]); });
   }
   return order;
 }

@@ -47,9 +47,9 @@ bool needs_counting(const Standing& standing, const MeasuredCandidate& candidate
 template <typename Predicate>
 MeasuredCandidate* find_candidate(JournaledRace& race, Predicate holds) {
   const std::vector<Standing> standings = race.result().standings;
-  const auto found = std::find_if(
-      standings.begin(), standings.end(),
-      [&](const Standing& standing) { return holds(standing, race.at(standing.candidate)); });
+  const auto found = std::ranges::find_if(standings, [&](const Standing& standing) {
+    return holds(standing, race.at(standing.candidate));
+  });
   return found == standings.end() ? nullptr : &race.at(found->candidate);
 }
 

@@ -125,17 +125,16 @@ bool ProblemRun::fits(const JournalEvent& event) const {
   if (event.kind != JournalEvent::Kind::admitted) {
     return true;
   }
-  return std::any_of(
-      work_.candidates().begin(), work_.candidates().end(), [&](const Candidate& candidate) {
-        return candidate.result.short_form == event.config && candidate.artifact != nullptr &&
-               candidate.artifact->key == event.artifact_key &&
-               same_launch(candidate.geometry, event.launch);
-      });
+  return std::ranges::any_of(work_.candidates(), [&](const Candidate& candidate) {
+    return candidate.result.short_form == event.config && candidate.artifact != nullptr &&
+           candidate.artifact->key == event.artifact_key &&
+           same_launch(candidate.geometry, event.launch);
+  });
 }
 
 void ProblemRun::resume(const std::vector<JournalEvent>& events,
                         const std::set<CandidateId>& candidates) {
-  if (!std::all_of(events.begin(), events.end(), [&](const auto& event) { return fits(event); })) {
+  if (!std::ranges::all_of(events, [&](const auto& event) { return fits(event); })) {
     parts_.log.drop_journal();
     return;
   }
@@ -329,8 +328,8 @@ bool ProblemRun::is_journaled(const Result& result) const {
     return false;
   }
   std::vector<double> samples_us = measured->timing.samples_us;
-  std::sort(known_us.begin(), known_us.end());
-  std::sort(samples_us.begin(), samples_us.end());
+  std::ranges::sort(known_us);
+  std::ranges::sort(samples_us);
   return std::includes(known_us.begin(), known_us.end(), samples_us.begin(), samples_us.end());
 }
 

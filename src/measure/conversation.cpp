@@ -21,8 +21,8 @@ constexpr milliseconds kDeathGrace{10'000};
 bool wrote_outside(const Outcome& outcome) {
   const auto* wrong = std::get_if<WrongResult>(&outcome);
   return wrong != nullptr &&
-         std::any_of(wrong->verification.inputs.begin(), wrong->verification.inputs.end(),
-                     [](const ErrorStats& stats) { return stats.guard_bytes_changed > 0; });
+         std::ranges::any_of(wrong->verification.inputs,
+                             [](const ErrorStats& stats) { return stats.guard_bytes_changed > 0; });
 }
 
 std::string with_output(const std::string& what, const std::string& output) {

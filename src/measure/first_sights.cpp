@@ -20,15 +20,15 @@ void FirstSights::add(int set, double us) {
 }
 
 bool FirstSights::suspicious() const {
-  const bool all_seen = std::all_of(first_us_.begin(), first_us_.end(),
-                                    [](const auto& first) { return first.has_value(); });
+  const bool all_seen =
+      std::ranges::all_of(first_us_, [](const auto& first) { return first.has_value(); });
   if (cleared_ || !all_seen || later_us_.size() < kLeastLater) {
     return false;
   }
   std::vector<double> later = later_us_;
   const auto middle = later.begin() + static_cast<std::ptrdiff_t>(later.size() / 2);
   std::nth_element(later.begin(), middle, later.end());
-  return **std::min_element(first_us_.begin(), first_us_.end()) > kRememberingRatio * *middle;
+  return **std::ranges::min_element(first_us_) > kRememberingRatio * *middle;
 }
 
 }  // namespace fatune

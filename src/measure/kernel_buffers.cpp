@@ -33,8 +33,8 @@ void KernelBuffers::queue_fill(const Filled& buffer, const gpu::Stream& stream) 
 }
 
 std::optional<gpu::DevicePtr> KernelBuffers::find(std::string_view name) const {
-  const auto found = std::find_if(buffers_.begin(), buffers_.end(),
-                                  [&](const Filled& buffer) { return buffer.of.name == name; });
+  const auto found =
+      std::ranges::find_if(buffers_, [&](const Filled& buffer) { return buffer.of.name == name; });
   return found == buffers_.end() ? std::nullopt : std::optional(found->memory.address());
 }
 

@@ -46,7 +46,7 @@ std::array<double, kLaunches> launch_times_us(const gpu::Function& kernel, int b
   for (std::size_t i = 0; i < kLaunches; ++i) {
     times_us[i] = 1e3 * gpu::elapsed_ms(events[i], events[i + 1]);
   }
-  std::sort(times_us.begin(), times_us.end());
+  std::ranges::sort(times_us);
   return times_us;
 }
 

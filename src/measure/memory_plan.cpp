@@ -90,10 +90,9 @@ StagePlan plan_stage(const Problem& problem) {
   check_no_overflow(problem);
   const std::int64_t rows = sampled_rows_per_head(problem) * problem.batch * problem.heads;
   StagePlan plan;
-  std::transform(kTensorRoles.begin(), kTensorRoles.end(), plan.tensor_bytes.begin(),
-                 [&](TensorRole role) {
-                   return round_up(tensor_bytes(problem, role), kTensorAlignmentBytes);
-                 });
+  std::ranges::transform(kTensorRoles, plan.tensor_bytes.begin(), [&](TensorRole role) {
+    return round_up(tensor_bytes(problem, role), kTensorAlignmentBytes);
+  });
   plan.guard_bytes = guard_band_bytes(problem);
   plan.output_bytes = further_output_bytes(problem);
   plan.reference_bytes = rows * (problem.d_head_v * kReferenceElementBytes + 4) +

@@ -35,14 +35,14 @@ std::int64_t output_memory_bytes(const KernelBuffer& output) {
 }
 
 bool has_outputs(const std::vector<KernelBuffer>& buffers) {
-  return std::any_of(buffers.begin(), buffers.end(),
-                     [](const KernelBuffer& buffer) { return !buffer.output.empty(); });
+  return std::ranges::any_of(buffers,
+                             [](const KernelBuffer& buffer) { return !buffer.output.empty(); });
 }
 
 std::vector<KernelBuffer> outputs_of(const std::vector<KernelBuffer>& buffers) {
   std::vector<KernelBuffer> outputs;
-  std::copy_if(buffers.begin(), buffers.end(), std::back_inserter(outputs),
-               [](const KernelBuffer& buffer) { return !buffer.output.empty(); });
+  std::ranges::copy_if(buffers, std::back_inserter(outputs),
+                       [](const KernelBuffer& buffer) { return !buffer.output.empty(); });
   return outputs;
 }
 
@@ -57,15 +57,14 @@ OutputSet::OutputSet(const std::vector<KernelBuffer>& outputs, const gpu::Stream
 }
 
 std::optional<gpu::DevicePtr> OutputSet::find(std::string_view name) const {
-  const auto found = std::find_if(outputs_.begin(), outputs_.end(),
-                                  [&](const Output& output) { return output.of.name == name; });
+  const auto found =
+      std::ranges::find_if(outputs_, [&](const Output& output) { return output.of.name == name; });
   return found == outputs_.end() ? std::nullopt : std::optional(address_in(found->memory));
 }
 
 bool OutputSet::has_row_values() const {
-  return std::any_of(outputs_.begin(), outputs_.end(), [](const Output& output) {
-    return parse_row_value(output.of.output).has_value();
-  });
+  return std::ranges::any_of(
+      outputs_, [](const Output& output) { return parse_row_value(output.of.output).has_value(); });
 }
 
 void OutputSet::poison(const gpu::Stream& stream) const {

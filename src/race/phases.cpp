@@ -39,8 +39,7 @@ std::vector<CandidateId> choose_finalists(const RaceState& state) {
     const RacedCandidate& candidate = state.candidates.at(id);
     return std::tuple(!candidate.kept_in, candidate.race.median_us());
   };
-  std::stable_sort(ids.begin(), ids.end(),
-                   [&](CandidateId a, CandidateId b) { return key(a) < key(b); });
+  std::ranges::stable_sort(ids, [&](CandidateId a, CandidateId b) { return key(a) < key(b); });
   ids.resize(std::min(ids.size(), static_cast<std::size_t>(state.policy.most_finalists)));
   return ids;
 }

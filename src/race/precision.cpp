@@ -39,7 +39,7 @@ bool stopped_narrowing(const Series& series, double confidence) {
 std::optional<MedianInterval> ratio_interval(const RacedCandidate& a, const RacedCandidate& b,
                                              double confidence) {
   std::vector<double> ratios = paired_ratios(a, b);
-  std::sort(ratios.begin(), ratios.end());
+  std::ranges::sort(ratios);
   return interval_of(ratios, confidence);
 }
 

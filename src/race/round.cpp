@@ -46,9 +46,7 @@ void Round::drop(CandidateId member) {
 }
 
 std::optional<double> Round::time_us_of(CandidateId member) const {
-  const auto found = std::find_if(samples_.begin(), samples_.end(), [=](const RoundSample& sample) {
-    return sample.candidate == member;
-  });
+  const auto found = std::ranges::find(samples_, member, &RoundSample::candidate);
   return found == samples_.end() ? std::nullopt : std::optional(found->time_us);
 }
 

@@ -13,8 +13,8 @@ namespace {
 constexpr std::uint64_t kSeedStep = 0x9e3779b97f4a7c15;
 
 CandidateId fastest_of(const std::vector<RoundSample>& samples) {
-  return std::min_element(
-             samples.begin(), samples.end(),
+  return std::ranges::min_element(
+             samples,
              [](const RoundSample& a, const RoundSample& b) { return a.time_us < b.time_us; })
       ->candidate;
 }

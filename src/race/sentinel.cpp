@@ -14,7 +14,7 @@ constexpr std::size_t kLeastKnown = 5;
 constexpr std::size_t kLeastEnd = 3;
 
 double median_of(std::vector<double> samples_us) {
-  std::sort(samples_us.begin(), samples_us.end());
+  std::ranges::sort(samples_us);
   return median_of_sorted(samples_us);
 }
 

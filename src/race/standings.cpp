@@ -83,7 +83,7 @@ Standing describe(const RacedCandidate& candidate, const RacePolicy& policy,
 }
 
 void number(std::vector<Placed> order, const RacePolicy& policy) {
-  std::stable_sort(order.begin(), order.end(), [](const Placed& a, const Placed& b) {
+  std::ranges::stable_sort(order, [](const Placed& a, const Placed& b) {
     return sort_key(*a.candidate) < sort_key(*b.candidate);
   });
   int place = 0;

@@ -71,7 +71,7 @@ std::vector<CandidateId> leader_tied_and_kept(const RaceState& state,
 bool few_are_left(const RaceState& state) {
   const std::vector<CandidateId> ids = contenders(state);
   return fit_into_finals(state, ids) &&
-         std::none_of(ids.begin(), ids.end(), [&](CandidateId id) { return is_needy(state, id); });
+         std::ranges::none_of(ids, [&](CandidateId id) { return is_needy(state, id); });
 }
 
 }  // namespace
@@ -114,8 +114,7 @@ StopReason end_of_race(const RaceState& state) {
   }
   if (state.policy.strategy == Strategy::exhaustive) {
     const auto has_all = [&](CandidateId id) { return has_repeats(state, id); };
-    return std::all_of(ids.begin(), ids.end(), has_all) ? StopReason::fixed_count
-                                                        : StopReason::not_yet;
+    return std::ranges::all_of(ids, has_all) ? StopReason::fixed_count : StopReason::not_yet;
   }
   return few_are_left(state) ? StopReason::target : judge(state, leader_tied_and_kept(state, ids));
 }

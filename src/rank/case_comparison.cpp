@@ -26,7 +26,7 @@ std::optional<double> ratio(double numerator, double denominator) {
 /// The result itself at the latest.
 template <typename Same>
 const CaseResult& first_of(const std::vector<CaseResult>& results, const Same& same) {
-  return *std::find_if(results.begin(), results.end(), same);
+  return *std::ranges::find_if(results, same);
 }
 
 }  // namespace

@@ -58,8 +58,8 @@ void number_groups(std::vector<Result>& results) {
 }
 
 bool was_raced(const std::vector<Result>& results) {
-  return std::all_of(results.begin(), results.end(),
-                     [](const Result& result) { return result.rank > 0 && result.tie_group > 0; });
+  return std::ranges::all_of(
+      results, [](const Result& result) { return result.rank > 0 && result.tie_group > 0; });
 }
 
 bool is_ahead(const Result& a, const Result& b) {
@@ -84,9 +84,8 @@ void number_ranks(std::vector<Result>& results) {
 }
 
 double baseline_us(const std::vector<Result>& results, const std::optional<Config>& baseline) {
-  const auto chosen = std::find_if(results.begin(), results.end(), [&](const Result& result) {
-    return baseline && result.config == *baseline;
-  });
+  const auto chosen = std::ranges::find_if(
+      results, [&](const Result& result) { return baseline && result.config == *baseline; });
   return ranked_us((chosen == results.end() ? results.front() : *chosen).outcome);
 }
 
@@ -105,7 +104,7 @@ void rank_results(std::vector<Result>& results, const std::optional<Config>& bas
     return;
   }
   const bool raced = was_raced(results);
-  std::stable_sort(results.begin(), results.end(), raced ? is_ahead : is_better);
+  std::ranges::stable_sort(results, raced ? is_ahead : is_better);
   number_ranks(results);
   raced ? renumber_groups(results) : number_groups(results);
   fill_relative(results, baseline_us(results, baseline));
@@ -119,8 +118,8 @@ void sort_into_report(std::vector<Result> results, const std::optional<Config>& 
   report.failures.assign(std::make_move_iterator(failures), std::make_move_iterator(results.end()));
   results.erase(failures, results.end());
   report.ranking = std::move(results);
-  std::stable_sort(report.failures.begin(), report.failures.end(),
-                   [](const Result& a, const Result& b) { return a.config < b.config; });
+  std::ranges::stable_sort(report.failures,
+                           [](const Result& a, const Result& b) { return a.config < b.config; });
   rank_results(report.ranking, baseline);
 }
 

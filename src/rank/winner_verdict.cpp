@@ -41,7 +41,7 @@ bool is_compared(const Result& result, const Result& fastest, const VerdictPolic
 /// A result that ties with the fastest could itself be the fastest.
 bool leads_clearly(const std::vector<Result>& ranking, const VerdictPolicy& policy) {
   const Result& fastest = ranking.front();
-  return std::all_of(ranking.begin(), ranking.end(), [&](const Result& result) {
+  return std::ranges::all_of(ranking, [&](const Result& result) {
     const bool alone = &result == &fastest;
     return alone ? timing_of(result, policy) != nullptr
                  : result.tie_group != fastest.tie_group || is_compared(result, fastest, policy);

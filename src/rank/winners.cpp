@@ -97,7 +97,7 @@ CommonChoice choice_for(const std::vector<const ProblemReport*>& reports) {
 }
 
 bool several_problems(const std::vector<const ProblemReport*>& reports) {
-  return std::any_of(reports.begin(), reports.end(), [&](const ProblemReport* report) {
+  return std::ranges::any_of(reports, [&](const ProblemReport* report) {
     return report->problem != reports.front()->problem;
   });
 }
@@ -117,9 +117,9 @@ std::map<Group, std::vector<const ProblemReport*>> groups_of(
 }  // namespace
 
 std::optional<WinnersSummary> summarize_winners(const std::vector<ProblemReport>& problems) {
-  const bool one_problem = std::all_of(
-      problems.begin(), problems.end(),
-      [&](const ProblemReport& report) { return report.problem == problems.front().problem; });
+  const bool one_problem = std::ranges::all_of(problems, [&](const ProblemReport& report) {
+    return report.problem == problems.front().problem;
+  });
   if (one_problem) {
     return std::nullopt;
   }

@@ -11,15 +11,14 @@ double busy_percent(const RunReport& report) {
 }
 
 const Result* find_result(const std::vector<Result>& results, const Config& config) {
-  const auto found = std::find_if(results.begin(), results.end(),
-                                  [&](const Result& result) { return result.config == config; });
+  const auto found = std::ranges::find(results, config, &Result::config);
   return found == results.end() ? nullptr : &*found;
 }
 
 std::size_t count_failed(const ProblemReport& report) {
-  return static_cast<std::size_t>(std::count_if(
-      report.failures.begin(), report.failures.end(),
-      [](const Result& result) { return !std::holds_alternative<Pruned>(result.outcome); }));
+  return static_cast<std::size_t>(std::ranges::count_if(report.failures, [](const Result& result) {
+    return !std::holds_alternative<Pruned>(result.outcome);
+  }));
 }
 
 std::size_t count_candidates(const ProblemReport& report) {

@@ -31,14 +31,13 @@ Places places_of(const SanitizerFinding& race) {
 }
 
 bool share_one(const Places& a, const Places& b) {
-  return std::any_of(a.begin(), a.end(),
-                     [&](const std::string& place) { return b.contains(place); });
+  return std::ranges::any_of(a, [&](const std::string& place) { return b.contains(place); });
 }
 
 /// Becomes one group with all that it shares a place with.
 void add(Places places, std::vector<Places>& groups) {
   const auto shares = [&](const Places& group) { return share_one(group, places); };
-  const auto first = std::find_if(groups.begin(), groups.end(), shares);
+  const auto first = std::ranges::find_if(groups, shares);
   if (first == groups.end()) {
     groups.push_back(std::move(places));
     return;
@@ -62,9 +61,8 @@ void number_race_groups(std::vector<SanitizerFinding>& findings) {
     }
   }
   for (SanitizerFinding& finding : findings) {
-    const auto group = std::find_if(groups.begin(), groups.end(), [&](const Places& places) {
-      return places.contains(name_of(finding));
-    });
+    const auto group = std::ranges::find_if(
+        groups, [&](const Places& places) { return places.contains(name_of(finding)); });
     finding.group = is_race(finding) ? 1 + (group - groups.begin()) : 0;
   }
 }

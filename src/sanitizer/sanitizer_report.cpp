@@ -72,8 +72,8 @@ std::string_view without_severity(std::string_view header) {
 }
 
 std::string_view kind_of(std::string_view header) {
-  const auto* const found = std::find_if(
-      kKinds.begin(), kKinds.end(), [&](const Kind& kind) { return contains(header, kind.part); });
+  const auto* const found =
+      std::ranges::find_if(kKinds, [&](const Kind& kind) { return contains(header, kind.part); });
   return found == kKinds.end() ? kOther : found->name;
 }
 
@@ -139,8 +139,8 @@ bool alike(const SanitizerFinding& a, const SanitizerFinding& b) {
 }
 
 void add_finding(const SanitizerFinding& finding, std::vector<SanitizerFinding>& findings) {
-  const auto same = std::find_if(findings.begin(), findings.end(),
-                                 [&](const auto& known) { return alike(known, finding); });
+  const auto same =
+      std::ranges::find_if(findings, [&](const auto& known) { return alike(known, finding); });
   if (same != findings.end()) {
     same->count += finding.count;
   } else if (findings.size() < kMostFindings) {
