@@ -43,9 +43,6 @@ class EmulatingVerifier {
  public:
   /// `families` must outlive the verifier.
   EmulatingVerifier(const FamilySet& families, DeviceLimits limits, const EmulationSetup& setup);
-  EmulatingVerifier(const EmulatingVerifier&) = delete;
-  EmulatingVerifier& operator=(const EmulatingVerifier&) = delete;
-  ~EmulatingVerifier() = default;
 
   /// Begins the verification, and returns the key of the verdict of this code for this problem.
   /// `artifact` has its PTX.

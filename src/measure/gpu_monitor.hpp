@@ -22,9 +22,6 @@ class GpuMonitor {
   /// `read` is called on the monitor's thread alone; throws nothing.
   explicit GpuMonitor(Read read,
                       std::chrono::milliseconds interval = std::chrono::milliseconds(20));
-  GpuMonitor(const GpuMonitor&) = delete;
-  GpuMonitor& operator=(const GpuMonitor&) = delete;
-  ~GpuMonitor() = default;
 
   /// Work, from its making to its end. One at a time.
   class Work {
