@@ -1,26 +1,13 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
+#include "core/gpu_reading.hpp"
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
 
 namespace fatune {
-
-/// The reading of the GPU's management library (NVML) at a sample; values that it did not report
-/// are 0.
-struct GpuReading {
-  double sm_mhz = 0.0;
-  double power_w = 0.0;
-  double temperature_c = 0.0;
-  /// Bits of NVML's clocks event ("throttle") reasons, of this reading and of all since the last
-  /// sample.
-  std::uint32_t clock_limits = 0;
-
-  auto operator<=>(const GpuReading&) const = default;
-};
 
 /// One thing that the race of a problem was told. All of them in order, told to a new race of the
 /// same policy, bring it to where the former was (race/race.hpp).

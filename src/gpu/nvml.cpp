@@ -115,12 +115,12 @@ std::string nvml_driver_release() {
   return said ? text.data() : std::string();
 }
 
-std::optional<NvmlReading> Nvml::read() const {
+std::optional<GpuReading> Nvml::read() const {
   unsigned sm_mhz = 0;
   if (!available() || library_->clock(device_, kClockSm, &sm_mhz) != kSuccess) {
     return std::nullopt;
   }
-  NvmlReading reading;
+  GpuReading reading;
   reading.sm_mhz = sm_mhz;
   unsigned milliwatts = 0;
   if (library_->power != nullptr && library_->power(device_, &milliwatts) == kSuccess) {

@@ -1,19 +1,12 @@
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 
-namespace fatune::gpu {
+#include "core/gpu_reading.hpp"
 
-/// One reading of NVML. Values that it did not report are 0.
-struct NvmlReading {
-  double sm_mhz = 0.0;
-  double power_w = 0.0;
-  double temperature_c = 0.0;
-  std::uint32_t clock_limits = 0;  ///< bits of its clocks event ("throttle") reasons
-};
+namespace fatune::gpu {
 
 /// One GPU as NVIDIA's management library sees it. The library is opened by the constructor:
 /// libnvidia-ml.so.1 by the loader's search path, or the file named by the environment variable
@@ -31,7 +24,7 @@ class Nvml {
   [[nodiscard]] bool available() const noexcept { return problem_.empty(); }
 
   /// From any thread. Nothing when the SM clock cannot be read.
-  [[nodiscard]] std::optional<NvmlReading> read() const;
+  [[nodiscard]] std::optional<GpuReading> read() const;
 
  private:
   friend std::string nvml_driver_release();

@@ -61,29 +61,15 @@ class BlobReader {
   std::size_t at_ = 0;
 };
 
-Json dump_json(const std::optional<DumpExtents>& dump) {
-  return !dump ? Json()
-               : Json{{"rows", dump->rows}, {"keys", dump->keys}, {"kv_tiles", dump->kv_tiles}};
-}
-
 std::optional<DumpExtents> read_dump(const Message& message) {
-  const Json& dump = message_member(message, "dump");
-  if (dump.is_null()) {
-    return std::nullopt;
-  }
-  try {
-    const DumpExtents extents{dump.at("rows").get<std::int64_t>(),
-                              dump.at("keys").get<std::int64_t>(),
-                              dump.at("kv_tiles").get<std::int64_t>()};
-    for (const std::int64_t extent : {extents.rows, extents.keys, extents.kv_tiles}) {
-      if (extent < 1 || extent > kMaxExtent) {
-        throw ProtocolError(fmt::format("message 'debug', 'dump': an extent {}", extent));
-      }
+  auto dump = record_member<std::optional<DumpExtents>>(message, "dump");
+  const DumpExtents extents = dump.value_or(DumpExtents{1, 1, 1});
+  for (const std::int64_t extent : {extents.rows, extents.keys, extents.kv_tiles}) {
+    if (extent < 1 || extent > kMaxExtent) {
+      throw ProtocolError(fmt::format("message 'debug', 'dump': an extent {}", extent));
     }
-    return extents;
-  } catch (const Json::exception& error) {
-    fail_member(message, "dump", error);
   }
+  return dump;
 }
 
 void check_elements(const Message& message, const Problem& problem) {
@@ -103,7 +89,7 @@ Message debug_message(const DebugRequest& request) {
                    {"problem", record_json(request.problem)},
                    {"kernel", request.artifact.lowered_name},
                    {"geometry", record_json(request.geometry)},
-                   {"dump", dump_json(request.dump)},
+                   {"dump", record_json(request.dump)},
                    {"code_bytes", request.artifact.cubin.size()}},
                   request.artifact.cubin};
   append(message.blob, request.q);

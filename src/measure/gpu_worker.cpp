@@ -50,14 +50,7 @@ class GpuDevice : public WorkerDevice {
       spdlog::debug("no GPU readings: {}", nvml_.problem());
       return nullptr;
     }
-    return &monitor_.emplace([this] { return read(); });
-  }
-
-  [[nodiscard]] std::optional<GpuReading> read() const {
-    const std::optional<gpu::NvmlReading> now = nvml_.read();
-    return !now ? std::nullopt
-                : std::optional(
-                      GpuReading{now->sm_mhz, now->power_w, now->temperature_c, now->clock_limits});
+    return &monitor_.emplace([this] { return nvml_.read(); });
   }
 
   gpu::Context context_;

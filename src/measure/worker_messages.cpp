@@ -7,43 +7,12 @@
 namespace fatune {
 namespace {
 
-using Json = nlohmann::json;
-
-Json reading_json(const std::optional<GpuReading>& reading) {
-  return !reading ? Json()
-                  : Json{{"sm_mhz", reading->sm_mhz},
-                         {"power_w", reading->power_w},
-                         {"temperature_c", reading->temperature_c},
-                         {"clock_limits", reading->clock_limits}};
-}
-
-// `reading` is a member of `message`.
-std::optional<GpuReading> read_reading(const Json& reading, const Message& message) {
-  if (reading.is_null()) {
-    return std::nullopt;
-  }
-  try {
-    return GpuReading{reading.at("sm_mhz").get<double>(), reading.at("power_w").get<double>(),
-                      reading.at("temperature_c").get<double>(),
-                      reading.at("clock_limits").get<std::uint32_t>()};
-  } catch (const Json::exception& error) {
-    throw ProtocolError(fmt::format("message '{}', 'reading': {}", type_of(message), error.what()));
-  }
-}
-
 ExitCode read_exit_code(const Message& message) {
   const int number = plain_member<int>(message, "code");
   return number == static_cast<int>(ExitCode::too_large) ? ExitCode::too_large
          : number == static_cast<int>(ExitCode::no_gpu)  ? ExitCode::no_gpu
          : number == static_cast<int>(ExitCode::usage)   ? ExitCode::usage
                                                          : ExitCode::gpu_failure;
-}
-
-std::optional<LaunchGeometry> read_small_geometry(const Message& message) {
-  const auto found = message.body.find("small_geometry");
-  return found == message.body.end() || found->is_null()
-             ? std::nullopt
-             : std::optional(record_member<LaunchGeometry>(message, "small_geometry"));
 }
 
 // Machine code and its kernel's name: all that a worker needs.
@@ -125,8 +94,7 @@ Message admit_message(CandidateId id, const CandidateKernel& kernel) {
            {"geometry", record_json(kernel.geometry)},
            {"probe_geometry", record_json(kernel.probe_geometry)},
            {"is_repeated", kernel.is_repeated},
-           {"small_geometry",
-            kernel.small_geometry ? record_json(*kernel.small_geometry) : Json(nullptr)}},
+           {"small_geometry", record_json(kernel.small_geometry)}},
           kernel.artifact->cubin};
 }
 
@@ -138,7 +106,7 @@ CandidateKernel read_candidate(const Message& message) {
           plain_member<std::string>(message, "family"),
           false,
           plain_member<bool>(message, "is_repeated"),
-          read_small_geometry(message)};
+          record_member<std::optional<LaunchGeometry>>(message, "small_geometry")};
 }
 
 Message sample_message(CandidateId id, const SampleRequest& request) {
@@ -191,13 +159,13 @@ Message sampled_message(const OneSample& one) {
            {"us", one.sample_us},
            {"gate", one.gate_in_use},
            {"deterministic", one.deterministic},
-           {"reading", reading_json(one.reading)}},
+           {"reading", record_json(one.reading)}},
           {}};
 }
 
 OneSample read_sampled(const Message& message) {
   return {plain_member<double>(message, "us"),
-          read_reading(message_member(message, "reading"), message),
+          record_member<std::optional<GpuReading>>(message, "reading"),
           plain_member<bool>(message, "gate"), plain_member<bool>(message, "deterministic")};
 }
 

@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "attention/debug_request.hpp"
 #include "attention/problem_details.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
@@ -64,10 +65,6 @@ void visit_members(Self& self, const Visit& visit) {
 }
 
 FATUNE_MEMBERS(Config, family, values)
-FATUNE_MEMBERS(DeviceLimits, name, uuid, arch, sm_count, max_threads_per_block, max_threads_per_sm,
-               max_blocks_per_sm, registers_per_sm, registers_per_block, max_registers_per_thread,
-               smem_per_block_optin_bytes, smem_per_sm_bytes, smem_reserved_per_block_bytes,
-               l2_bytes, total_memory_bytes, free_memory_bytes, clock_khz, memory_gbps)
 FATUNE_MEMBERS(MeasurePolicy, strategy, warmup, repeats, target_ci, budget_s, flush_l2, device_gate,
                cuda_graph, confidence, seed)
 FATUNE_MEMBERS(MeasuringSummary, stopped_because, rounds, final_rounds, samples_taken,
@@ -89,6 +86,7 @@ FATUNE_MEMBERS(LaunchAttributes, cooperative, programmatic_stream_serialization,
                smem_carveout_percent)
 FATUNE_MEMBERS_AND_LATER(LaunchGeometry, (grid, block, dynamic_smem_bytes), cluster, attributes,
                          arguments)
+FATUNE_MEMBERS(DumpExtents, rows, keys, kv_tiles)
 FATUNE_MEMBERS(NamedValue, name, text)
 
 /// All but the interval to the fastest one, which is of the race that has just ended.

@@ -20,6 +20,12 @@ using Json = nlohmann::json;
   throw Error(ExitCode::bad_file, "a record cannot be read: " + what);
 }
 
+void require(bool holds, const char* otherwise) {
+  if (!holds) {
+    refuse(otherwise);
+  }
+}
+
 struct IgnoreMember {
   template <typename Member>
   void operator()(std::string_view, Member&, Later = {}) const {}
@@ -106,29 +112,21 @@ Json to_record(const Outcome& outcome) {
 // --- Reading ---
 
 void read(const Json& json, bool& value) {
-  if (!json.is_boolean()) {
-    refuse("neither true nor false");
-  }
+  require(json.is_boolean(), "neither true nor false");
   value = json.get<bool>();
 }
 
 template <std::integral Integer>
 void read(const Json& json, Integer& value) {
-  if (!json.is_number_integer()) {
-    refuse("not an integer");
-  }
+  require(json.is_number_integer(), "not an integer");
   const bool fits = json.is_number_unsigned() ? std::in_range<Integer>(json.get<std::uint64_t>())
                                               : std::in_range<Integer>(json.get<std::int64_t>());
-  if (!fits) {
-    refuse("an integer out of range");
-  }
+  require(fits, "an integer out of range");
   value = json.get<Integer>();
 }
 
 void read(const Json& json, std::string& value) {
-  if (!json.is_string()) {
-    refuse("not a string");
-  }
+  require(json.is_string(), "not a string");
   value = json.get<std::string>();
 }
 
@@ -171,9 +169,7 @@ DetailValue read_detail(const Json& json) {
   if (json.is_number_integer() && !json.is_number_unsigned()) {
     return json.get<std::int64_t>();
   }
-  if (!json.is_number()) {
-    refuse("neither a number nor a text");
-  }
+  require(json.is_number(), "neither a number nor a text");
   return json.get<double>();
 }
 
@@ -203,15 +199,9 @@ void read(const Json& json, std::optional<Value>& value) {
   }
 }
 
-void check_list(const Json& json) {
-  if (!json.is_array()) {
-    refuse("not a list");
-  }
-}
-
 template <typename Item>
 void read(const Json& json, std::vector<Item>& items) {
-  check_list(json);
+  require(json.is_array(), "not a list");
   items.clear();
   for (const Json& item : json) {
     read(item, items.emplace_back());
@@ -220,7 +210,7 @@ void read(const Json& json, std::vector<Item>& items) {
 
 template <typename Item, std::size_t kCount>
 void read(const Json& json, std::array<Item, kCount>& items) {
-  check_list(json);
+  require(json.is_array(), "not a list");
   if (json.size() != kCount) {
     refuse(fmt::format("a list of {} items, not of {}", json.size(), kCount));
   }
@@ -245,9 +235,7 @@ void read_member(const Json& object, const std::string& name, Member& member) {
 
 template <HasMembers Struct>
 void read(const Json& json, Struct& value) {
-  if (!json.is_object()) {
-    refuse("not an object");
-  }
+  require(json.is_object(), "not an object");
   visit_members(value, [&](std::string_view name, auto& member, auto... later) {
     if (sizeof...(later) == 0 || json.contains(name)) {
       read_member(json, std::string(name), member);
@@ -271,9 +259,7 @@ void read_alternative(const Json& json, const std::string& name, Outcome& outcom
 }
 
 void read(const Json& json, Outcome& outcome) {
-  if (!json.is_object()) {
-    refuse("not an object");
-  }
+  require(json.is_object(), "not an object");
   std::string name;
   read_member(json, "outcome", name);
   read_alternative(json, name, outcome);
@@ -311,6 +297,9 @@ FATUNE_RECORD(MatmulRate)
 FATUNE_RECORD(RuleAudit)
 FATUNE_RECORD(Toolchain)
 FATUNE_RECORD(LaunchGeometry)
+FATUNE_RECORD(std::optional<LaunchGeometry>)
+FATUNE_RECORD(std::optional<GpuReading>)
+FATUNE_RECORD(std::optional<DumpExtents>)
 FATUNE_RECORD(ResourceFacts)
 FATUNE_RECORD(Result)
 FATUNE_RECORD(ProblemReport)

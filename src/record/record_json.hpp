@@ -5,10 +5,12 @@
 
 #include <nlohmann/json.hpp>
 
+#include "attention/debug_request.hpp"
 #include "attention/problem.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "core/error.hpp"
+#include "core/gpu_reading.hpp"
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
 #include "report/report.hpp"
@@ -23,8 +25,9 @@
 namespace fatune {
 
 /// For Outcome, Timing, Verification, ErrorStats, Problem, Config, DeviceLimits, MeasurePolicy,
-/// MeasuringSummary, GpuConditions, MatmulRate, RuleAudit, LaunchGeometry, ResourceFacts and
-/// Toolchain.
+/// MeasuringSummary, GpuConditions, MatmulRate, RuleAudit, LaunchGeometry, ResourceFacts,
+/// Toolchain, Result, ProblemReport and RunReport; also for an optional LaunchGeometry, GpuReading
+/// and DumpExtents, which are null without a value.
 template <typename Value>
 [[nodiscard]] nlohmann::json record_json(const Value& value);
 

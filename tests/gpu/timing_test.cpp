@@ -189,7 +189,7 @@ TEST_F(TimingTest, TheManagementLibrarySaysHowFastTheClockRuns) {
   const Ready kernel = load(kSpin, "spin", {{limits().sm_count, 1, 1}, {1024, 1, 1}, 0});
   static_cast<void>(time(kernel, true, true));  // out of its idle clock
   const auto start = Clock::now();
-  const std::optional<gpu::NvmlReading> reading = nvml.read();
+  const std::optional<GpuReading> reading = nvml.read();
   RecordProperty("read_ms", fmt::format("{:.2f}", since_ms(start)));
   ASSERT_TRUE(reading);
   EXPECT_GT(reading->sm_mhz, 200.0);
