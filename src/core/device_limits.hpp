@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/arch.hpp"
+#include "core/members.hpp"
 
 namespace fatune {
 
@@ -30,6 +31,10 @@ struct DeviceLimits {
   int clock_khz = 0;
   double memory_gbps = 0.0;  ///< peak device-memory bandwidth, GB/s
 };
+FATUNE_MEMBERS(DeviceLimits, name, uuid, arch, sm_count, max_threads_per_block, max_threads_per_sm,
+               max_blocks_per_sm, registers_per_sm, registers_per_block, max_registers_per_thread,
+               smem_per_block_optin_bytes, smem_per_sm_bytes, smem_reserved_per_block_bytes,
+               l2_bytes, total_memory_bytes, free_memory_bytes, clock_khz, memory_gbps)
 
 /// Thread blocks per SM that registers, shared memory and thread slots allow; 0: cannot launch.
 /// Register allocation: 256 registers per warp at a time; shared memory: 128-byte granules.

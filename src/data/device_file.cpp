@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
+#include <type_traits>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -32,13 +33,14 @@ JsonFile load_device_file(const FileTree& tree, Arch arch) {
   return load_json(tree, path, "device");
 }
 
-int small_integer(const JsonNode& node) {
-  const std::int64_t value = node.integer();
-  if (value < 0 || value > std::numeric_limits<int>::max()) {
-    node.fail(fmt::format("{} is out of range", value));
+void read_limit(const JsonNode& node, int& value) {
+  if (!std::in_range<int>(node.integer()) || node.integer() < 0) {
+    node.fail(fmt::format("{} is out of range", node.integer()));
   }
-  return static_cast<int>(value);
+  value = static_cast<int>(node.integer());
 }
+void read_limit(const JsonNode& node, std::int64_t& value) { value = node.integer(); }
+void read_limit(const JsonNode& node, double& value) { value = node.number(); }
 
 }  // namespace
 
@@ -63,20 +65,13 @@ DeviceLimits load_device_limits(const FileTree& tree, Arch arch) {
   DeviceLimits limits;
   limits.name = arch_name(arch) + " (no GPU)";
   limits.arch = arch;
-  limits.sm_count = small_integer(root.at("sm_count"));
-  limits.max_threads_per_block = small_integer(root.at("max_threads_per_block"));
-  limits.max_threads_per_sm = small_integer(root.at("max_threads_per_sm"));
-  limits.max_blocks_per_sm = small_integer(root.at("max_blocks_per_sm"));
-  limits.registers_per_sm = small_integer(root.at("registers_per_sm"));
-  limits.registers_per_block = small_integer(root.at("registers_per_block"));
-  limits.max_registers_per_thread = small_integer(root.at("max_registers_per_thread"));
-  limits.smem_per_block_optin_bytes = root.at("smem_per_block_optin_bytes").integer();
-  limits.smem_per_sm_bytes = root.at("smem_per_sm_bytes").integer();
-  limits.smem_reserved_per_block_bytes = root.at("smem_reserved_per_block_bytes").integer();
-  limits.l2_bytes = root.at("l2_bytes").integer();
-  limits.total_memory_bytes = root.at("total_memory_bytes").integer();
-  limits.clock_khz = small_integer(root.at("clock_khz"));
-  limits.memory_gbps = root.at("memory_gbps").number();
+  visit_members(limits, [&](std::string_view name, auto& member) {
+    if constexpr (std::is_arithmetic_v<std::remove_reference_t<decltype(member)>>) {
+      if (name != "free_memory_bytes") {
+        read_limit(root.at(std::string(name)), member);
+      }
+    }
+  });
   return limits;
 }
 

@@ -20,13 +20,11 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMaxFilesPerFolder = 1000;
 constexpr int kMaxFolderDepth = 8;
 
-std::optional<EmbeddedFile> find_embedded(std::string_view path) {
-  for (std::size_t i = 0; i < embedded_file_count(); ++i) {
-    if (const EmbeddedFile file = embedded_file(i); file.path == path) {
-      return file;
-    }
-  }
-  return std::nullopt;
+/// Null when there is none.
+const EmbeddedFile* find_embedded(std::string_view path) {
+  const auto files = embedded_files();
+  const auto found = std::ranges::find(files, path, &EmbeddedFile::path);
+  return found == files.end() ? nullptr : &*found;
 }
 
 bool is_hidden(std::string_view path, const std::vector<std::string>& replaced) {
@@ -152,18 +150,18 @@ bool FileTree::is_users(std::string_view path) const {
 
 bool FileTree::contains(std::string_view path) const {
   return overlay_.find(path) != overlay_.end() ||
-         (!is_hidden(path, replaced_) && find_embedded(path).has_value());
+         (!is_hidden(path, replaced_) && find_embedded(path) != nullptr);
 }
 
 std::string FileTree::read(std::string_view path) const {
   if (const auto found = overlay_.find(path); found != overlay_.end()) {
     return read_disk_file(found->second);
   }
-  const auto file = is_hidden(path, replaced_) ? std::nullopt : find_embedded(path);
-  if (!file) {
+  const EmbeddedFile* file = is_hidden(path, replaced_) ? nullptr : find_embedded(path);
+  if (file == nullptr) {
     throw Error(ExitCode::bad_file, "there is no such file", origin(path));
   }
-  return std::string(file->bytes);
+  return std::string(file->bytes());
 }
 
 std::vector<std::string> FileTree::list(std::string_view prefix) const {
@@ -173,8 +171,8 @@ std::vector<std::string> FileTree::list(std::string_view prefix) const {
       found.insert(path);
     }
   }
-  for (std::size_t i = 0; i < embedded_file_count(); ++i) {
-    const std::string_view path = embedded_file(i).path;
+  for (const EmbeddedFile& file : embedded_files()) {
+    const std::string_view path = file.path;
     if (path.starts_with(prefix) && !is_hidden(path, replaced_)) {
       found.emplace(path);
     }

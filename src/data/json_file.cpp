@@ -95,6 +95,12 @@ void JsonNode::fail(const std::string& what_was_wrong, const std::string& remedy
   throw Error(ExitCode::bad_file, what_was_wrong, where(), remedy);
 }
 
+void JsonNode::require(bool holds, const char* wanted) const {
+  if (!holds) {
+    fail(fmt::format("is {}, not {}", value_->type_name(), wanted));
+  }
+}
+
 JsonNode JsonNode::at(const std::string& key) const {
   if (auto found = find(key)) {
     return *std::move(found);
@@ -103,9 +109,7 @@ JsonNode JsonNode::at(const std::string& key) const {
 }
 
 std::optional<JsonNode> JsonNode::find(const std::string& key) const {
-  if (!value_->is_object()) {
-    fail(fmt::format("is {}, not an object", value_->type_name()));
-  }
+  require(value_->is_object(), "an object");
   const auto found = value_->find(key);
   if (found == value_->end()) {
     return std::nullopt;
@@ -114,9 +118,7 @@ std::optional<JsonNode> JsonNode::find(const std::string& key) const {
 }
 
 std::vector<JsonNode> JsonNode::elements() const {
-  if (!value_->is_array()) {
-    fail(fmt::format("is {}, not an array", value_->type_name()));
-  }
+  require(value_->is_array(), "an array");
   std::vector<JsonNode> nodes;
   for (std::size_t i = 0; i < value_->size(); ++i) {
     nodes.emplace_back((*value_)[i], origin_, fmt::format("{}/{}", pointer_, i));
@@ -125,9 +127,7 @@ std::vector<JsonNode> JsonNode::elements() const {
 }
 
 std::vector<std::pair<std::string, JsonNode>> JsonNode::members() const {
-  if (!value_->is_object()) {
-    fail(fmt::format("is {}, not an object", value_->type_name()));
-  }
+  require(value_->is_object(), "an object");
   std::vector<std::pair<std::string, JsonNode>> nodes;
   for (const auto& [key, value] : value_->items()) {
     nodes.emplace_back(key, JsonNode(value, origin_, pointer_ + "/" + escape_token(key)));
@@ -136,9 +136,7 @@ std::vector<std::pair<std::string, JsonNode>> JsonNode::members() const {
 }
 
 std::string JsonNode::text() const {
-  if (!value_->is_string()) {
-    fail(fmt::format("is {}, not a string", value_->type_name()));
-  }
+  require(value_->is_string(), "a string");
   return value_->get<std::string>();
 }
 
@@ -153,16 +151,12 @@ std::int64_t JsonNode::integer() const {
 }
 
 double JsonNode::number() const {
-  if (!value_->is_number()) {
-    fail(fmt::format("is {}, not a number", value_->type_name()));
-  }
+  require(value_->is_number(), "a number");
   return value_->get<double>();
 }
 
 bool JsonNode::boolean() const {
-  if (!value_->is_boolean()) {
-    fail(fmt::format("is {}, not true or false", value_->type_name()));
-  }
+  require(value_->is_boolean(), "true or false");
   return value_->get<bool>();
 }
 

@@ -47,6 +47,8 @@ class JsonNode {
   [[noreturn]] void fail(const std::string& what_was_wrong, const std::string& remedy = {}) const;
 
  private:
+  void require(bool holds, const char* wanted) const;
+
   const nlohmann::json* value_;
   std::string origin_;
   std::string pointer_;
