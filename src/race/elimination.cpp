@@ -62,10 +62,6 @@ std::optional<double> leading_us(const RacedCandidate& candidate, std::size_t le
 
 }  // namespace
 
-LosingEvidence fresh_evidence(const RacePolicy& policy) {
-  return LosingEvidence({policy.clear_chance, policy.gross_chance, policy.hopeless_chance});
-}
-
 bool compare_admissions(RaceState& state) {
   const RacedCandidate* fastest = fastest_admission(state.candidates);
   if (state.policy.strategy != Strategy::race || state.phase != RacePhase::racing ||
@@ -133,7 +129,7 @@ bool reinstate_opponents_of(CandidateId withdrawn, RaceState& state) {
     if (candidate.opponents.count(withdrawn) > 0) {
       someone_returns = someone_returns || (candidate.eliminated_in_round && !candidate.withdrawn);
       candidate.opponents.clear();
-      candidate.evidence = fresh_evidence(state.policy);
+      candidate.evidence = LosingEvidence(state.policy.chances);
       candidate.eliminated_in_round.reset();
     }
   }

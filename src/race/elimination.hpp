@@ -7,9 +7,6 @@
 
 namespace fatune {
 
-/// The evidence about a candidate that has lost nothing yet.
-[[nodiscard]] LosingEvidence fresh_evidence(const RacePolicy& policy);
-
 /// Bets on each admission sample against the fastest one. False: there is none, or no bet is taken
 /// any more.
 bool compare_admissions(RaceState& state);

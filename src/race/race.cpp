@@ -65,7 +65,7 @@ void Race::admit(CandidateId id, std::optional<double> admission_us, bool kept_i
   }
   state_.candidates.add({.id = id,
                          .admission_us = admission_us,
-                         .evidence = fresh_evidence(state_.policy),
+                         .evidence = LosingEvidence(state_.policy.chances),
                          .kept_in = kept_in});
   heed_admissions();
 }

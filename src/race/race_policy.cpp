@@ -30,13 +30,13 @@ void check_policy(const RacePolicy& policy) {
   require(policy.gross_margin > policy.clear_margin, "gross_margin must be above clear_margin");
   require(policy.hopeless_margin >= policy.admission_margin,
           "hopeless_margin must be at least admission_margin");
-  require(is_share(policy.clear_chance) && is_share(policy.gross_chance) &&
-              is_share(policy.hopeless_chance),
-          "clear_chance, gross_chance and hopeless_chance must be between 0 and 1");
-  require(policy.gross_chance <= policy.clear_chance,
-          "gross_chance must not be above clear_chance");
-  require(policy.hopeless_chance <= policy.gross_chance,
-          "hopeless_chance must not be above gross_chance");
+  require(is_share(policy.chances.clear) && is_share(policy.chances.gross) &&
+              is_share(policy.chances.hopeless),
+          "chances must be between 0 and 1");
+  require(policy.chances.gross <= policy.chances.clear,
+          "chances.gross must not be above chances.clear");
+  require(policy.chances.hopeless <= policy.chances.gross,
+          "chances.hopeless must not be above chances.gross");
   require(!policy.budget_s || (*policy.budget_s > 0.0 && std::isfinite(*policy.budget_s)),
           "budget_s must be positive");
   require(policy.finals_budget_share >= 0.0 && policy.finals_budget_share < 1.0,

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/measure_policy.hpp"
+#include "race/evidence.hpp"
 
 namespace fatune {
 
@@ -18,16 +19,12 @@ struct RacePolicy {
   std::optional<double> budget_s;  ///< for one problem: race and finals together
   /// Probability with which the best candidate may be dropped (evidence.hpp says what that means).
   double false_elimination = 0.01;
-  double margin = 0.002;        ///< by how much a sample must exceed the leader's to be a loss
-  double clear_margin = 0.015;  ///< and to be a clear loss
-  double gross_margin = 0.05;   ///< and to be a gross loss
-  /// The greatest probability that the best candidate has a clear loss in a round. evidence.hpp
-  /// states the assumption about the noise.
-  double clear_chance = 1.0 / 5;
-  double gross_chance = 1.0 / 25;  ///< the same of a gross loss in a round, or of one at admission
+  double margin = 0.002;           ///< by how much a sample must exceed the leader's to be a loss
+  double clear_margin = 0.015;     ///< and to be a clear loss
+  double gross_margin = 0.05;      ///< and to be a gross loss
+  LossChances chances;             ///< of the best candidate: an assumption about the noise
   double admission_margin = 0.10;  ///< gross_margin of admission samples, which share no round
   double hopeless_margin = 0.50;   ///< the admission sample alone may eliminate from here on
-  double hopeless_chance = 1.0 / 1000;  ///< gross_chance of that
   bool admission_may_eliminate = true;
   double sentinel_tolerance =
       0.03;                      ///< a round with a greater deviation of the sentinel is retaken

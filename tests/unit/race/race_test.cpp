@@ -182,13 +182,13 @@ TEST(Race, RefusesWhatMakesNoSense) {
   policy.gross_margin = policy.margin;
   EXPECT_THROW(Race{policy}, std::invalid_argument);
   policy = {};
-  policy.gross_chance = 0.0;
+  policy.chances.gross = 0.0;
   EXPECT_THROW(Race{policy}, std::invalid_argument);
   policy = {};
   policy.hopeless_margin = 0.05;
   EXPECT_THROW(Race{policy}, std::invalid_argument);
   policy = {};
-  policy.hopeless_chance = 0.1;
+  policy.chances.hopeless = 0.1;
   EXPECT_THROW(Race{policy}, std::invalid_argument);
   policy = {};
   policy.race_ci = 0.0;
