@@ -1,9 +1,15 @@
 #include "engine/kernel_sources.hpp"
 
+#include <string>
 #include <utility>
+#include <vector>
+
+#include "measure/measurement_kernels.hpp"
 
 namespace fatune {
+namespace {
 
+/// `names`: the translation unit, then its headers.
 std::shared_ptr<const SourceBundle> read_kernel_sources(const FileTree& tree,
                                                         const std::vector<std::string>& names) {
   auto bundle = std::make_shared<SourceBundle>();
@@ -16,6 +22,16 @@ std::shared_ptr<const SourceBundle> read_kernel_sources(const FileTree& tree,
     }
   }
   return bundle;
+}
+
+}  // namespace
+
+std::shared_ptr<const SourceBundle> read_measurement_sources(const FileTree& tree) {
+  return read_kernel_sources(tree, measurement_source_names());
+}
+
+std::shared_ptr<const SourceBundle> read_matmul_sources(const FileTree& tree) {
+  return read_kernel_sources(tree, matmul_source_names());
 }
 
 }  // namespace fatune

@@ -1,16 +1,17 @@
 #pragma once
 
 #include <memory>
-#include <string>
-#include <vector>
 
 #include "core/kernel_code.hpp"
 #include "data/file_tree.hpp"
 
+// Sources of the kernels that measuring needs, read from `kernels/`.
 namespace fatune {
 
-/// Files of `kernels/` by their paths in there: the translation unit, then its headers.
-[[nodiscard]] std::shared_ptr<const SourceBundle> read_kernel_sources(
-    const FileTree& tree, const std::vector<std::string>& names);
+/// Those that make inputs and references, and compare.
+[[nodiscard]] std::shared_ptr<const SourceBundle> read_measurement_sources(const FileTree& tree);
+
+/// Those of the kernel that measures the rate of dense products.
+[[nodiscard]] std::shared_ptr<const SourceBundle> read_matmul_sources(const FileTree& tree);
 
 }  // namespace fatune

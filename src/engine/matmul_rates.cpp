@@ -7,8 +7,7 @@
 
 #include "core/error.hpp"
 #include "engine/background_compile.hpp"
-#include "engine/kernel_sources.hpp"
-#include "measure/matmul_kernel.hpp"
+#include "measure/measurement_kernels.hpp"
 
 namespace fatune {
 
@@ -50,10 +49,6 @@ std::optional<MatmulRate> MatmulRates::of(DType dtype) {
     kernels_.erase(dtype);
     return std::nullopt;
   }
-}
-
-std::shared_ptr<const SourceBundle> read_matmul_sources(const FileTree& tree) {
-  return read_kernel_sources(tree, matmul_source_names());
 }
 
 }  // namespace fatune

@@ -15,7 +15,6 @@
 #include "core/arch.hpp"
 #include "core/kernel_code.hpp"
 #include "core/matmul_rate.hpp"
-#include "data/file_tree.hpp"
 
 namespace fatune {
 
@@ -55,8 +54,5 @@ class MatmulRates {
   std::map<DType, std::shared_future<CompileResult>> kernels_;
   std::map<DType, Known> known_;
 };
-
-/// The kernel's sources, read from `kernels/`.
-[[nodiscard]] std::shared_ptr<const SourceBundle> read_matmul_sources(const FileTree& tree);
 
 }  // namespace fatune

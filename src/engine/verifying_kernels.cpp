@@ -4,7 +4,6 @@
 
 #include "core/error.hpp"
 #include "engine/background_compile.hpp"
-#include "engine/kernel_sources.hpp"
 #include "measure/measurement_kernels.hpp"
 
 namespace fatune {
@@ -28,10 +27,6 @@ const Artifact& VerifyingKernels::of(const Problem& problem) const {
                 "kernels/" + sources_->main.name, failed->log);
   }
   return std::get<Artifact>(result);
-}
-
-std::shared_ptr<const SourceBundle> read_measurement_sources(const FileTree& tree) {
-  return read_kernel_sources(tree, measurement_source_names());
 }
 
 }  // namespace fatune

@@ -11,7 +11,6 @@
 #include "compile/cubin_cache.hpp"
 #include "core/arch.hpp"
 #include "core/kernel_code.hpp"
-#include "data/file_tree.hpp"
 
 namespace fatune {
 
@@ -36,8 +35,5 @@ class VerifyingKernels {
   std::shared_ptr<const SourceBundle> sources_;
   std::map<Key, std::shared_future<CompileResult>> results_;
 };
-
-/// Their sources, read from `kernels/`.
-[[nodiscard]] std::shared_ptr<const SourceBundle> read_measurement_sources(const FileTree& tree);
 
 }  // namespace fatune

@@ -19,6 +19,17 @@ void check_head_dim(const char* name, std::int64_t d_head) {
   }
 }
 
+CompileRequest request_for(std::shared_ptr<const SourceBundle> sources, const char* entry_point,
+                           DType dtype, Arch arch) {
+  CompileRequest request;
+  request.sources = std::move(sources);
+  request.options = {"--std=c++20"};
+  request.defines = {{"FATUNE_IS_BF16", dtype == DType::bf16 ? "true" : "false"}};
+  request.entry_point = entry_point;
+  request.arch = arch;
+  return request;
+}
+
 }  // namespace
 
 std::vector<std::string> measurement_source_names() {
@@ -36,17 +47,28 @@ CompileRequest measurement_request(std::shared_ptr<const SourceBundle> sources,
                                    const Problem& problem, Arch arch) {
   check_head_dim("d_head", problem.d_head);
   check_head_dim("d_head_v", problem.d_head_v);
-  CompileRequest request;
+  CompileRequest request =
+      request_for(std::move(sources), "fatune_reference_attention", problem.dtype, arch);
   request.label =
       fmt::format("measurement kernels, {}, d_head {}", dtype_name(problem.dtype), problem.d_head);
-  request.sources = std::move(sources);
   // The constexpr functions of reference_tile.h are the host's too, and carry no __device__.
-  request.options = {"--std=c++20", "--device-as-default-execution-space"};
-  request.defines = {{"FATUNE_IS_BF16", problem.dtype == DType::bf16 ? "true" : "false"},
-                     {"FATUNE_HEAD_DIM", std::to_string(problem.d_head)},
-                     {"FATUNE_HEAD_DIM_V", std::to_string(problem.d_head_v)}};
-  request.entry_point = "fatune_reference_attention";
-  request.arch = arch;
+  request.options.emplace_back("--device-as-default-execution-space");
+  request.defines.emplace_back("FATUNE_HEAD_DIM", std::to_string(problem.d_head));
+  request.defines.emplace_back("FATUNE_HEAD_DIM_V", std::to_string(problem.d_head_v));
+  return request;
+}
+
+std::vector<std::string> matmul_source_names() {
+  return {
+      "reference/matmul_rate.cu",   "reference/matmul_rate_args.h", "reference/matmul_operands.cuh",
+      "reference/matmul_wgmma.cuh", "reference/matmul_mma.cuh",     "reference/philox.cuh",
+      "common/ptx_convert.cuh",     "common/ptx_memory.cuh",        "common/ptx_mma.cuh",
+      "common/ptx_tma.cuh",         "common/ptx_wgmma.cuh"};
+}
+
+CompileRequest matmul_request(std::shared_ptr<const SourceBundle> sources, DType dtype, Arch arch) {
+  CompileRequest request = request_for(std::move(sources), "fatune_matmul_rate", dtype, arch);
+  request.label = fmt::format("dense products, {}", dtype_name(dtype));
   return request;
 }
 

@@ -4,6 +4,13 @@
 #include <utility>
 
 namespace fatune {
+namespace {
+
+[[noreturn]] void fail_matmul(const std::string& why) {
+  throw Error(ExitCode::gpu_failure, "dense products cannot be measured: " + why);
+}
+
+}  // namespace
 
 RemoteMeasurer::RemoteMeasurer(WorkerSettings settings, MeasurePolicy policy)
     : Measurer(policy), worker_(std::move(settings), policy) {}
@@ -172,6 +179,42 @@ Counted RemoteMeasurer::count(CandidateId id, const CountRequest& request) {
   });
   counted.failure = std::move(failure);
   return counted;
+}
+
+// --- Without a problem ---
+
+MatmulRate RemoteMeasurer::matmul_rate(const Artifact& kernel) {
+  worker_.ensure();
+  Conversation& conversation = worker_.conversation();
+  conversation.forget_output();
+  const AddedSeconds busy = worker_.busy();
+  const Reply reply = conversation.ask(matmul_rate_message(kernel), worker_.deadlines().start());
+  if (const auto* death = std::get_if<Death>(&reply)) {
+    fail_matmul(outcome_summary(death->outcome));
+  }
+  const auto& message = std::get<Message>(reply);
+  try {
+    if (type_of(message) == "multiplied") {
+      return read_multiplied(message);
+    }
+    const std::string why = type_of(message) == "failed"
+                                ? read_error(message).what()
+                                : fmt::format("an answer '{}'", type_of(message));
+    conversation.drop();  // its context may be dead
+    fail_matmul(why);
+  } catch (const ProtocolError& error) {
+    fail_matmul(outcome_summary(conversation.nonsense(error.what())));
+  }
+}
+
+DebugResult RemoteMeasurer::run_for_debug(const DebugRequest& request) {
+  worker_.deadlines().begin_problem(request.problem);
+  worker_.ensure();
+  Conversation& conversation = worker_.conversation();
+  conversation.forget_output();
+  return conversation.read_reply(
+      conversation.ask(debug_message(request), worker_.deadlines().runs(1)), "debugged",
+      [&](const Message& message) { return read_debugged(message, request); });
 }
 
 }  // namespace fatune

@@ -12,6 +12,7 @@
 #include "core/error.hpp"
 #include "counters/counter_fields.hpp"
 #include "engine/interrupt.hpp"
+#include "engine/kernel_sources.hpp"
 #include "process/find_tool.hpp"
 #include "process/run_program.hpp"
 

@@ -20,6 +20,7 @@
 #include "compile/compiler.hpp"
 #include "engine/device_thread.hpp"
 #include "engine/estimating_evaluator.hpp"
+#include "engine/kernel_sources.hpp"
 #include "engine/measuring_evaluator.hpp"
 #include "engine/pipeline.hpp"
 #include "measure/memory_plan.hpp"

@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "core/error.hpp"
-#include "measure/matmul_kernel.hpp"
+#include "engine/kernel_sources.hpp"
+#include "measure/measurement_kernels.hpp"
 
 namespace fatune {
 namespace {
