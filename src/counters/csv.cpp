@@ -2,6 +2,7 @@
 
 #include <csv.h>
 
+#include <memory>
 #include <new>
 
 #include <fmt/format.h>
@@ -43,23 +44,6 @@ void end_row(int, void* reading) {
   });
 }
 
-class Parser {
- public:
-  Parser() {
-    if (::csv_init(&parser_, CSV_STRICT | CSV_STRICT_FINI) != 0) {
-      throw std::bad_alloc();
-    }
-  }
-  Parser(const Parser&) = delete;
-  Parser& operator=(const Parser&) = delete;
-  ~Parser() { ::csv_free(&parser_); }
-
-  csv_parser* get() { return &parser_; }
-
- private:
-  csv_parser parser_{};
-};
-
 [[noreturn]] void fail(const std::string& what, const std::string& source, std::size_t row) {
   throw Error(ExitCode::bad_file, "not comma-separated values: " + what,
               fmt::format("{}, row {}", source, row + 1));
@@ -75,16 +59,20 @@ std::vector<CsvRow> read_csv(std::string_view text, const std::string& source) {
   if (text.find('\0') != std::string_view::npos) {
     fail("a NUL byte", source, 0);
   }
-  Parser parser;
+  csv_parser parser{};
+  if (::csv_init(&parser, CSV_STRICT | CSV_STRICT_FINI) != 0) {
+    throw std::bad_alloc();
+  }
+  const std::unique_ptr<csv_parser, void (*)(csv_parser*)> owner(&parser, &::csv_free);
   const std::size_t read =
-      ::csv_parse(parser.get(), text.data(), text.size(), add_cell, end_row, &reading);
-  if (reading.out_of_memory || ::csv_error(parser.get()) == CSV_ENOMEM) {
+      ::csv_parse(&parser, text.data(), text.size(), add_cell, end_row, &reading);
+  if (reading.out_of_memory || ::csv_error(&parser) == CSV_ENOMEM) {
     throw std::bad_alloc();
   }
   if (read != text.size()) {
-    fail(::csv_strerror(::csv_error(parser.get())), source, reading.rows.size());
+    fail(::csv_strerror(::csv_error(&parser)), source, reading.rows.size());
   }
-  if (::csv_fini(parser.get(), add_cell, end_row, &reading) != 0) {
+  if (::csv_fini(&parser, add_cell, end_row, &reading) != 0) {
     fail("a quoted cell does not end", source, reading.rows.size());
   }
   return std::move(reading.rows);

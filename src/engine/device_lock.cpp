@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <cctype>
 #include <cerrno>
@@ -57,15 +56,15 @@ bool is_regular(int file) {
   return ::fstat(file, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/// -1, with errno, when it cannot be used.
-int open_regular_lock_file(const std::string& path) {
-  const int file = open_lock_file(path);
-  if (file < 0 || is_regular(file)) {
+/// None, with errno, when it cannot be used.
+Descriptor open_regular_lock_file(const std::string& path) {
+  Descriptor file(open_lock_file(path));
+  if (file.get() < 0 || is_regular(file.get())) {
     return file;
   }
-  ::close(file);
+  file.close();
   errno = EINVAL;
-  return -1;
+  return file;
 }
 
 std::string lock_path(const std::string& uuid) {
@@ -77,15 +76,14 @@ std::string lock_path(const std::string& uuid) {
   return (std::filesystem::temp_directory_path() / (name + ".lock")).string();
 }
 
-bool try_lock(int descriptor) { return ::flock(descriptor, LOCK_EX | LOCK_NB) == 0; }
+bool try_lock(const Descriptor& file) { return ::flock(file.get(), LOCK_EX | LOCK_NB) == 0; }
 
 /// Asks again and again: a signal need not arrive at this thread.
-void wait_for(int descriptor, const std::string& path) {
+void wait_for(const Descriptor& file, const std::string& path) {
   constexpr std::chrono::milliseconds kInterval{50};
-  while (!try_lock(descriptor)) {
+  while (!try_lock(file)) {
     const int error = errno;
     if (InterruptWatch::interrupted() || error != EWOULDBLOCK) {
-      ::close(descriptor);
       throw InterruptWatch::interrupted()
           ? Error(ExitCode::interrupted, "interrupted while waiting for the GPU", path)
           : Error(ExitCode::io, fmt::format("cannot lock: {}", std::strerror(error)), path);
@@ -96,26 +94,23 @@ void wait_for(int descriptor, const std::string& path) {
 
 }  // namespace
 
-DeviceLock::DeviceLock(const std::string& uuid, LockWait wait, const std::function<void()>& on_wait)
-    : descriptor_(-1) {
+DeviceLock::DeviceLock(const std::string& uuid, LockWait wait,
+                       const std::function<void()>& on_wait) {
   const std::string path = lock_path(uuid);
-  descriptor_ = open_regular_lock_file(path);
-  if (descriptor_ < 0) {
+  file_ = open_regular_lock_file(path);
+  if (file_.get() < 0) {
     throw Error(ExitCode::io, fmt::format("cannot open: {}", std::strerror(errno)), path,
                 "this file keeps two measurements off one GPU; it must be a plain file that all "
                 "users may read: remove it, or check the folder's permissions");
   }
-  if (!try_lock(descriptor_)) {
+  if (!try_lock(file_)) {
     if (wait == LockWait::no) {
-      ::close(descriptor_);
       throw Error(ExitCode::gpu_busy, "another fatune measures on this GPU", path,
                   "wait for it, leave out --no-wait, or choose another GPU with --device");
     }
     on_wait();
-    wait_for(descriptor_, path);
+    wait_for(file_, path);
   }
 }
-
-DeviceLock::~DeviceLock() { ::close(descriptor_); }
 
 }  // namespace fatune

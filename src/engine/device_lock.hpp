@@ -3,6 +3,8 @@
 #include <functional>
 #include <string>
 
+#include "process/descriptor.hpp"
+
 namespace fatune {
 
 /// The behaviour while another process measures on the GPU.
@@ -20,12 +22,9 @@ class DeviceLock {
   /// it may not wait, Error(interrupted) when the user ends the wait (interrupt.hpp), Error(io)
   /// when the file cannot be opened.
   DeviceLock(const std::string& uuid, LockWait wait, const std::function<void()>& on_wait);
-  DeviceLock(const DeviceLock&) = delete;
-  DeviceLock& operator=(const DeviceLock&) = delete;
-  ~DeviceLock();
 
  private:
-  int descriptor_;
+  Descriptor file_;
 };
 
 }  // namespace fatune

@@ -58,6 +58,10 @@ std::optional<SliceValues> parse_slice(std::string_view text) {
   }
 }
 
+bool is_of(const Family& family, const JsonFile& file) {
+  return file.root().at("family").text() == family.name;
+}
+
 /// The spaces' files that belong to the family: its own folder's, and the common ones that say so.
 std::vector<SpaceFile> read_all(const FileTree& tree, const Family& family) {
   std::vector<SpaceFile> files;
@@ -73,7 +77,7 @@ std::vector<SpaceFile> read_all(const FileTree& tree, const Family& family) {
         continue;
       }
       const JsonFile file = load_json(tree, path, "space");
-      if (file.root().at("family").text() == family.name) {
+      if (is_of(family, file)) {
         files.push_back(read_space_file(tree, family, key, file));
         seen.insert(key);
       }
@@ -123,6 +127,16 @@ std::optional<Space> find_slice(const FileTree& tree, const Family& family,
   return std::nullopt;
 }
 
+/// That of a key or a path; nothing when there is none of that key.
+std::optional<JsonFile> find_file(const FileTree& tree, const Family& family,
+                                  const std::string& key) {
+  if (is_space_file(key)) {
+    return load_json_from_disk(tree, key, "space");
+  }
+  const std::string path = space_path(tree, family, key);
+  return path.empty() ? std::nullopt : std::optional(load_json(tree, path, "space"));
+}
+
 }  // namespace
 
 Needs SpaceRule::needs() const {
@@ -144,39 +158,25 @@ std::string choose_space(const Family& family, const std::optional<std::string>&
 
 Space load_space(const FileTree& tree, const Family& family, std::string_view text) {
   const std::string key(text);
-  if (is_space_file(text)) {
-    return read_space_file(tree, family, key, load_json_from_disk(tree, key, "space")).space;
-  }
   if (const auto values = parse_slice(text)) {
     if (auto space = find_slice(tree, family, *values)) {
       return *std::move(space);
     }
     fail_unknown(tree, family, text);
   }
-  const std::string path = space_path(tree, family, key);
-  if (path.empty()) {
+  const std::optional<JsonFile> file = find_file(tree, family, key);
+  if (!file || (!is_space_file(text) && !is_of(family, *file))) {
     fail_unknown(tree, family, text);
   }
-  const JsonFile file = load_json(tree, path, "space");
-  if (file.root().at("family").text() != family.name) {
-    fail_unknown(tree, family, text);
-  }
-  return read_space_file(tree, family, key, file).space;
+  return read_space_file(tree, family, key, *file).space;
 }
 
 bool has_space(const FileTree& tree, const Family& family, std::string_view text) {
-  const std::string key(text);
-  const auto is_of_family = [&](const JsonFile& file) {
-    return file.root().at("family").text() == family.name;
-  };
-  if (is_space_file(text)) {
-    return is_of_family(load_json_from_disk(tree, key, "space"));
-  }
   if (const auto values = parse_slice(text)) {
     return find_slice(tree, family, *values).has_value();
   }
-  const std::string path = space_path(tree, family, key);
-  return !path.empty() && is_of_family(load_json(tree, path, "space"));
+  const std::optional<JsonFile> file = find_file(tree, family, std::string(text));
+  return file && is_of(family, *file);
 }
 
 std::vector<SpaceInfo> list_spaces(const FileTree& tree, const Family& family) {

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <unistd.h>
+
+#include <utility>
+
 namespace fatune {
 
 /// A file descriptor with an owner.
@@ -9,12 +13,22 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   Descriptor(Descriptor&& other) noexcept : number_(other.release()) {}
-  Descriptor& operator=(Descriptor&& other) noexcept;
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    if (this != &other) {
+      close();
+      number_ = other.release();
+    }
+    return *this;
+  }
   ~Descriptor() { close(); }
 
   [[nodiscard]] int get() const noexcept { return number_; }
-  [[nodiscard]] int release() noexcept;
-  void close() noexcept;
+  [[nodiscard]] int release() noexcept { return std::exchange(number_, -1); }
+  void close() noexcept {
+    if (number_ >= 0) {
+      ::close(release());
+    }
+  }
 
  private:
   int number_;

@@ -121,28 +121,20 @@ Statement::Type Statement::type(int column) const {
 }
 
 void Statement::bind_integer(int index, std::int64_t value) {
-  if (sqlite3_bind_int64(statement_.get(), index, value) != SQLITE_OK) {
-    database_->fail();
-  }
+  database_->check(sqlite3_bind_int64(statement_.get(), index, value));
 }
 
 void Statement::bind_at(int index, double value) {
-  if (sqlite3_bind_double(statement_.get(), index, value) != SQLITE_OK) {
-    database_->fail();
-  }
+  database_->check(sqlite3_bind_double(statement_.get(), index, value));
 }
 
 void Statement::bind_at(int index, const std::string& value) {
-  if (sqlite3_bind_text64(statement_.get(), index, value.data(), value.size(), SQLITE_TRANSIENT,
-                          SQLITE_UTF8) != SQLITE_OK) {
-    database_->fail();
-  }
+  database_->check(sqlite3_bind_text64(statement_.get(), index, value.data(), value.size(),
+                                       SQLITE_TRANSIENT, SQLITE_UTF8));
 }
 
 void Statement::bind_null(int index) {
-  if (sqlite3_bind_null(statement_.get(), index) != SQLITE_OK) {
-    database_->fail();
-  }
+  database_->check(sqlite3_bind_null(statement_.get(), index));
 }
 
 void Database::Close::operator()(sqlite3* connection) const noexcept {
@@ -165,17 +157,13 @@ Database::Database(fs::path path, Mode mode, std::chrono::milliseconds busy_time
 }
 
 void Database::execute(const std::string& sql) {
-  if (sqlite3_exec(connection_.get(), sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
-    fail();
-  }
+  check(sqlite3_exec(connection_.get(), sql.c_str(), nullptr, nullptr, nullptr));
 }
 
 Statement Database::prepare(const std::string& sql) {
   sqlite3_stmt* statement = nullptr;
-  if (sqlite3_prepare_v2(connection_.get(), sql.data(), static_cast<int>(sql.size()), &statement,
-                         nullptr) != SQLITE_OK) {
-    fail();
-  }
+  check(sqlite3_prepare_v2(connection_.get(), sql.data(), static_cast<int>(sql.size()), &statement,
+                           nullptr));
   return {*this, statement};
 }
 
@@ -185,6 +173,12 @@ std::int64_t Database::value(const std::string& sql) {
 }
 
 std::int64_t Database::last_id() const { return sqlite3_last_insert_rowid(connection_.get()); }
+
+void Database::check(int code) const {
+  if (code != SQLITE_OK) {
+    fail();
+  }
+}
 
 void Database::fail() const {
   throw database_error(sqlite3_errcode(connection_.get()), sqlite3_errmsg(connection_.get()),

@@ -88,6 +88,8 @@ class Database {
   [[nodiscard]] std::int64_t last_id() const;                ///< of the row inserted last
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
+  /// Throws the Error for the last call unless that has gone well.
+  void check(int code) const;
   /// Throws the Error for the last call's result.
   [[noreturn]] void fail() const;
   /// Throws Error(bad_file): the content is not what fatune wrote.
