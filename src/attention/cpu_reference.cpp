@@ -7,6 +7,7 @@
 
 #include "attention/tensor_shape.hpp"
 #include "attention/visible_keys.hpp"
+#include "core/mapped.hpp"
 
 namespace fatune {
 namespace {
@@ -204,18 +205,12 @@ std::vector<RowStatistics> cpu_row_statistics(const Problem& problem, std::span<
 
 std::vector<double> cpu_log_sum_exp(const Problem& problem, std::span<const double> q,
                                     std::span<const double> k) {
-  std::vector<double> all;
-  for (const RowStatistics& row : cpu_row_statistics(problem, q, k)) {
-    all.push_back(row.of(RowValue::log_sum_exp));
-  }
-  return all;
+  return mapped(cpu_row_statistics(problem, q, k),
+                [](const RowStatistics& row) { return row.of(RowValue::log_sum_exp); });
 }
 
 std::vector<double> element_values(std::span<const std::uint16_t> elements, DType dtype) {
-  std::vector<double> values(elements.size());
-  std::ranges::transform(elements, values.begin(),
-                         [dtype](std::uint16_t bits) { return element_value(bits, dtype); });
-  return values;
+  return mapped(elements, [dtype](std::uint16_t bits) { return element_value(bits, dtype); });
 }
 
 }  // namespace fatune

@@ -1,13 +1,12 @@
 #include "core/kernel_code.hpp"
 
+#include "core/text_parts.hpp"
+
 namespace fatune {
 
 std::string notes_text(const std::vector<AssemblerNote>& notes) {
-  std::string text;
-  for (const AssemblerNote& note : notes) {
-    text += (text.empty() ? "" : "; ") + note.code + ": " + note.text;
-  }
-  return text;
+  return joined(notes, "; ",
+                [](const AssemblerNote& note) { return note.code + ": " + note.text; });
 }
 
 bool same_launch(const LaunchGeometry& a, const LaunchGeometry& b) {

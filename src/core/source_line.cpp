@@ -2,14 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "core/text_parts.hpp"
+
 namespace fatune {
 
 std::string chain_text(const SourceChain& chain) {
-  std::string text;
-  for (const SourceLine& line : chain) {
-    text += fmt::format("{}{}:{}", text.empty() ? "" : " < ", line.file, line.line);
-  }
-  return text;
+  return joined(chain, " < ",
+                [](const SourceLine& line) { return fmt::format("{}:{}", line.file, line.line); });
 }
 
 std::string place_text(const SourceChain& chain, std::int64_t ptx_line) {

@@ -2,13 +2,14 @@
 
 #include <charconv>
 #include <concepts>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
-// Taking texts apart: words, parts, numbers.
+// Taking texts apart: words, parts, numbers; and putting them together.
 namespace fatune {
 
 inline constexpr std::string_view kBlanks = " \t\r";
@@ -25,6 +26,19 @@ std::string_view take_until(std::string_view& text, char separator);
 
 /// "R4, [R2+0x10], c[0x0][0x160]" at its commas that are in no bracket; empty parts are left out.
 [[nodiscard]] std::vector<std::string> split_operands(std::string_view text);
+
+/// "a, b": what `text_of` says of each item.
+template <typename Items, typename TextOf = std::identity>
+[[nodiscard]] std::string joined(const Items& items, std::string_view separator,
+                                 TextOf text_of = {}) {
+  std::string text;
+  std::string_view between;
+  for (const auto& item : items) {
+    text.append(between).append(std::invoke(text_of, item));
+    between = separator;
+  }
+  return text;
+}
 
 /// Nothing unless all of the text is a number in range. An integer may be in another base.
 template <typename Number, std::same_as<int>... Base>

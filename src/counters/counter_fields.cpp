@@ -10,6 +10,7 @@
 
 #include "core/error.hpp"
 #include "core/is_among.hpp"
+#include "core/text_parts.hpp"
 #include "counters/field_table.hpp"
 
 namespace fatune {
@@ -28,18 +29,13 @@ constexpr std::array<NamedSet, 3> kSets{{
 }};
 
 [[noreturn]] void reject(const std::string& name) {
-  std::vector<std::string> known;
-  for (const NamedSet& set : kSets) {
-    known.emplace_back(set.name);
-  }
-  for (const FieldRow& row : counter_field_table()) {
-    known.push_back(row.field.name);
-  }
   throw Error(
       ExitCode::usage, fmt::format("there is no metric '{}'", name), "--metrics",
-      fmt::format("a set, a figure or a profiler's metric such as lts__t_bytes.sum; sets and "
-                  "figures: {}",
-                  fmt::join(known, ", ")));
+      fmt::format(
+          "a set, a figure or a profiler's metric such as lts__t_bytes.sum; sets and "
+          "figures: {}, {}",
+          joined(kSets, ", ", &NamedSet::name),
+          joined(counter_field_table(), ", ", [](const FieldRow& row) { return row.field.name; })));
 }
 
 /// Whether it can be the name of a profiler's metric: unit__what.

@@ -9,15 +9,9 @@
 namespace fatune {
 namespace {
 
-CounterField direct(std::string name, std::string unit, std::string title, std::string metric,
-                    double scale, std::string doc) {
-  return {std::move(name),
-          std::move(unit),
-          std::move(title),
-          std::move(doc),
-          {std::move(metric)},
-          {},
-          scale};
+CounterField direct(const char* name, const char* unit, const char* title, const char* metric,
+                    double scale, const char* doc) {
+  return {name, unit, title, doc, {metric}, {}, scale};
 }
 
 /// A count, whose fractions do not matter.
@@ -26,15 +20,18 @@ CounterField whole(CounterField field) {
   return field;
 }
 
-CounterField percent(std::string name, std::string title, std::string metric, std::string doc) {
-  return direct(std::move(name), "%", std::move(title), std::move(metric), 1.0, std::move(doc));
+CounterField percent(const char* name, const char* title, const char* metric, const char* doc) {
+  return direct(name, "%", title, metric, 1.0, doc);
 }
 
 FieldRow stall(const std::string& reason, const std::string& doc, int least_arch = 80) {
-  CounterField field =
-      direct(fmt::format("stall_{}_warps", reason), "warps", fmt::format("stall {}", reason),
-             fmt::format("smsp__average_warps_issue_stalled_{}_per_issue_active.ratio", reason),
-             1.0, "warps per issued instruction that wait " + doc);
+  CounterField field{
+      fmt::format("stall_{}_warps", reason),
+      "warps",
+      fmt::format("stall {}", reason),
+      "warps per issued instruction that wait " + doc,
+      {fmt::format("smsp__average_warps_issue_stalled_{}_per_issue_active.ratio", reason)},
+      {}};
   field.least_arch = least_arch;
   return {std::move(field), kAttention};
 }
@@ -76,9 +73,9 @@ std::vector<FieldRow> documented_rows() {
 }
 
 /// Bytes that threads asked for, per byte of the 32-byte sectors that were moved for them.
-CounterField efficiency(std::string name, std::string title, const std::vector<std::string>& ops,
-                        std::string doc) {
-  CounterField field{std::move(name), "%", std::move(title), std::move(doc), {}, {}, 100.0 / 32.0};
+CounterField efficiency(const char* name, const char* title, const std::vector<std::string>& ops,
+                        const char* doc) {
+  CounterField field{name, "%", title, doc, {}, {}, 100.0 / 32.0};
   for (const std::string& op : ops) {
     field.numerator.push_back(fmt::format("smsp__sass_data_bytes_mem_global_op_{}.sum", op));
     field.denominator.push_back(

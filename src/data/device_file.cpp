@@ -6,9 +6,9 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "core/text_parts.hpp"
 #include "data/json_file.hpp"
 
 namespace fatune {
@@ -22,13 +22,11 @@ std::string device_path(Arch arch) { return fmt::format("{}{}{}", kPrefix, arch.
 JsonFile load_device_file(const FileTree& tree, Arch arch) {
   const std::string path = device_path(arch);
   if (!tree.contains(path)) {
-    std::vector<std::string> names;
-    for (const Arch known : known_archs(tree)) {
-      names.push_back(arch_name(known));
-    }
     throw Error(ExitCode::usage,
                 fmt::format("the limits of {} are not known without such a GPU", arch_name(arch)),
-                {}, fmt::format("known: {} (and their 'a' variants)", fmt::join(names, ", ")));
+                {},
+                fmt::format("known: {} (and their 'a' variants)",
+                            joined(known_archs(tree), ", ", arch_name)));
   }
   return load_json(tree, path, "device");
 }

@@ -12,6 +12,7 @@
 #include <valijson/validator.hpp>
 
 #include "core/error.hpp"
+#include "core/text_parts.hpp"
 #include "data/json_file.hpp"
 
 namespace fatune {
@@ -79,14 +80,6 @@ const json& schema_at(const json& root, const json::json_pointer& pointer) {
   return *at;
 }
 
-std::string join_keys(const json& object) {
-  std::string text;
-  for (const auto& [key, value] : object.items()) {
-    text += (text.empty() ? "" : ", ") + key;
-  }
-  return text;
-}
-
 std::string description_of(const json& schema) {
   const auto found = schema.find("description");
   return found == schema.end() ? "" : found->get<std::string>();
@@ -111,7 +104,8 @@ std::string allowed_values(const json& schema) {
   }
   if (finding.description.starts_with("Object contains a property")) {
     node.fail(fmt::format("has an unknown member '{}'", name),
-              "known here: " + join_keys(here.value("properties", json::object())));
+              "known here: " + joined(here.value("properties", json::object()).items(), ", ",
+                                      [](const auto& member) { return member.key(); }));
   }
   std::string shown = value.at(pointer).dump(-1, ' ', false, json::error_handler_t::replace);
   if (shown.size() > 80) {

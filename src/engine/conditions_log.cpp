@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/mapped.hpp"
 #include "core/statistics.hpp"
 #include "measure/gpu_reading.hpp"
 
@@ -10,11 +11,7 @@ namespace {
 
 template <double GpuReading::*kMember>
 std::vector<double> sorted(const std::vector<GpuReading>& readings) {
-  std::vector<double> values;
-  values.reserve(readings.size());
-  for (const GpuReading& reading : readings) {
-    values.push_back(reading.*kMember);
-  }
+  std::vector<double> values = mapped(readings, kMember);
   std::ranges::sort(values);
   return values;
 }

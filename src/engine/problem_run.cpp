@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "compile/machine_code.hpp"
+#include "core/mapped.hpp"
 #include "engine/audit.hpp"
 #include "engine/interrupt.hpp"
 #include "engine/results.hpp"
@@ -138,11 +139,9 @@ void ProblemRun::resume(const std::vector<JournalEvent>& events,
     parts_.log.drop_journal();
     return;
   }
-  std::vector<ResumedCandidate> resumed;
-  resumed.reserve(candidates.size());
-  for (const CandidateId id : candidates) {
-    resumed.push_back({id, kernel_of(work_.at(id))});
-  }
+  const auto resumed = mapped(candidates, [this](CandidateId id) {
+    return ResumedCandidate{id, kernel_of(work_.at(id))};
+  });
   if (parts_.evaluator.resume(events, resumed)) {
     resumed_ = candidates;
     journaled_ = events;

@@ -3,6 +3,8 @@
 #include <utility>
 #include <variant>
 
+#include "core/mapped.hpp"
+
 namespace fatune {
 
 ProblemWork::ProblemWork(const FamilySet& families, const DeviceLimits& limits,
@@ -29,11 +31,8 @@ std::vector<CandidateId> ProblemWork::ask(std::size_t most) {
 }
 
 std::vector<Result> ProblemWork::pruned() const {
-  std::vector<Result> results;
-  for (const PrunedConfig& pruned : plan_.pruned_here) {
-    results.push_back(maker_->make_pruned(pruned));
-  }
-  return results;
+  return mapped(plan_.pruned_here,
+                [this](const PrunedConfig& pruned) { return maker_->make_pruned(pruned); });
 }
 
 }  // namespace fatune

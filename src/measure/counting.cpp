@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "core/mapped.hpp"
 #include "gpu/profiler.hpp"
 #include "gpu/range_counters.hpp"
 
@@ -57,11 +58,8 @@ std::vector<RunCounts> count_here(const KernelLaunch& kernel, const CountRequest
   milliseconds busy = kFirstWarmUp;
   const gpu::CountedWork work{[&] { keep_busy(kernel, parts, std::exchange(busy, kNextWarmUp)); },
                               [&] { queue_cold_run(kernel, parts); }};
-  std::vector<RunCounts> runs;
-  for (const std::vector<double>& values : counters.count(request.runs, work)) {
-    runs.push_back(named(request.metrics, values));
-  }
-  return runs;
+  return mapped(counters.count(request.runs, work),
+                [&](const std::vector<double>& values) { return named(request.metrics, values); });
 }
 
 void run_for_profiler(const KernelLaunch& kernel, const CountingParts& parts) {

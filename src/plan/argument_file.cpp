@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "core/is_among.hpp"
+#include "core/mapped.hpp"
 #include "core/tensor_map_names.hpp"
 #include "plan/argument_rules.hpp"
 
@@ -66,11 +67,7 @@ class Reader {
       : symbols_(symbols), names_(std::move(names)) {}
 
   [[nodiscard]] std::vector<ArgumentRule> list(const JsonNode& node) const {
-    std::vector<ArgumentRule> rules;
-    for (const JsonNode& item : node.elements()) {
-      rules.push_back(rule(item));
-    }
-    return rules;
+    return mapped(node.elements(), [this](const JsonNode& item) { return rule(item); });
   }
 
  private:
@@ -186,11 +183,7 @@ class Reader {
     return {node.text(), symbols_, node.where()};
   }
   [[nodiscard]] std::vector<Expression> expressions(const JsonNode& node) const {
-    std::vector<Expression> all;
-    for (const JsonNode& element : node.elements()) {
-      all.push_back(expression(element));
-    }
-    return all;
+    return mapped(node.elements(), [this](const JsonNode& item) { return expression(item); });
   }
   [[nodiscard]] std::optional<Expression> optional(const JsonNode& node, const char* member) const {
     const auto found = node.find(member);

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/text_parts.hpp"
 #include "data/json_file.hpp"
 #include "plan/expression.hpp"
 
@@ -39,10 +40,8 @@ struct Choice {
     if (const Value* value = find(scope)) {
       return *value;
     }
-    std::string conditions;
-    for (const Item& item : items) {
-      conditions += (conditions.empty() ? "" : "; ") + item.when->text();
-    }
+    const std::string conditions =
+        joined(items, "; ", [](const Item& item) { return item.when->text(); });
     throw Error(ExitCode::bad_file, "no \"when\" holds for the configuration: " + conditions, where,
                 "end the list with an item without \"when\"");
   }

@@ -9,6 +9,8 @@
 
 #include <muParser.h>
 
+#include "core/text_parts.hpp"
+
 namespace fatune {
 namespace {
 
@@ -67,13 +69,7 @@ void define_functions(mu::Parser& parser) {
   }
 }
 
-std::string function_names() {
-  std::string names;
-  for (const NamedFunction& named : kFunctions) {
-    names += (names.empty() ? "" : ", ") + std::string(named.name);
-  }
-  return names;
-}
+std::string function_names() { return joined(kFunctions, ", ", &NamedFunction::name); }
 
 double ceil_log2(double x) {
   if (!(x >= 1.0) || std::isinf(x)) {

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include "core/text_parts.hpp"
 
 namespace fatune {
 
@@ -15,11 +14,7 @@ std::optional<std::size_t> find_parameter(const Family& family, std::string_view
 }
 
 std::string parameter_names(const Family& family) {
-  std::vector<std::string> names;
-  for (const Parameter& parameter : family.parameters) {
-    names.push_back(parameter.name);
-  }
-  return fmt::format("{}", fmt::join(names, ", "));
+  return joined(family.parameters, ", ", &Parameter::name);
 }
 
 std::vector<std::string> function_names(const Family& family) {

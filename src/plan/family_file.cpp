@@ -9,6 +9,7 @@
 
 #include "core/error.hpp"
 #include "core/is_among.hpp"
+#include "core/mapped.hpp"
 #include "data/json_file.hpp"
 #include "plan/family.hpp"
 #include "plan/family_parameters.hpp"
@@ -215,11 +216,8 @@ Choice<std::string> read_optional_option(const JsonNode& node, const SymbolTable
 }
 
 std::vector<Choice<std::string>> read_options(const JsonNode& list, const SymbolTable& symbols) {
-  std::vector<Choice<std::string>> options;
-  for (const JsonNode& node : list.elements()) {
-    options.push_back(read_optional_option(node, symbols));
-  }
-  return options;
+  return mapped(list.elements(),
+                [&](const JsonNode& node) { return read_optional_option(node, symbols); });
 }
 
 Arch read_min_arch(const JsonNode& node) {

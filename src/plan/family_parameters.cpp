@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "core/mapped.hpp"
 #include "plan/expression.hpp"
 #include "plan/text_cursor.hpp"
 
@@ -176,11 +177,7 @@ ShortFormItem read_flag(const JsonNode& node, Places& places,
 }  // namespace
 
 std::vector<Parameter> read_parameters(const JsonNode& list) {
-  std::vector<Parameter> parameters;
-  for (const JsonNode& node : list.elements()) {
-    parameters.push_back(read_parameter(node));
-  }
-  return parameters;
+  return mapped(list.elements(), read_parameter);
 }
 
 ShortForm read_short_form(const JsonNode& form, const std::vector<Parameter>& parameters) {

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "core/text_parts.hpp"
 #include "plan/config_text.hpp"
 #include "plan/text_cursor.hpp"
 
@@ -32,13 +33,9 @@ class Readings {
       throw UnreadableConfig(*furthest_);
     }
     if (configs_.size() > 1) {
-      std::vector<std::string> names;
-      for (const Config& config : configs_) {
-        names.push_back(config.family);
-      }
       throw Error(ExitCode::usage,
                   fmt::format("'{}' is a configuration of several families", printable(text)), {},
-                  fmt::format("choose one with --family: {}", fmt::join(names, ", ")));
+                  "choose one with --family: " + joined(configs_, ", ", &Config::family));
     }
     return configs_.front();
   }
@@ -68,13 +65,7 @@ const Family& FamilySet::of(const Config& config) const {
   return *family;
 }
 
-std::string FamilySet::names() const {
-  std::string names;
-  for (const Family& family : families_) {
-    names += (names.empty() ? "" : std::string(1, kJoin)) + family.name;
-  }
-  return names;
-}
+std::string FamilySet::names() const { return joined(families_, {&kJoin, 1}, &Family::name); }
 
 Arch FamilySet::least_arch() const {
   return std::ranges::min_element(families_, needs_less)->min_arch;

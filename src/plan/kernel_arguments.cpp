@@ -9,6 +9,7 @@
 #include "attention/forward_arguments.hpp"
 #include "attention/row_values.hpp"
 #include "core/error.hpp"
+#include "core/mapped.hpp"
 #include "plan/argument_rules.hpp"
 
 namespace fatune {
@@ -45,11 +46,8 @@ std::int64_t within(const Expression& of, Scope scope, std::int64_t least, std::
 
 std::vector<std::int64_t> extents(const std::vector<Expression>& of, Scope scope,
                                   const std::string& where) {
-  std::vector<std::int64_t> values;
-  for (const Expression& one : of) {
-    values.push_back(within(one, scope, 0, kMostExtent, where));
-  }
-  return values;
+  return mapped(of,
+                [&](const Expression& one) { return within(one, scope, 0, kMostExtent, where); });
 }
 
 /// An argument, or what it has so far.

@@ -70,11 +70,8 @@ std::string value_text(const Parameter& parameter, ParamValue value) {
 }
 
 std::string understood_values(const Parameter& parameter) {
-  std::vector<std::string> texts;
-  for (const ParamValue value : parameter.values) {
-    texts.push_back(value_text(parameter, value));
-  }
-  return fmt::format("{}", fmt::join(texts, ", "));
+  return joined(parameter.values, ", ",
+                [&](ParamValue value) { return value_text(parameter, value); });
 }
 
 ParamValue parse_value(const Parameter& parameter, std::string_view text) {

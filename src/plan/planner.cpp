@@ -9,6 +9,8 @@
 
 #include "core/error.hpp"
 #include "core/is_among.hpp"
+#include "core/mapped.hpp"
+#include "core/text_parts.hpp"
 #include "plan/scope.hpp"
 
 namespace fatune {
@@ -18,11 +20,7 @@ std::vector<ParamValue> asked_values(const Binding& binding, ProblemProperty pro
   if (property == ProblemProperty::d_head) {
     return {binding.d_heads.begin(), binding.d_heads.end()};
   }
-  std::vector<ParamValue> codes;
-  for (const DType dtype : binding.dtypes) {
-    codes.push_back(static_cast<ParamValue>(dtype));
-  }
-  return codes;
+  return mapped(binding.dtypes, [](DType dtype) { return static_cast<ParamValue>(dtype); });
 }
 
 /// See Binding: the configurations of that value, or else all of them with it put in.
@@ -240,20 +238,11 @@ std::optional<Unlaunchable> check_limits(const Family& family, const Config& con
   return std::nullopt;
 }
 
-namespace {
-
-const Derived* find_derived(const Family& family, std::string_view name) {
-  const auto found = std::ranges::find(family.derived, name, &Derived::name);
-  return found == family.derived.end() ? nullptr : &*found;
-}
-
-}  // namespace
-
 std::optional<double> find_quantity(const Family& family, const Config& config,
                                     const Problem& problem, const DeviceLimits& limits,
                                     std::string_view name) {
-  const Derived* derived = find_derived(family, name);
-  if (derived == nullptr) {
+  const auto derived = std::ranges::find(family.derived, name, &Derived::name);
+  if (derived == family.derived.end()) {
     return std::nullopt;
   }
   return make_scope(family, config, &problem, &limits)[derived->symbol];
@@ -264,12 +253,9 @@ double quantity(const Family& family, const Config& config, const Problem& probl
   if (const auto value = find_quantity(family, config, problem, limits, name)) {
     return *value;
   }
-  std::vector<std::string> names;
-  for (const Derived& derived : family.derived) {
-    names.push_back(derived.name);
-  }
   throw Error(ExitCode::bad_file, fmt::format("the family declares no quantity '{}'", name),
-              family.file + ": /derived", fmt::format("it declares: {}", fmt::join(names, ", ")));
+              family.file + ": /derived",
+              "it declares: " + joined(family.derived, ", ", &Derived::name));
 }
 
 }  // namespace fatune

@@ -7,6 +7,7 @@
 
 #include "core/error.hpp"
 #include "core/is_among.hpp"
+#include "core/mapped.hpp"
 #include "plan/planner.hpp"
 #include "plan/scope.hpp"
 
@@ -131,11 +132,8 @@ std::vector<SharedTensorRule> read_shared_tensors(const JsonNode& list,
 std::vector<SharedTensor> shared_tensors(const Family& family, const Config& config,
                                          const Problem& problem, const DeviceLimits& limits) {
   const std::vector<double> scope = make_scope(family, config, &problem, &limits);
-  std::vector<SharedTensor> tensors;
-  for (const SharedTensorRule& rule : family.shared_tensors) {
-    tensors.push_back(Evaluation(rule, scope).tensor());
-  }
-  return tensors;
+  return mapped(family.shared_tensors,
+                [&](const SharedTensorRule& rule) { return Evaluation(rule, scope).tensor(); });
 }
 
 }  // namespace fatune

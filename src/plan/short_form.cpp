@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "core/text_parts.hpp"
 #include "plan/planner.hpp"
 #include "plan/text_cursor.hpp"
 
@@ -32,12 +33,9 @@ std::string item_usage(const Family& family, const ShortFormItem& item) {
   return text;
 }
 
-std::vector<std::string> item_usages(const Family& family) {
-  std::vector<std::string> texts;
-  for (const ShortFormItem& item : family.short_form.items) {
-    texts.push_back(item_usage(family, item));
-  }
-  return texts;
+std::string item_usages(const Family& family, std::string_view separator) {
+  return joined(family.short_form.items, separator,
+                [&](const ShortFormItem& item) { return item_usage(family, item); });
 }
 
 /// Takes leading digits off `text`; empty when there are none.
@@ -138,8 +136,8 @@ class ShortFormReader {
       }
     }
     cursor_.skip_to(position);
-    cursor_.fail(fmt::format("unknown flag '{}' (flags: {})", printable(word),
-                             fmt::join(item_usages(family_), ", ")));
+    cursor_.fail(
+        fmt::format("unknown flag '{}' (flags: {})", printable(word), item_usages(family_, ", ")));
   }
 
   void apply(std::size_t index, const std::vector<std::string_view>& values, std::size_t position) {
@@ -206,17 +204,16 @@ std::optional<Config> example_config(const Family& family) {
 }  // namespace
 
 std::string short_form(const Family& family, const Config& config) {
-  std::vector<std::string> tuple;
-  for (const std::size_t parameter : family.short_form.tuple) {
-    tuple.push_back(value_text(family.parameters[parameter], config.values.at(parameter)));
-  }
+  const std::string tuple = joined(family.short_form.tuple, ", ", [&](std::size_t parameter) {
+    return value_text(family.parameters[parameter], config.values.at(parameter));
+  });
   std::vector<std::string> flags;
   for (const ShortFormItem& item : family.short_form.items) {
     if (!item.flag || config.values.at(*item.flag) != 0) {
       flags.push_back(item_text(family, item, config));
     }
   }
-  const std::string text = fmt::format("({}):", fmt::join(tuple, ", "));
+  const std::string text = fmt::format("({}):", tuple);
   return flags.empty() ? text : fmt::format("{} {}", text, fmt::join(flags, "+"));
 }
 
@@ -225,12 +222,10 @@ Config parse_short_form(const Family& family, std::string_view text) {
 }
 
 std::string short_form_usage(const Family& family) {
-  std::vector<std::string> tuple;
-  for (const std::size_t parameter : family.short_form.tuple) {
-    tuple.push_back(family.parameters[parameter].name);
-  }
-  const std::string form =
-      fmt::format("\"({}): {}\"", fmt::join(tuple, ", "), fmt::join(item_usages(family), "+"));
+  const std::string tuple = joined(family.short_form.tuple, ", ", [&](std::size_t parameter) {
+    return family.parameters[parameter].name;
+  });
+  const std::string form = fmt::format("\"({}): {}\"", tuple, item_usages(family, "+"));
   const std::optional<Config> example = example_config(family);
   return example ? fmt::format("{}, for example \"{}\"", form, short_form(family, *example)) : form;
 }

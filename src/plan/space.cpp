@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "core/text_parts.hpp"
 #include "data/json_file.hpp"
 #include "plan/space_file.hpp"
 #include "plan/text_cursor.hpp"
@@ -87,13 +88,10 @@ std::vector<SpaceFile> read_all(const FileTree& tree, const Family& family) {
 }
 
 [[noreturn]] void fail_unknown(const FileTree& tree, const Family& family, std::string_view text) {
-  std::vector<std::string> keys;
-  for (const SpaceInfo& info : list_spaces(tree, family)) {
-    keys.push_back(info.key);
-  }
-  throw Error(
-      ExitCode::usage, fmt::format("the family {} has no space '{}'", family.name, printable(text)),
-      {}, fmt::format("spaces: {}; or the path of a file ending in .json", fmt::join(keys, ", ")));
+  const std::string keys = joined(list_spaces(tree, family), ", ", &SpaceInfo::key);
+  throw Error(ExitCode::usage,
+              fmt::format("the family {} has no space '{}'", family.name, printable(text)), {},
+              fmt::format("spaces: {}; or the path of a file ending in .json", keys));
 }
 
 Space take_slice(const SpaceFile& file, const SliceValues& values) {

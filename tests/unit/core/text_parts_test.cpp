@@ -37,5 +37,12 @@ TEST(TextParts, ANumberIsAllOfTheText) {
   EXPECT_FALSE(whole_number<int>(""));
 }
 
+TEST(TextParts, AreJoinedWithSeparatorsBetween) {
+  EXPECT_EQ(joined(std::vector<std::string>{"a", "", "b"}, ", "), "a, , b");
+  EXPECT_EQ(joined(std::vector<int>{1, 2}, "; ", [](int item) { return std::to_string(item); }),
+            "1; 2");
+  EXPECT_EQ(joined(std::vector<std::string>{}, ", "), "");
+}
+
 }  // namespace
 }  // namespace fatune
