@@ -4,7 +4,6 @@
 
 #include "core/mapped.hpp"
 #include "core/statistics.hpp"
-#include "measure/gpu_reading.hpp"
 
 namespace fatune {
 namespace {

@@ -5,8 +5,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include "measure/gpu_reading.hpp"
-
 namespace fatune {
 namespace {
 

@@ -8,7 +8,7 @@
 #include <stop_token>
 #include <thread>
 
-#include "measure/gpu_reading.hpp"
+#include "core/gpu_reading.hpp"
 
 namespace fatune {
 

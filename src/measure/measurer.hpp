@@ -9,10 +9,10 @@
 
 #include "attention/problem.hpp"
 #include "core/candidate_id.hpp"
+#include "core/gpu_reading.hpp"
 #include "core/kernel_code.hpp"
 #include "core/measure_policy.hpp"
 #include "core/outcome.hpp"
-#include "measure/gpu_reading.hpp"
 
 namespace fatune {
 

@@ -1,16 +1,31 @@
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 
 #include "core/device_limits.hpp"
-#include "measure/added_seconds.hpp"
 #include "measure/conversation.hpp"
 #include "measure/deadlines.hpp"
 #include "measure/worker_messages.hpp"
 #include "measure/worker_settings.hpp"
 
 namespace fatune {
+
+/// Adds the time from its making to its end.
+class AddedSeconds {
+ public:
+  explicit AddedSeconds(double& total_s) : total_s_(total_s) {}
+  AddedSeconds(const AddedSeconds&) = delete;
+  AddedSeconds& operator=(const AddedSeconds&) = delete;
+  ~AddedSeconds() { total_s_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  double& total_s_;
+  Clock::time_point start_ = Clock::now();
+};
 
 /// Workers that are killed from outside in a row before that counts as a failure.
 inline constexpr int kKillsForgiven = 5;

@@ -1,4 +1,4 @@
-#include "measure/gpu_reading.hpp"
+#include "core/gpu_reading.hpp"
 
 #include <gmock/gmock.h>
 
