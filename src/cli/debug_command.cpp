@@ -26,10 +26,8 @@ std::string init_footer() {
 void add_problem_of_debug(CLI::App& sub, DebugOptions& options) {
   add_integer(sub, "--seq-blocks", "sequence length in blocks of query rows (default: 4)", 1,
               kMostBlocks, options.seq_blocks);
-  add_text_option(sub, "--seq", "N", "sequence length, in place of --seq-blocks",
-                  [&options](const std::string& text) {
-                    options.seq_len = parse_integer(text, "--seq", 1, kMostDebuggedSeqLen);
-                  })
+  add_integer(sub, "--seq", "sequence length, in place of --seq-blocks", 1, kMostDebuggedSeqLen,
+              options.seq_len)
       ->excludes("--seq-blocks");
   add_preset_option(sub, options.problems);
   add_causal_options(sub, options.problems);

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -58,6 +59,12 @@ std::int64_t parse_integer(std::string_view text, const std::string& option, std
                 option, fmt::format("give an integer from {} to {}", least, greatest));
   }
   return value;
+}
+
+std::optional<std::int64_t> parse_run(std::string_view text, const std::string& option) {
+  return text == "last" ? std::nullopt
+                        : std::optional(parse_integer(text, option, 1,
+                                                      std::numeric_limits<std::int64_t>::max()));
 }
 
 double parse_number(std::string_view text, const std::string& option, double least,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,10 @@ namespace fatune {
 /// refused by name). Error(usage) naming the option, the text and the range.
 [[nodiscard]] std::int64_t parse_integer(std::string_view text, const std::string& option,
                                          std::int64_t least, std::int64_t greatest);
+
+/// A stored run's number, from 1; nothing for "last". Error(usage) as parse_integer.
+[[nodiscard]] std::optional<std::int64_t> parse_run(std::string_view text,
+                                                    const std::string& option);
 
 /// A number from `least` to `greatest`: "20", "0.5". Error(usage) as parse_integer.
 [[nodiscard]] double parse_number(std::string_view text, const std::string& option, double least,

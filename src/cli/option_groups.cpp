@@ -177,15 +177,10 @@ void add_problem_options(CLI::App& app, ProblemOptions& problems,
                   });
   add_binding_options(app, problems);
   add_causal_options(app, problems);
-  add_text_option(app, "--batch", "N",
-                  "sequences per launch (default: by length, 16 for 512 ... 4 for 16384)",
-                  [&](const std::string& text) {
-                    problems.batch = parse_integer(text, "--batch", 1, kMostHeads);
-                  });
-  add_text_option(app, "--heads", "N", "attention heads (default: 16)",
-                  [&](const std::string& text) {
-                    problems.heads = parse_integer(text, "--heads", 1, kMostHeads);
-                  });
+  add_integer(app, "--batch",
+              "sequences per launch (default: by length, 16 for 512 ... 4 for 16384)", 1,
+              kMostHeads, problems.batch);
+  add_integer(app, "--heads", "attention heads (default: 16)", 1, kMostHeads, problems.heads);
   add_detail_options(app, problems, kMostSeqLen);
 }
 

@@ -39,17 +39,12 @@ void add_strategy_options(CLI::App& app, GivenPolicy& given, MeasurePolicy& poli
       "give samples to those that can still win, or the same number to each (default: " +
           std::string(strategy_name(otherwise)) + ")",
       [&](const std::string& text) { given.strategy = parse_strategy(text); });
-  add_text_option(app, "--repeats", "N",
-                  "samples per configuration; implies --strategy exhaustive (default there: 64)",
-                  [&](const std::string& text) {
-                    given.repeats =
-                        static_cast<int>(parse_integer(text, "--repeats", 1, kMostSamples));
-                  });
-  add_text_option(
-      app, "--warmup", "N", "samples of each that are thrown away first (default: 10, in a race 0)",
-      [&](const std::string& text) {
-        given.warmup = static_cast<int>(parse_integer(text, "--warmup", 0, kMostSamples));
-      });
+  add_integer(app, "--repeats",
+              "samples per configuration; implies --strategy exhaustive (default there: 64)", 1,
+              kMostSamples, given.repeats);
+  add_integer(app, "--warmup",
+              "samples of each that are thrown away first (default: 10, in a race 0)", 0,
+              kMostSamples, given.warmup);
   add_text_option(app, "--budget", "SECONDS", "end the races after this time (default: no limit)",
                   [&](const std::string& text) {
                     policy.budget_s = parse_number(text, "--budget", 1e-3, kMostSeconds);
@@ -93,12 +88,10 @@ void add_sample_options(CLI::App& app, MeasurePolicy& policy) {
 
 void add_counters_option(CLI::App& app, int& counters) {
   constexpr const char* kDefaultCount = "8";
-  add_text_option(app, "--counters", "N",
-                  "also read hardware counters of the first N of each ranking, after its samples "
-                  "(without a number: 8)",
-                  [&](const std::string& text) {
-                    counters = static_cast<int>(parse_integer(text, "--counters", 1, kMostSamples));
-                  })
+  add_integer(app, "--counters",
+              "also read hardware counters of the first N of each ranking, after its samples "
+              "(without a number: 8)",
+              1, kMostSamples, counters)
       ->expected(0, 1)
       ->default_str(kDefaultCount);
 }

@@ -1,4 +1,3 @@
-#include <limits>
 #include <string>
 
 #include "app/commands/profile_command.hpp"
@@ -11,13 +10,6 @@
 
 namespace fatune {
 namespace {
-
-void read_profiled_run(const std::string& text, ProfileOptions& options) {
-  options.with_run = true;
-  if (text != "last") {
-    options.run = parse_integer(text, "--run", 1, std::numeric_limits<std::int64_t>::max());
-  }
-}
 
 CounterReader parse_reader(const std::string& text) {
   if (text != "ncu" && text != "cupti") {
@@ -43,7 +35,10 @@ void add_subject_options(CLI::App& app, ProfileOptions& options) {
       ->allow_extra_args(false);
   add_kernel_options(app, options.kernels, SpaceOption::yes);
   add_text_option(app, "--run", "N|last", "the first configurations of a stored run's rankings",
-                  [&options](const std::string& text) { read_profiled_run(text, options); })
+                  [&options](const std::string& text) {
+                    options.with_run = true;
+                    options.run = parse_run(text, "--run");
+                  })
       ->excludes("--space")
       ->excludes("--config");
   constexpr std::int64_t kMostRows = 1000000;

@@ -74,7 +74,7 @@ void add_why_command(const Subcommands& all) {
                   "the configurations, problems and times of a stored run instead of a space",
                   [&options = options](const std::string& text) {
                     options.with_run = true;
-                    options.run = read_run(text);
+                    options.run = parse_run(text, "--run");
                   })
       ->excludes("--space")
       ->excludes("--arch");

@@ -1,7 +1,5 @@
 #include "cli/sass_options.hpp"
 
-#include <limits>
-
 #include "cli/numbers.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/path_option.hpp"
@@ -25,25 +23,15 @@ void add_run_source(CLI::App& app, CodeOptions& options) {
   auto* run =
       add_text_option(app, "--run", "N|last", "a configuration of a stored run, by its rank",
                       [&options](const std::string& text) {
-                        options.sources.push_back({text, Kind::run, read_run(text)});
+                        options.sources.push_back({text, Kind::run, parse_run(text, "--run")});
                       });
-  add_text_option(app, "--rank", "N", "of that run; 1: the fastest",
-                  [&options](const std::string& text) {
-                    options.rank = parse_integer(text, "--rank", 1, kLastRank);
-                  })
-      ->needs(run);
+  add_integer(app, "--rank", "of that run; 1: the fastest", 1, kLastRank, options.rank)->needs(run);
   run->excludes(app.get_option("--config"));
   run->excludes(app.get_option("--arch"));
   add_db_option(app, options.db_file);
 }
 
 }  // namespace
-
-std::optional<std::int64_t> read_run(const std::string& text) {
-  return text == "last" ? std::nullopt
-                        : std::optional(parse_integer(text, "--run", 1,
-                                                      std::numeric_limits<std::int64_t>::max()));
-}
 
 void add_compile_options(CLI::App& app, CodeOptions& options) {
   add_kernel_options(app, options.kernels, SpaceOption::no);

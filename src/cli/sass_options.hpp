@@ -1,9 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-
 #include <CLI/CLI.hpp>
 
 #include "app/sass/code_options.hpp"
@@ -19,9 +15,6 @@ void add_case_options(CLI::App& app, CodeOptions& options);
 /// Adds the options above, --cubin and --artifact, which choose the machine code, and --function.
 void add_code_options(CLI::App& app, CodeOptions& options);
 void add_function_option(CLI::App& app, CodeOptions& options);
-
-/// `N` or `last` as a run's number; nothing for the last one.
-[[nodiscard]] std::optional<std::int64_t> read_run(const std::string& text);
 
 void add_sass_map_command(const Subcommands& all);
 

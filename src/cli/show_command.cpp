@@ -1,27 +1,15 @@
-#include <limits>
-
 #include "app/commands/show_command.hpp"
 #include "cli/numbers.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/subcommands.hpp"
 
 namespace fatune {
-namespace {
-
-std::optional<std::int64_t> parse_run(const std::string& text) {
-  if (text == "last") {
-    return std::nullopt;
-  }
-  return parse_integer(text, "RUN", 1, std::numeric_limits<std::int64_t>::max());
-}
-
-}  // namespace
-
 void add_show_command(const Subcommands& all) {
   const auto [sub, options] =
       add_subcommand(all, "show", "Print a stored run again, in any format", show);
   sub.add_option_function<std::string>(
-         "RUN", [&options = options](const std::string& text) { options.run = parse_run(text); },
+         "RUN",
+         [&options = options](const std::string& text) { options.run = parse_run(text, "RUN"); },
          "number from 'fatune history', or last")
       ->required();
   add_db_option(sub, options.db_file);

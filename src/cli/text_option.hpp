@@ -21,11 +21,16 @@ CLI::Option* add_text_option(CLI::App& app, const std::string& name, const std::
       ->type_name(type);
 }
 
+/// `value`: an integer, or an optional one.
 template <typename Integer>
 CLI::Option* add_integer(CLI::App& app, const std::string& name, const std::string& doc,
                          std::int64_t least, std::int64_t greatest, Integer& value) {
   return add_text_option(app, name, "N", doc, [=, &value](const std::string& text) {
-    value = static_cast<Integer>(parse_integer(text, name, least, greatest));
+    if constexpr (requires { value.reset(); }) {
+      value = static_cast<typename Integer::value_type>(parse_integer(text, name, least, greatest));
+    } else {
+      value = static_cast<Integer>(parse_integer(text, name, least, greatest));
+    }
   });
 }
 
