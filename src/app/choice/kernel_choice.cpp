@@ -135,18 +135,6 @@ void check_buildable(const Family& family, const Config& config) {
   }
 }
 
-std::vector<Config> distinct_configs(const std::vector<std::string>& texts,
-                                     const std::function<Config(const std::string&)>& read) {
-  std::vector<Config> configs;
-  for (const std::string& text : texts) {
-    Config config = read(text);
-    if (!is_among(config, configs)) {
-      configs.push_back(std::move(config));
-    }
-  }
-  return configs;
-}
-
 [[noreturn]] void fail_unknown_space(const KernelSet& kernels, const std::string& key) {
   if (is_space_file(key)) {  // the reader's message names the families
     static_cast<void>(load_space(kernels.tree, kernels.families.all().front(), key));
@@ -199,22 +187,16 @@ class SpaceShares {
 
 }  // namespace
 
-KernelSet as_set(KernelChoice kernels) {
-  std::vector<Family> families;
-  families.push_back(std::move(kernels.family));
-  return {std::move(kernels.tree), FamilySet(std::move(families))};
-}
-
 bool names_families(const KernelOptions& options) {
   return !options.family.empty() && options.family != kEveryFamily;
 }
 
-KernelChoice choose_kernels(const KernelOptions& options, const std::vector<std::string>& configs) {
+KernelSet choose_kernels(const KernelOptions& options, const std::vector<std::string>& configs) {
   FileTree tree = tree_of(options);
   const std::string name = names_families(options) || configs.empty()
                                ? choose_family_name(tree, options)
                                : family_reading(tree, options, configs.front());
-  Family family = load_family(tree, name, IncludePaths(options.include_dirs));
+  FamilySet family = load_families(tree, options, {name});
   return {std::move(tree), std::move(family)};
 }
 
@@ -242,9 +224,10 @@ KernelSet choose_families_of(const RunReport& run, KernelOptions options) {
   return kernels;
 }
 
-Space choose_space(const KernelChoice& kernels, const KernelOptions& options) {
-  const std::string key = choose_space(kernels.family, options.space, options.kernels_variable);
-  return load_space(kernels.tree, kernels.family, key);
+Space choose_space(const KernelSet& kernels, const KernelOptions& options) {
+  const Family& family = kernels.family();
+  return load_space(kernels.tree, family,
+                    choose_space(family, options.space, options.kernels_variable));
 }
 
 FamilySpaces choose_spaces(KernelSet& kernels, const KernelOptions& options) {
@@ -282,19 +265,15 @@ std::string space_keys(const FamilySet& families, const FamilySpaces& spaces) {
 
 std::vector<Config> parse_configs(const FamilySet& families,
                                   const std::vector<std::string>& texts) {
-  return distinct_configs(texts, [&](const std::string& text) {
+  std::vector<Config> configs;
+  for (const std::string& text : texts) {
     Config config = parse_config(families, text);
     check_buildable(families.of(config), config);
-    return config;
-  });
-}
-
-std::vector<Config> parse_configs(const Family& family, const std::vector<std::string>& texts) {
-  return distinct_configs(texts, [&](const std::string& text) {
-    Config config = parse_config(family, text);
-    check_buildable(family, config);
-    return config;
-  });
+    if (!is_among(config, configs)) {
+      configs.push_back(std::move(config));
+    }
+  }
+  return configs;
 }
 
 }  // namespace fatune

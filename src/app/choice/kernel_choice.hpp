@@ -15,18 +15,13 @@
 namespace fatune {
 
 /// The kernels that a command works with, and the files that they came from.
-struct KernelChoice {
-  FileTree tree;
-  Family family;
-};
-
-/// The kernels of several families.
 struct KernelSet {
   FileTree tree;
   FamilySet families;
-};
 
-[[nodiscard]] KernelSet as_set(KernelChoice kernels);
+  /// Precondition: there is only one, as choose_kernels() chooses it.
+  [[nodiscard]] const Family& family() const { return families.all().front(); }
+};
 
 /// KernelOptions::family for every family that can do it; so does an empty one.
 inline constexpr const char* kEveryFamily = "auto";
@@ -36,8 +31,8 @@ inline constexpr const char* kEveryFamily = "auto";
 /// one that reads the first of `configs`, when there are some; else the only one that the folders
 /// hold; else the built-in one that has the space asked for; else flash_sm80. Error(usage) when the
 /// folders add several, or several read the configuration.
-[[nodiscard]] KernelChoice choose_kernels(const KernelOptions& options,
-                                          const std::vector<std::string>& configs = {});
+[[nodiscard]] KernelSet choose_kernels(const KernelOptions& options,
+                                       const std::vector<std::string>& configs = {});
 
 /// Chooses the families of a command that takes several: those that are named, joined by kJoin;
 /// else those that the folders add or, without that, replace; else all that are built in.
@@ -47,8 +42,8 @@ inline constexpr const char* kEveryFamily = "auto";
 /// when they name others only.
 [[nodiscard]] KernelSet choose_families_of(const RunReport& run, KernelOptions options);
 
-/// The space that options and environment name.
-[[nodiscard]] Space choose_space(const KernelChoice& kernels, const KernelOptions& options);
+/// The space that options and environment name for the only family.
+[[nodiscard]] Space choose_space(const KernelSet& kernels, const KernelOptions& options);
 
 /// By family, what it is tried over.
 using FamilySpaces = std::map<std::string, Space>;
@@ -63,8 +58,6 @@ using FamilySpaces = std::map<std::string, Space>;
 /// Configurations as typed, in order, without duplicates. Error(usage) for one that does not parse
 /// or that its family cannot build: the message says which rule it breaks.
 [[nodiscard]] std::vector<Config> parse_configs(const FamilySet& families,
-                                                const std::vector<std::string>& texts);
-[[nodiscard]] std::vector<Config> parse_configs(const Family& family,
                                                 const std::vector<std::string>& texts);
 
 }  // namespace fatune

@@ -303,15 +303,6 @@ std::vector<ProblemPlan> plan_problems(const std::vector<FamilyPlan>& plans,
   return problems;
 }
 
-std::vector<Config> parse_configs(const Family& family, const std::vector<std::string>& texts,
-                                  const ProblemOptions& problems) {
-  std::vector<Config> configs = parse_configs(family, texts);
-  for (const Config& config : configs) {
-    check_agreement(family, config, problems);
-  }
-  return configs;
-}
-
 std::vector<Config> parse_configs(const FamilySet& families, const std::vector<std::string>& texts,
                                   const ProblemOptions& problems) {
   std::vector<Config> configs = parse_configs(families, texts);
@@ -321,15 +312,15 @@ std::vector<Config> parse_configs(const FamilySet& families, const std::vector<s
   return configs;
 }
 
-std::vector<Config> choose_configs(const KernelChoice& kernels, const KernelOptions& options,
+std::vector<Config> choose_configs(const KernelSet& kernels, const KernelOptions& options,
                                    const std::vector<std::string>& named,
                                    const ProblemOptions& problems, std::string& space) {
   if (!named.empty()) {
-    return parse_configs(kernels.family, named, problems);
+    return parse_configs(kernels.families, named, problems);
   }
   const Space chosen = choose_space(kernels, options);
   space = chosen.key;
-  return make_plan(kernels.family, chosen, binding_of(problems)).kept;
+  return make_plan(kernels.family(), chosen, binding_of(problems)).kept;
 }
 
 }  // namespace fatune

@@ -50,18 +50,15 @@ void choose_audited(const std::vector<FamilyPlan>& plans, const AuditOptions& au
 /// The values that the options give to parameters bound to the problem.
 [[nodiscard]] Binding binding_of(const ProblemOptions& options);
 
-/// Configurations as typed, for these problems. Error(usage) as parse_configs(family, texts), and
+/// Configurations as typed, for these problems. Error(usage) as parse_configs(families, texts), and
 /// when a configuration's dtype or head dimension is not among those that the options name.
-[[nodiscard]] std::vector<Config> parse_configs(const Family& family,
-                                                const std::vector<std::string>& texts,
-                                                const ProblemOptions& problems);
 [[nodiscard]] std::vector<Config> parse_configs(const FamilySet& families,
                                                 const std::vector<std::string>& texts,
                                                 const ProblemOptions& problems);
 
 /// The configurations that are named, else those that the chosen space keeps; then `space` becomes
 /// its key. Error as parse_configs() and choose_space().
-[[nodiscard]] std::vector<Config> choose_configs(const KernelChoice& kernels,
+[[nodiscard]] std::vector<Config> choose_configs(const KernelSet& kernels,
                                                  const KernelOptions& options,
                                                  const std::vector<std::string>& named,
                                                  const ProblemOptions& problems,

@@ -60,11 +60,11 @@ NamedValue shown_value(const Family& family, const Result& result, const Problem
 /// side by side.
 class Cases {
  public:
-  Cases(const CaseSet& set, MeasureOptions options, KernelChoice kernels, Space space)
+  Cases(const CaseSet& set, MeasureOptions options, KernelSet kernels, Space space)
       : set_(set),
         options_(std::move(options)),
         space_(std::move(space)),
-        run_{as_set(std::move(kernels)), space_.key, {}, std::nullopt, 0},
+        run_{std::move(kernels), space_.key, {}, std::nullopt, 0},
         target_(choose_targets(options_.target, run_.kernels.tree, family().min_arch).front()) {
     options_.matmul_rate = false;  // cases are compared with one another
     const Plan plan = make_plan(family(), space_, binding_of(options_.problems));
@@ -99,7 +99,7 @@ class Cases {
   }
 
  private:
-  [[nodiscard]] const Family& family() const { return run_.kernels.families.all().front(); }
+  [[nodiscard]] const Family& family() const { return run_.kernels.family(); }
 
   [[nodiscard]] std::vector<ProblemPlan> problems_of(const CaseVariant& variant,
                                                      const Plan& plan) const {
@@ -211,7 +211,7 @@ ExitCode exit_code_of(const CasesReport& report) {
 ExitCode cases(const CasesOptions& options) {
   const CaseSet set = load_case_set(FileTree(), options.cases);
   MeasureOptions measured = measure_options(options, set);
-  KernelChoice kernels = choose_kernels(measured.kernels);
+  KernelSet kernels = choose_kernels(measured.kernels);
   Space space = choose_space(kernels, measured.kernels);
   Cases all(set, std::move(measured), std::move(kernels), std::move(space));
   const InterruptWatch watch;

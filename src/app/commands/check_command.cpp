@@ -48,11 +48,11 @@ ProblemOptions problems_of(const CheckOptions& options) {
   return problems;
 }
 
-Plan plan_of(const KernelChoice& kernels, const CheckOptions& options) {
+Plan plan_of(const KernelSet& kernels, const CheckOptions& options) {
   return options.configs.empty()
-             ? make_plan(kernels.family, choose_space(kernels, options.kernels),
+             ? make_plan(kernels.family(), choose_space(kernels, options.kernels),
                          binding_of(options.problems))
-             : Plan{parse_configs(kernels.family, options.configs, options.problems), {}};
+             : Plan{parse_configs(kernels.families, options.configs, options.problems), {}};
 }
 
 /// One sample of each: the run that is verified.
@@ -177,10 +177,10 @@ ExitCode exit_code_of(const std::vector<CheckedInput>& rows, bool complete) {
 }
 
 /// Without a GPU it emulates, which replaces only the comparison of outputs.
-std::vector<Target> targets_of(const CheckOptions& options, const KernelChoice& kernels) {
+std::vector<Target> targets_of(const CheckOptions& options, const KernelSet& kernels) {
   TargetOptions target = options.target;
   target.require_gpu = target.require_gpu || !options.emulate || !options.sanitizers.empty();
-  return choose_targets(target, kernels.tree, kernels.family.min_arch);
+  return choose_targets(target, kernels.tree, kernels.family().min_arch);
 }
 
 void announce_emulation(const Target& target, const OutputOptions& output) {
@@ -193,12 +193,12 @@ void announce_emulation(const Target& target, const OutputOptions& output) {
 
 ExitCode check(const CheckOptions& options) {
   const std::string program = options.sanitizers.empty() ? "" : sanitizer_program();
-  KernelChoice kernels = choose_kernels(options.kernels, options.configs);
+  KernelSet kernels = choose_kernels(options.kernels, options.configs);
   const Plan plan = plan_of(kernels, options);
   std::vector<ProblemPlan> problems =
-      plan_problems({{&kernels.family, plan}}, problems_of(options));
+      plan_problems({{&kernels.family(), plan}}, problems_of(options));
   const Target target = targets_of(options, kernels).front();
-  PlannedRun run{as_set(std::move(kernels)), {}, std::move(problems), std::nullopt};
+  PlannedRun run{std::move(kernels), {}, std::move(problems), std::nullopt};
   const InterruptWatch watch;
   const auto cache = open_cache(options.compile);
   ConfigCheck check(options, run, target, cache.get());

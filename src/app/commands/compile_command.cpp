@@ -162,15 +162,15 @@ ExitCode exit_code_of(const CompileReport& report, bool strict) {
 
 ExitCode compile_offline(const CompileOptions& options) {
   const auto start = std::chrono::steady_clock::now();
-  const KernelChoice kernels = choose_kernels(options.kernels, options.configs);
-  const Target target = offline_target(options.arch, kernels.tree, kernels.family.min_arch);
-  const Job job{options, kernels.family, target.limits, only_seq_len(options.problems)};
+  const KernelSet kernels = choose_kernels(options.kernels, options.configs);
+  const Target target = offline_target(options.arch, kernels.tree, kernels.family().min_arch);
+  const Job job{options, kernels.family(), target.limits, only_seq_len(options.problems)};
   CompileReport report;
   std::vector<Prepared> prepared;
   for (const Config& config :
        choose_configs(kernels, options.kernels, options.configs, options.problems, report.space)) {
     prepared.push_back(prepare(job, config));
-    report.problem = problem_for(kernels.family, config, options.problems, job.seq_len);
+    report.problem = problem_for(kernels.family(), config, options.problems, job.seq_len);
   }
   const InterruptWatch watch;
   compile_prepared(job, prepared);
@@ -180,7 +180,7 @@ ExitCode compile_offline(const CompileOptions& options) {
     }
   }
   report.coverage = {report.configs.size(), prepared.size(), !InterruptWatch::interrupted()};
-  report.family = kernels.family.name;
+  report.family = kernels.family().name;
   report.device = target.limits;
   report.toolchain = toolchain_in_use(target);
   report.wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

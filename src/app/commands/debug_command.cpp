@@ -29,14 +29,14 @@ class Debugging {
   explicit Debugging(const DebugOptions& options)
       : options_(options),
         kernels_(choose_kernels(options.kernels, {options.config})),
-        config_(parse_configs(kernels_.family, {options.config}, options.problems).front()),
-        head_(head_problem(kernels_.family, config_, options.problems, options.seq_len,
+        config_(parse_configs(kernels_.families, {options.config}, options.problems).front()),
+        head_(head_problem(kernels_.family(), config_, options.problems, options.seq_len,
                            options.seq_blocks)),
         inputs_(make_head_inputs(head_, options.init, options.seed)) {
-    report_.family = kernels_.family.name;
-    report_.config = short_form(kernels_.family, config_);
+    report_.family = kernels_.family().name;
+    report_.config = short_form(kernels_.family(), config_);
     report_.head = head_;
-    report_.declares_steps = kernels_.family.debug.has_value();
+    report_.declares_steps = kernels_.family().debug.has_value();
     report_.init = input_kind_name(options.init);
     report_.seed = options.seed;
   }
@@ -67,12 +67,12 @@ class Debugging {
                       render(debug_document(report_), OutputFormat::json));
   }
 
-  [[nodiscard]] const KernelChoice& kernels() const { return kernels_; }
+  [[nodiscard]] const KernelSet& kernels() const { return kernels_; }
   [[nodiscard]] const DebugReport& report() const { return report_; }
 
  private:
   [[nodiscard]] DebuggedKernel kernel_for(const Target& target) const {
-    return {kernels_.family, config_, head_, inputs_, target.limits, options_.compile};
+    return {kernels_.family(), config_, head_, inputs_, target.limits, options_.compile};
   }
 
   void run_on_gpu(const Target& target) {
@@ -118,7 +118,7 @@ class Debugging {
   }
 
   const DebugOptions& options_;
-  KernelChoice kernels_;
+  KernelSet kernels_;
   Config config_;
   HeadProblem head_;
   HeadInputs inputs_;
@@ -131,9 +131,9 @@ class Debugging {
 
 ExitCode debug(const DebugOptions& options) {
   Debugging debugging(options);
-  const Target target =
-      choose_targets(options.target, debugging.kernels().tree, debugging.kernels().family.min_arch)
-          .front();
+  const Target target = choose_targets(options.target, debugging.kernels().tree,
+                                       debugging.kernels().family().min_arch)
+                            .front();
   if (options.out_dir) {
     check_output_file(*options.out_dir / kDebugJson);
   }

@@ -41,15 +41,15 @@ std::string sm_list(const std::vector<int>& sms) { return fmt::format("{}", fmt:
 Check check_family(const std::string& name) {
   KernelOptions options;
   options.family = name;
-  const KernelChoice kernels = choose_kernels(options);
+  const KernelSet kernels = choose_kernels(options);
   std::size_t spaces = 0;
-  for (const SpaceInfo& space : list_spaces(kernels.tree, kernels.family)) {
-    static_cast<void>(load_space(kernels.tree, kernels.family, space.key));
+  for (const SpaceInfo& space : list_spaces(kernels.tree, kernels.family())) {
+    static_cast<void>(load_space(kernels.tree, kernels.family(), space.key));
     ++spaces;
   }
   return {"kernel family " + name,
           Health::fine,
-          fmt::format("{} parameters, {} spaces", kernels.family.parameters.size(), spaces),
+          fmt::format("{} parameters, {} spaces", kernels.family().parameters.size(), spaces),
           {}};
 }
 

@@ -39,10 +39,10 @@ std::vector<NamedSchedule> schedules_of(const EmulateOptions& options) {
   return schedules;
 }
 
-EmulateReport describe(const EmulateOptions& options, const KernelChoice& kernels,
+EmulateReport describe(const EmulateOptions& options, const KernelSet& kernels,
                        const Target& target, const std::vector<NamedSchedule>& schedules) {
   EmulateReport report;
-  report.family = kernels.family.name;
+  report.family = kernels.family().name;
   report.arch = target.limits.arch;
   report.toolchain = toolchain_name();
   report.seed = static_cast<std::int64_t>(options.seed);
@@ -84,9 +84,9 @@ ExitCode exit_code_of(const std::vector<EmulatedConfig>& rows, bool strict) {
 }  // namespace
 
 ExitCode emulate_kernels(const EmulateOptions& options) {
-  const KernelChoice kernels = choose_kernels(options.kernels, options.configs);
-  const Target target = offline_target(options.arch.value_or(kernels.family.min_arch), kernels.tree,
-                                       kernels.family.min_arch);
+  const KernelSet kernels = choose_kernels(options.kernels, options.configs);
+  const Target target = offline_target(options.arch.value_or(kernels.family().min_arch),
+                                       kernels.tree, kernels.family().min_arch);
   const std::vector<NamedSchedule> schedules = schedules_of(options);
   EmulateReport report = describe(options, kernels, target, schedules);
   const std::vector<Config> configs =
@@ -94,13 +94,13 @@ ExitCode emulate_kernels(const EmulateOptions& options) {
   const auto cache = open_cache(options.compile);
   const InterruptWatch watch;
   EmulatedInputs inputs(options.seed);
-  const EmulationJob job{kernels.family, target.limits, settings_of(options, schedules), inputs,
+  const EmulationJob job{kernels.family(), target.limits, settings_of(options, schedules), inputs,
                          cache.get()};
   Progress progress(options.output, configs.size());
   std::vector<EmulatedConfig> rows(configs.size());
   for_each_index(configs.size(), job_count(options.compile), [&](std::size_t i) {
     if (!InterruptWatch::interrupted()) {
-      const Problem problem = problem_for(kernels.family, configs[i], options.problems,
+      const Problem problem = problem_for(kernels.family(), configs[i], options.problems,
                                           options.problems.seq_lens.front());
       progress.begin_problem(problem);
       rows[i] = emulate_config(job, configs[i], problem);

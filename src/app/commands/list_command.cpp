@@ -48,9 +48,9 @@ std::optional<std::int64_t> only_listed_seq_len(const ProblemOptions& problems) 
 }
 
 /// Drops what rules drop on problems of that length.
-void prune_plan(const KernelChoice& kernels, const ListOptions& options, std::int64_t seq_len,
+void prune_plan(const KernelSet& kernels, const ListOptions& options, std::int64_t seq_len,
                 Plan& plan) {
-  const Family& family = kernels.family;
+  const Family& family = kernels.family();
   const DeviceLimits limits = offline_target(options.arch, kernels.tree, family.min_arch).limits;
   std::erase_if(plan.kept, [&](const Config& config) {
     auto pruned = prune_on(family, plan, config,
@@ -103,15 +103,15 @@ ExitCode list(const ListOptions& options) {
     print_document(presets_document(load_presets()), options.output);
     return ExitCode::ok;
   }
-  const KernelChoice kernels = choose_kernels(options.kernels);
+  const KernelSet kernels = choose_kernels(options.kernels);
   const Space space = choose_space(kernels, options.kernels);
   const std::optional<std::int64_t> seq_len = only_listed_seq_len(options.problems);
-  Plan plan = make_plan(kernels.family, space, binding_of(options.problems));
+  Plan plan = make_plan(kernels.family(), space, binding_of(options.problems));
   if (seq_len) {
     prune_plan(kernels, options, *seq_len, plan);
   }
   print_document(
-      plan_document(make_report(kernels.family, space, plan, seq_len), options.with_dropped),
+      plan_document(make_report(kernels.family(), space, plan, seq_len), options.with_dropped),
       options.output);
   return ExitCode::ok;
 }

@@ -120,10 +120,10 @@ ExitCode count(const ProfileOptions& options, const ProfilePlan& plan) {
 }
 
 ExitCode show_imported(const ProfileOptions& options) {
-  const KernelChoice kernels = choose_kernels(options.kernels);
+  const KernelSet kernels = choose_kernels(options.kernels);
   ProfileReport report =
-      import_profile(*options.imported, kernels.family, choose_counter_fields(options.metrics));
-  report.family = kernels.family.name;
+      import_profile(*options.imported, kernels.family(), choose_counter_fields(options.metrics));
+  report.family = kernels.family().name;
   report.read_by = "ncu";
   report.source = options.imported->filename().string();
   compare_durations(std::nullopt, report);

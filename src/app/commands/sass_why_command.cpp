@@ -33,8 +33,8 @@ struct CaseCounts {
 
 std::vector<Case> cases_of_space(const SassWhyOptions& options, const KernelSet& kernels,
                                  SassWhyReport& report) {
-  const Family& family = kernels.families.all().front();
-  const Space space = choose_space({kernels.tree, family}, options.kernels);
+  const Family& family = kernels.family();
+  const Space space = choose_space(kernels, options.kernels);
   report.space = space.key;
   const std::int64_t seq_len = first_seq_len(options.problems);
   std::vector<Case> cases;
@@ -131,7 +131,7 @@ ExitCode sass_why(const SassWhyOptions& options) {
     run = stored_report(options.db_file, options.run);
   }
   const KernelSet kernels =
-      run ? choose_families_of(*run, options.kernels) : as_set(choose_kernels(options.kernels));
+      run ? choose_families_of(*run, options.kernels) : choose_kernels(options.kernels);
   const FamilySet& families = kernels.families;
   SassWhyReport report;
   report.family = families.names();

@@ -43,13 +43,13 @@ ProfilePlan plan_of_run(const ProfileOptions& options) {
 }
 
 ProfilePlan plan_of_options(const ProfileOptions& options) {
-  KernelChoice kernels = choose_kernels(options.kernels, options.configs);
-  ProfilePlan plan{as_set(kernels), {}, {}};
-  const Family& family = kernels.family;
+  ProfilePlan plan{choose_kernels(options.kernels, options.configs), {}, {}};
+  const KernelSet& kernels = plan.kernels;
+  const Family& family = kernels.family();
   const Plan configs =
       options.configs.empty()
           ? make_plan(family, choose_space(kernels, options.kernels), binding_of(options.problems))
-          : Plan{parse_configs(family, options.configs, options.problems), {}};
+          : Plan{parse_configs(kernels.families, options.configs, options.problems), {}};
   for (const ProblemPlan& problem : plan_problems({{&family, configs}}, options.problems)) {
     ProfileProblem& added = plan.problems.emplace_back(ProfileProblem{problem.problem, {}});
     for (const Config& config : problem.configs) {

@@ -21,11 +21,11 @@ std::int64_t seq_len_of_code(const ProblemOptions& problems) {
 }
 
 SassCase named_case(const CodeOptions& options, const std::string& text) {
-  KernelChoice kernels = choose_kernels(options.kernels, {text});
-  Config config = parse_configs(kernels.family, {text}, options.problems).front();
-  const Target target = offline_target(options.arch, kernels.tree, kernels.family.min_arch);
+  KernelSet kernels = choose_kernels(options.kernels, {text});
+  Config config = parse_configs(kernels.families, {text}, options.problems).front();
+  const Target target = offline_target(options.arch, kernels.tree, kernels.family().min_arch);
   const Problem problem =
-      problem_for(kernels.family, config, options.problems, seq_len_of_code(options.problems));
+      problem_for(kernels.family(), config, options.problems, seq_len_of_code(options.problems));
   return {std::move(kernels), std::move(config), problem, target.limits, {}};
 }
 
@@ -66,16 +66,16 @@ SassCase stored_case(const CodeOptions& options, const CodeSource& source) {
   KernelOptions kernels = options.kernels;
   kernels.family = names_families(kernels) ? kernels.family : result.config.family;
   SassCase one{choose_kernels(kernels), {}, problem.problem, run.device, result.artifact_key};
-  one.config = parse_configs(one.kernels.family, {result.short_form}).front();
+  one.config = parse_configs(one.kernels.families, {result.short_form}).front();
   return one;
 }
 
 }  // namespace
 
-std::string SassCase::name() const { return short_form(kernels.family, config); }
+std::string SassCase::name() const { return short_form(kernels.family(), config); }
 
 CompileRequest SassCase::request() const {
-  return compile_request(kernels.family, config, problem, limits.arch, limits);
+  return compile_request(kernels.family(), config, problem, limits.arch, limits);
 }
 
 SassCase sass_case(const CodeOptions& options, const CodeSource& source) {

@@ -13,7 +13,7 @@ namespace fatune {
 /// A configuration whose machine code is analysed, and the problem and device that it is compiled
 /// for.
 struct SassCase {
-  KernelChoice kernels;
+  KernelSet kernels;
   Config config;
   Problem problem;
   DeviceLimits limits;

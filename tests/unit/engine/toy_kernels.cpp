@@ -4,14 +4,14 @@
 
 namespace fatune {
 
-KernelChoice toy_kernels() {
+KernelSet toy_kernels() {
   KernelOptions options;
   options.kernel_dirs = {FATUNE_SOURCE_DIR "/tests/families/toy_attention"};
   return choose_kernels(options);
 }
 
-Config toy_config(const KernelChoice& kernels, const char* text) {
-  return parse_config(kernels.family, text);
+Config toy_config(const KernelSet& kernels, const char* text) {
+  return parse_config(kernels.family(), text);
 }
 
 }  // namespace fatune

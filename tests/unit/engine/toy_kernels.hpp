@@ -5,7 +5,7 @@
 namespace fatune {
 
 /// tests/families/toy_attention.
-[[nodiscard]] KernelChoice toy_kernels();
-[[nodiscard]] Config toy_config(const KernelChoice& kernels, const char* text);
+[[nodiscard]] KernelSet toy_kernels();
+[[nodiscard]] Config toy_config(const KernelSet& kernels, const char* text);
 
 }  // namespace fatune

@@ -41,8 +41,8 @@ class ToyProblems {
     return artifact;
   }
 
-  const KernelChoice kernels = toy_kernels();
-  const FamilySet families = as_set(toy_kernels()).families;
+  const KernelSet kernels = toy_kernels();
+  const FamilySet families = toy_kernels().families;
   const DeviceLimits limits = offline_target(Arch{80, '\0'}, kernels.tree, kOldestArch).limits;
   std::atomic<int> compilations = 0;
   std::string fails = "nothing fails";  ///< a part of the label

@@ -12,12 +12,12 @@ namespace {
 
 class PlanProblems : public testing::Test {
  protected:
-  [[nodiscard]] std::vector<FamilyPlan> plans() const { return {{&kernels_.family, plan_}}; }
+  [[nodiscard]] std::vector<FamilyPlan> plans() const { return {{&kernels_.family(), plan_}}; }
   [[nodiscard]] std::vector<ProblemPlan> plan(const ProblemOptions& options) const {
     return plan_problems(plans(), options);
   }
 
-  const KernelChoice kernels_ = toy_kernels();
+  const KernelSet kernels_ = toy_kernels();
   const Plan plan_{{toy_config(kernels_, "(FP16, 64, 32): unroll_1"),
                     toy_config(kernels_, "(FP16, 64, 64): unroll_1"),
                     toy_config(kernels_, "(BF16, 128, 32): unroll_1")},
@@ -84,13 +84,13 @@ class PruneProblems : public PlanProblems {
     return problems;
   }
   [[nodiscard]] std::vector<FamilyPlan> plans() const {
-    const SymbolTable& symbols = kernels_.family.symbols;
+    const SymbolTable& symbols = kernels_.family().symbols;
     Plan plan = plan_;
     plan.waiting = {{plan.kept,
                      {{"rows-filled", Expression("BLOCK_ROWS > seq_len", symbols, "f"),
                        Reason("{BLOCK_ROWS} rows", symbols, "f")}}}};
     std::sort(plan.waiting[0].configs.begin(), plan.waiting[0].configs.end());
-    return {{&kernels_.family, plan}};
+    return {{&kernels_.family(), plan}};
   }
 
   const DeviceLimits kLimits;
@@ -141,7 +141,7 @@ class ChooseAudited : public testing::Test {
                                                   std::uint64_t seed = 1) const {
     std::vector<ProblemPlan> problems(1);
     problems[0].problem = {1, 512, 1, 64, DType::fp16, false};
-    choose_audited({{&kernels_.family, plan_}}, audit, {}, seed, problems);
+    choose_audited({{&kernels_.family(), plan_}}, audit, {}, seed, problems);
     return problems[0].audited;
   }
   static std::vector<std::string> rules(const std::vector<AuditedConfig>& audited) {
@@ -152,7 +152,7 @@ class ChooseAudited : public testing::Test {
     return rules;
   }
 
-  const KernelChoice kernels_ = toy_kernels();
+  const KernelSet kernels_ = toy_kernels();
   Plan plan_;
 };
 
