@@ -13,8 +13,7 @@ void add_cases_command(const Subcommands& all) {
   add_problem_options(sub, options.problems, "those of the cases");
   add_kernel_options(sub, options.kernels, SpaceOption::yes);
   add_target_options(sub, options.target);
-  add_jobs_option(sub, options.compile);
-  add_cache_options(sub, options.compile);
+  add_compile_settings(sub, options.compile);
   add_emulate_option(sub, options.emulate);
   add_policy_options(sub, options.policy, Strategy::race);
   add_store_options(sub, options.store);

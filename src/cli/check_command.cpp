@@ -29,9 +29,7 @@ void add_check_command(const Subcommands& all) {
   const auto [sub, options] =
       add_subcommand(all, "check", "Check that configurations compute the right thing", check);
   options.kernels.kernels_variable = all.kernels_variable;
-  sub.add_option("--config", options.configs, "configuration, in place of a space; repeatable")
-      ->type_name("CONFIG")
-      ->allow_extra_args(false);
+  add_configs_option(sub, options.configs, "configuration, in place of a space; repeatable");
   sub.add_flag("--small", options.small,
                "batch 1, seq 512, one head (default: batch 16, seq 2048, 16 heads)");
   sub.add_flag("--diff", options.count_rows,
@@ -51,8 +49,7 @@ void add_check_command(const Subcommands& all) {
   add_kernel_options(sub, options.kernels, SpaceOption::yes);
   add_target_options(sub, options.target);
   add_emulate_option(sub, options.emulate);
-  add_jobs_option(sub, options.compile);
-  add_cache_options(sub, options.compile);
+  add_compile_settings(sub, options.compile);
   add_output_options(sub, options.output);
   sub.footer(
       R"(Exit code 6: something is wrong. Tables show the worst input of each; JSON and CSV show all.

@@ -11,15 +11,13 @@ void add_compile_command(const Subcommands& all) {
       compile_offline);
   options.kernels.kernels_variable = all.kernels_variable;
   add_kernel_options(sub, options.kernels, SpaceOption::yes);
-  sub.add_option("--config", options.configs,
-                 "configuration instead of a space, in short form or as a kernel name; repeatable")
-      ->type_name("CONFIG")
-      ->allow_extra_args(false)
+  add_configs_option(
+      sub, options.configs,
+      "configuration instead of a space, in short form or as a kernel name; repeatable")
       ->excludes("--space");
   add_problem_options(sub, options.problems, kCompiledSeqLen);
   add_arch_option(sub, options.arch);
-  add_jobs_option(sub, options.compile);
-  add_cache_options(sub, options.compile);
+  add_compile_settings(sub, options.compile);
   add_path_option(sub, "--out", "DIR", "folder for the .cubin (and .ptx) files", options.out_dir);
   sub.add_flag("--ptx", options.ptx, "write PTX too")->needs("--out");
   sub.add_flag("--strict", options.strict, "exit with 6 if a configuration did not compile");

@@ -85,13 +85,10 @@ void add_emulate_command(const Subcommands& all) {
   add_schedule_options(sub, options);
   sub.add_flag("--strict", options.strict, "exit with 6 unless every configuration is right");
   add_kernel_options(sub, options.kernels, SpaceOption::yes);
-  sub.add_option("--config", options.configs, "configuration, in place of a space; repeatable")
-      ->type_name("CONFIG")
-      ->allow_extra_args(false)
+  add_configs_option(sub, options.configs, "configuration, in place of a space; repeatable")
       ->excludes("--space");
   add_arch_option(sub, options.arch);
-  add_jobs_option(sub, options.compile);
-  add_cache_options(sub, options.compile);
+  add_compile_settings(sub, options.compile);
   add_output_options(sub, options.output);
   sub.footer(
       R"(Nothing is timed. Without --arch, the architecture is the oldest that runs the kernels.

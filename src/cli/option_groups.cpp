@@ -209,9 +209,15 @@ void add_cache_options(CLI::App& app, CompileSettings& compile) {
   app.add_flag("--no-cache", compile.no_cache, "compile everything anew, store nothing");
 }
 
-void add_jobs_option(CLI::App& app, CompileSettings& compile) {
+void add_compile_settings(CLI::App& app, CompileSettings& compile) {
   add_integer(app, "--jobs", "compilations at a time (default: one per core)", 1, kMostJobs,
               compile.jobs);
+  add_cache_options(app, compile);
+}
+
+CLI::Option* add_configs_option(CLI::App& app, std::vector<std::string>& configs,
+                                const std::string& doc) {
+  return app.add_option("--config", configs, doc)->type_name("CONFIG")->allow_extra_args(false);
 }
 
 void add_db_option(CLI::App& app, std::optional<std::filesystem::path>& file) {
@@ -276,8 +282,7 @@ void add_measure_options(CLI::App& app, MeasureOptions& options, SpaceOption spa
   add_problem_options(app, options.problems);
   add_kernel_options(app, options.kernels, space, FamilyOption::several);
   add_target_options(app, options.target);
-  add_jobs_option(app, options.compile);
-  add_cache_options(app, options.compile);
+  add_compile_settings(app, options.compile);
   add_emulate_option(app, options.emulate);
   add_policy_options(app, options.policy, strategy);
   add_store_options(app, options.store);

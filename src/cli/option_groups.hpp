@@ -31,8 +31,13 @@ void add_binding_options(CLI::App& app, ProblemOptions& problems);
 void add_detail_options(CLI::App& app, ProblemOptions& problems, std::int64_t most_keys);
 void add_target_options(CLI::App& app, TargetOptions& target);
 void add_arch_option(CLI::App& app, std::optional<Arch>& arch);
+/// --cache-dir --no-cache
 void add_cache_options(CLI::App& app, CompileSettings& compile);
-void add_jobs_option(CLI::App& app, CompileSettings& compile);
+/// --jobs, and the above
+void add_compile_settings(CLI::App& app, CompileSettings& compile);
+/// --config, repeatable. `doc`: what is named.
+CLI::Option* add_configs_option(CLI::App& app, std::vector<std::string>& configs,
+                                const std::string& doc);
 /// --strategy --repeats --warmup --budget --target-ci --confidence --l2 --no-flush --graph
 /// --no-gate
 /// --seed. `otherwise`: the strategy of a command line that says nothing about it.

@@ -30,9 +30,7 @@ void read_metrics(const std::string& text, ProfileOptions& options) {
 
 /// Adds the options that choose what is profiled.
 void add_subject_options(CLI::App& app, ProfileOptions& options) {
-  app.add_option("--config", options.configs, "configuration, in place of a space; repeatable")
-      ->type_name("CONFIG")
-      ->allow_extra_args(false);
+  add_configs_option(app, options.configs, "configuration, in place of a space; repeatable");
   add_kernel_options(app, options.kernels, SpaceOption::yes);
   add_text_option(app, "--run", "N|last", "the first configurations of a stored run's rankings",
                   [&options](const std::string& text) {
@@ -86,8 +84,7 @@ void add_profile_command(const Subcommands& all) {
       "--csv", [&options = options] { options.output.format = OutputFormat::csv; },
       "as --format csv");
   add_target_options(sub, options.target);
-  add_jobs_option(sub, options.compile);
-  add_cache_options(sub, options.compile);
+  add_compile_settings(sub, options.compile);
   add_output_options(sub, options.output);
   sub.footer(R"(docs/profile.md says what the figures mean, and what reading them takes.
 Examples:

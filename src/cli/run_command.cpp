@@ -8,11 +8,9 @@ namespace fatune {
 void add_run_command(const Subcommands& all) {
   const auto [sub, options] =
       add_subcommand(all, "run", "Verify and time configurations that you name", run);
-  sub.add_option("--config", options.configs,
-                 "configuration, in short form or as a profiler prints the kernel; repeatable")
-      ->type_name("CONFIG")
-      ->required()
-      ->allow_extra_args(false);
+  add_configs_option(sub, options.configs,
+                     "configuration, in short form or as a profiler prints the kernel; repeatable")
+      ->required();
   add_integer(sub, "--runs", "repeat the whole measurement N times (default: 1)", 1, 1000,
               options.runs);
   add_measure_options(sub, options, SpaceOption::no, Strategy::exhaustive);

@@ -79,8 +79,7 @@ void add_why_command(const Subcommands& all) {
       ->excludes("--space")
       ->excludes("--arch");
   add_db_option(sub, options.db_file);
-  add_jobs_option(sub, options.compile);
-  add_cache_options(sub, options.compile);
+  add_compile_settings(sub, options.compile);
   add_output_options(sub, options.output);
   add_top_option(sub, options.output);
   sub.footer(R"(Examples:

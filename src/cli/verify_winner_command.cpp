@@ -22,8 +22,7 @@ void add_verify_winner_command(const Subcommands& all) {
                   });
   add_kernel_options(sub, options.kernels, SpaceOption::yes, FamilyOption::several);
   add_target_options(sub, options.target);
-  add_jobs_option(sub, options.compile);
-  add_cache_options(sub, options.compile);
+  add_compile_settings(sub, options.compile);
   add_policy_options(sub, options.policy, Strategy::race);
   add_store_options(sub, options.store);
   add_file_options(sub, options);

@@ -7,7 +7,7 @@
 #include "attention/flop.hpp"
 #include "attention/tensor_shape.hpp"
 #include "core/outcome.hpp"
-#include "emit/coverage_text.hpp"
+#include "emit/coverage.hpp"
 #include "emit/device_fields.hpp"
 
 namespace fatune {

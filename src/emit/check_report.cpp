@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "emit/check_rows.hpp"
-#include "emit/coverage_text.hpp"
+#include "emit/coverage.hpp"
 #include "emit/error_fields.hpp"
 
 namespace fatune {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "emit/coverage_text.hpp"
+#include "emit/coverage.hpp"
 #include "emit/device_fields.hpp"
 #include "emit/launch_json.hpp"
 

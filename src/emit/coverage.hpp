@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 
 namespace fatune {
 
@@ -10,5 +11,9 @@ struct Coverage {
   std::size_t planned = 0;
   bool complete = true;  ///< false: the user has interrupted it
 };
+
+/// The text in tables and Markdown about an interrupted list; empty when it was not interrupted.
+/// JSON says "complete".
+[[nodiscard]] std::string incomplete_text(const Coverage& coverage);
 
 }  // namespace fatune

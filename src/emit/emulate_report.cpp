@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "emit/coverage_text.hpp"
+#include "emit/coverage.hpp"
 
 namespace fatune {
 namespace {

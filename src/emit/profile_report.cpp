@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "emit/counter_table.hpp"
-#include "emit/coverage_text.hpp"
+#include "emit/coverage.hpp"
 #include "emit/profile_fields.hpp"
 
 namespace fatune {

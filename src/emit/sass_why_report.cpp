@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "emit/coverage_text.hpp"
+#include "emit/coverage.hpp"
 
 namespace fatune {
 namespace {

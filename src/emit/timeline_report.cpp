@@ -1,6 +1,6 @@
 #include "emit/timeline_report.hpp"
 
-#include "emit/coverage_text.hpp"
+#include "emit/coverage.hpp"
 
 namespace fatune {
 namespace {

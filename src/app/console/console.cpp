@@ -7,15 +7,10 @@
 
 namespace fatune {
 
-Page page_of(const OutputOptions& output) { return {output.format, output.columns, output.colour}; }
-
 void print_document(const Document& document, const OutputOptions& output) {
-  print_report(render(document, page_of(output)), output);
-}
-
-void print_report(std::string_view text, const OutputOptions& output) {
-  const bool for_people = output.format == OutputFormat::table;
-  print_result(wrapped_lines(text, for_people ? output.columns : 0));
+  const std::string text = render(document, {output.format, output.columns, output.colour});
+  const bool on_terminal = output.format == OutputFormat::table;
+  print_result(on_terminal ? wrapped_lines(text, output.columns) : text);
 }
 
 void print_note(const OutputOptions& output, std::string_view text) {

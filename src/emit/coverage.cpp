@@ -1,4 +1,4 @@
-#include "emit/coverage_text.hpp"
+#include "emit/coverage.hpp"
 
 #include <fmt/format.h>
 
