@@ -11,7 +11,7 @@ void add_cases_command(const Subcommands& all) {
       ->type_name("KEY|FILE")
       ->required();
   add_problem_options(sub, options.problems, "those of the cases");
-  add_kernel_options(sub, options.kernels, SpaceOption::yes);
+  add_kernel_options(sub, options.kernels, SpaceOption::of_file);
   add_target_options(sub, options.target);
   add_compile_settings(sub, options.compile);
   add_emulate_option(sub, options.emulate);

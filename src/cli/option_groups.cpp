@@ -114,11 +114,14 @@ void add_kernel_options(CLI::App& app, KernelOptions& kernels, SpaceOption space
               kernels.kernel_dirs);
   add_folders(app, "--include", "folder in which kernels' #include finds headers; repeatable",
               kernels.include_dirs);
-  if (space == SpaceOption::yes) {
-    add_text_option(app, "--space", "KEY|FILE",
-                    "search space: tune, prog, progall, all, B_r,B_c (as 64,32) or a file "
-                    "(default: the variable KERNELS, then the family's own)",
-                    [&](const std::string& text) { kernels.space = text; });
+  if (space != SpaceOption::no) {
+    add_text_option(
+        app, "--space", "KEY|FILE",
+        fmt::format("search space: tune, prog, progall, all, B_r,B_c (as 64,32) or a "
+                    "file (default: {})",
+                    space == SpaceOption::of_file ? "what the file says"
+                                                  : "the variable KERNELS, then the family's own"),
+        [&](const std::string& text) { kernels.space = text; });
   }
 }
 

@@ -7,7 +7,9 @@
 // Options that several subcommands share, each group declared once.
 namespace fatune {
 
-enum class SpaceOption { yes, no };
+/// --space, and what it is by default: the variable KERNELS or the family's own, or what the file
+/// says that the command reads.
+enum class SpaceOption { no, yes, of_file };
 
 /// Whether the command takes several kernel families.
 enum class FamilyOption { one, several };

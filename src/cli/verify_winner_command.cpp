@@ -20,7 +20,7 @@ void add_verify_winner_command(const Subcommands& all) {
                   [&options = options](const std::string& text) {
                     options.tolerance_percent = parse_number(text, "--tolerance", 0.0, 1000.0);
                   });
-  add_kernel_options(sub, options.kernels, SpaceOption::yes, FamilyOption::several);
+  add_kernel_options(sub, options.kernels, SpaceOption::of_file, FamilyOption::several);
   add_target_options(sub, options.target);
   add_compile_settings(sub, options.compile);
   add_policy_options(sub, options.policy, Strategy::race);
