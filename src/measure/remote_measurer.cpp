@@ -1,5 +1,7 @@
 #include "measure/remote_measurer.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
