@@ -24,10 +24,17 @@ class OwnArguments : public ProgramTest {
     return folder.string();
   }
 
+  /// Of a changed family, which is compiled anew, one type.
   json emulate(const std::string& folder, ExitCode expected = ExitCode::ok) {
-    return fatune_json({"emulate", "--kernel-dir", folder, "--seq", "77", "--batch", "2", "--heads",
-                        "3", "--causal", "--format", "json"},
-                       expected);
+    std::vector<std::string> arguments{"emulate", "--kernel-dir", folder,     "--seq",
+                                       "77",      "--batch",      "2",        "--heads",
+                                       "3",       "--causal",     "--format", "json"};
+    if (folder != kTmaFolder) {
+      arguments.insert(arguments.end(), {"--dtype", "fp16"});
+    }
+    const json report = fatune_json(arguments, expected);
+    EXPECT_FALSE(report["configs"].empty());
+    return report;
   }
 };
 
