@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <exception>
 #include <mutex>
@@ -14,15 +15,19 @@ template <typename Work>
 void for_each_index(std::size_t count, int jobs, Work work) {
   std::mutex mutex;
   std::exception_ptr failure;
+  std::atomic<bool> failed = false;
   TaskPool pool(jobs);
   for (std::size_t i = 0; i < count; ++i) {
     pool.add([&, i] {
+      if (failed) {
+        return;
+      }
       try {
         work(i);
       } catch (...) {
         const std::lock_guard lock(mutex);
         failure = failure ? failure : std::current_exception();
-        pool.drop();
+        failed = true;
       }
     });
   }
