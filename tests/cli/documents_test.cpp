@@ -19,6 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const std::string kOneSpace = FATUNE_SOURCE_DIR "/tests/spaces/one.json";
 constexpr std::string_view kShows = "shows: ";
 constexpr std::string_view kFile = "file: ";
 constexpr std::array kDocuments{
@@ -43,19 +44,19 @@ class Documents : public ProgramTest, public testing::WithParamInterface<const c
     process_.environment["FATUNE_FAKE_DEVICES"] = "2";
   }
 
-  /// A command whose space is `tune` or `all`, or that names none, runs on a small space of
-  /// flash_sm80: other tests compile and emulate the whole ones.
+  /// A command whose space is `tune` or `all`, or that names none, runs on one configuration of
+  /// flash_sm80 for each type and head dimension: other tests compile and emulate the whole ones.
   ProcessResult run_on(Machine machine, std::vector<std::string> arguments) {
     const auto space = std::find(arguments.begin(), arguments.end(), "--space");
     if (space != arguments.end() && (*std::next(space) == "tune" || *std::next(space) == "all") &&
         arguments.front() != "list") {
-      *std::next(space) = kFewSpace;
+      *std::next(space) = kOneSpace;
     }
     const bool other_family = std::any_of(
         arguments.begin(), arguments.end(),
         [](const std::string& argument) { return argument.starts_with("tests/families"); });
     other_family ? void(process_.environment.erase("KERNELS"))
-                 : void(process_.environment["KERNELS"] = kFewSpace);
+                 : void(process_.environment["KERNELS"] = kOneSpace);
     if (machine == Machine::fake_gpu) {
       use_fake_worker({{"noise_percent", 0.2}});
     }

@@ -96,31 +96,26 @@ TEST_F(Families, HaveTheColumnsOfAllTheirParametersInCsv) {
   EXPECT_THAT(csv.out, HasSubstr(",,,,,,,,,,,192,64,1,12,3,ws_pp,"));
 }
 
-TEST_F(Families, ThatTheDeviceCannotRunAreLeftOut) {
+// One test, so that the kernels are compiled once.
+TEST_F(Families, ThatTheDeviceCannotRunAreLeftOutUnlessNamed) {
   use_gpu_of("8.0");
   const json report = fatune_json(sweep_of({"--format", "json"}));
   EXPECT_EQ(report["family"], "flash_sm80");
   EXPECT_EQ(report["space"], "64,32");
   EXPECT_EQ(report["problems"][0]["failures"].size(), 0U);
   EXPECT_THAT(families_of(report["problems"][0]["ranking"]), Each("flash_sm80"));
-}
 
-TEST_F(Families, ThatAreLeftOutAreNamedToWhoAskedForAll) {
-  use_gpu_of("8.0");
-  auto arguments = sweep_of({"--family", "auto"});
-  std::erase(arguments, "-q");
-  const ProcessResult result = fatune(arguments);
+  auto all = sweep_of({"--family", "auto"});
+  std::erase(all, "-q");
+  const ProcessResult result = fatune(all);
   expect_ok(result);
   EXPECT_THAT(result.err, HasSubstr("flash_sm90 is left out: it needs sm_90a"));
   EXPECT_THAT(result.out,
               AllOf(HasSubstr("| flash_sm80, space 64,32\n"), Not(HasSubstr("  family  "))));
-}
 
-TEST_F(Families, ThatAreNamedAreTriedWhateverTheDevice) {
-  use_gpu_of("8.0");
-  const json report =
+  const json named =
       fatune_json(sweep_of({"--family", "flash_sm80+flash_sm90", "--format", "json"}));
-  const json& failures = report["problems"][0]["failures"];
+  const json& failures = named["problems"][0]["failures"];
   ASSERT_EQ(failures.size(), 2U);
   EXPECT_EQ(failures[0]["detail"], "flash_sm90 needs sm_90a, the device is sm_80");
 }

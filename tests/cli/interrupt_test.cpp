@@ -174,7 +174,8 @@ TEST_F(SlowGpu, ARaceThatIsInterruptedInItsFinalsHasReachedNoTarget) {
 TEST_F(SlowGpu, AnInterruptedCheckCountsWhatItHasDone) {
   process_.environment.erase("FATUNE_WORKER");
   process_.environment["FATUNE_WATCHDOG_S"] = "600";  // the emulator is no GPU: busy cores slow it
-  const ProcessResult stopped = program({"check", "--small", "--config", kConfig, "--seeds", "200"},
+  const ProcessResult stopped = program({"check", "--seq", "64", "--batch", "1", "--heads", "1",
+                                         "--config", kConfig, "--seeds", "200"},
                                         "[1/1]", [](pid_t pid) { ::kill(pid, SIGTERM); });
   EXPECT_EQ(stopped.exit_code, static_cast<int>(ExitCode::interrupted)) << stopped.err;
   EXPECT_THAT(stopped.out, HasSubstr("INCOMPLETE: interrupted after "));

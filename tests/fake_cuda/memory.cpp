@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <cwchar>
 #include <new>
 
 #include "fake_cuda/script.hpp"
@@ -89,10 +90,8 @@ CUresult cuMemsetD8Async(CUdeviceptr target, unsigned char value, std::size_t by
 
 CUresult cuMemsetD32Async(CUdeviceptr target, unsigned value, std::size_t words, CUstream) {
   FAKE_GATE("cuMemsetD32Async");
-  auto* memory = static_cast<unsigned*>(host(target));
-  for (std::size_t i = 0; i < words; ++i) {
-    memory[i] = value;
-  }
+  static_assert(sizeof(wchar_t) == 4);
+  std::wmemset(static_cast<wchar_t*>(host(target)), static_cast<wchar_t>(value), words);
   return CUDA_SUCCESS;
 }
 

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # check_headers.bash COMPILER INCLUDE_DIRS HEADER...: each header compiles alone, with the include
 # folders of its layer only (separated by semicolons). Names every header that does not. A header that
-# is the first thing its own .cpp includes has been compiled alone by the build.
+# is the first thing its own .cpp includes has been compiled alone by the build. Takes one in three of
+# the others, or all with FATUNE_TEST_EXHAUSTIVE set, as every night.
 set -euo pipefail
 
 compiler=$1
@@ -18,9 +19,12 @@ is_compiled_by_the_build() {
   [[ -f $source && $header == */"$(first_include "$source")" ]]
 }
 
+is_left_out() { [[ -z ${FATUNE_TEST_EXHAUSTIVE:-} && $((index++ % 3)) -ne 0 ]]; }
+
 bad=0
+index=0
 for header in "$@"; do
-  is_compiled_by_the_build "$header" || "$compiler" "${flags[@]}" "$header" ||
+  is_compiled_by_the_build "$header" || is_left_out || "$compiler" "${flags[@]}" "$header" ||
     { echo "does not compile alone: $header"; bad=1; }
 done
 exit "$bad"

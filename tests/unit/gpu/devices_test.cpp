@@ -29,7 +29,7 @@ TEST_F(Devices, CarryTheDriversLimits) {
   EXPECT_EQ(limits.smem_per_block_optin_bytes, 232448);
   EXPECT_EQ(limits.smem_per_sm_bytes, 233472);
   EXPECT_EQ(limits.smem_reserved_per_block_bytes, 1024);
-  EXPECT_EQ(limits.l2_bytes, 62914560);
+  EXPECT_EQ(limits.l2_bytes, 6291456);
   EXPECT_EQ(limits.total_memory_bytes, std::int64_t{1} << 30);
   EXPECT_EQ(limits.free_memory_bytes, 0);
   EXPECT_EQ(limits.clock_khz, 1980000);

@@ -15,6 +15,7 @@
 #include "compile/machine_code.hpp"
 #include "data/device_file.hpp"
 #include "data/file_tree.hpp"
+#include "exhaustive.hpp"
 #include "golden_file.hpp"
 #include "plan/config_text.hpp"
 #include "plan/family.hpp"
@@ -79,23 +80,27 @@ std::string hash_of(const DocumentedCase& on) {
   return machine_code_hash(std::get<Artifact>(result));
 }
 
-std::string recorded_toolchain() {
-  std::ifstream file(testing_golden::golden_file(kHashes));
-  return nlohmann::json::parse(file).at("toolchain").get<std::string>();
+std::string name_of(const DocumentedCase& on) {
+  return fmt::format("{} {} {}", short_form(documented_family(), on.config), describe(on.problem),
+                     arch_name(on.arch));
 }
 
 // Another compiler makes other code of the same source: then there is nothing to compare with, and
-// the test counts as skipped.
+// the test counts as skipped. A part of the cases is compiled (exhaustive.hpp).
 TEST(FlashSm80Unchanged, DocumentedProblemsHaveTheMachineCodeTheyHad) {
-  if (!testing_golden::updates_golden() && recorded_toolchain() != toolchain_name()) {
-    GTEST_SKIP() << kHashes << " is of " << recorded_toolchain() << ", and this is "
-                 << toolchain_name() << ": nothing is compared";
+  std::ifstream file(testing_golden::golden_file(kHashes));
+  auto recorded = nlohmann::json::parse(file);
+  const auto toolchain = recorded["toolchain"].get<std::string>();
+  if (!testing_golden::updates_golden() && toolchain != toolchain_name()) {
+    GTEST_SKIP() << kHashes << " is of " << toolchain << ", and this is " << toolchain_name()
+                 << ": nothing is compared";
   }
   nlohmann::ordered_json hashes;
+  std::size_t index = 0;
   for (const DocumentedCase& on : documented_cases()) {
-    const std::string name = fmt::format("{} {} {}", short_form(documented_family(), on.config),
-                                         describe(on.problem), arch_name(on.arch));
-    hashes[name] = hash_of(on);
+    const std::string name = name_of(on);
+    const bool compiles = testing_golden::updates_golden() || is_taken(index++, 0, 4);
+    hashes[name] = compiles ? hash_of(on) : recorded["machine_code"].value(name, "");
   }
   const nlohmann::ordered_json golden{{"toolchain", toolchain_name()}, {"machine_code", hashes}};
   testing_golden::expect_golden(golden.dump(2) + "\n", kHashes);

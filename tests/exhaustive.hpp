@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+
+namespace fatune {
+
+/// Whether tests of many cases take all of them: FATUNE_TEST_EXHAUSTIVE is set, as every night.
+inline bool is_exhaustive() { return std::getenv("FATUNE_TEST_EXHAUSTIVE") != nullptr; }
+
+/// Whether a test takes the case of this index: one case in `parts`, or each when exhaustive.
+inline bool is_taken(std::size_t index, std::size_t part, std::size_t parts) {
+  return is_exhaustive() || index % parts == part % parts;
+}
+
+}  // namespace fatune
