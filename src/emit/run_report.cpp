@@ -258,24 +258,24 @@ Blocks verified_of(const RunReport& run, const ProblemReport& problem) {
   if (run.measured || problem.ranking.empty()) {
     return {};
   }
-  const Result* verified = nullptr;
+  const Result* emulated = nullptr;
   const Result* not_covered = nullptr;
   std::size_t count = 0;
   for (const Result& result : problem.ranking) {
     const bool right = !verified_by(result.outcome).empty();
     count += right ? 1 : 0;
-    (right ? verified : not_covered) = &result;
+    (right ? emulated : not_covered) = &result;
   }
-  if (verified == nullptr &&
+  if (emulated == nullptr &&
       std::get<Estimated>(not_covered->outcome).not_verified_because.empty()) {
     return {block::Warning{"NOT VERIFIED: nothing was run, not on the CPU either"}};
   }
   Blocks blocks;
-  if (verified != nullptr) {
-    const bool counted = std::get<Estimated>(verified->outcome).counted;
+  if (emulated != nullptr) {
+    const bool counted = std::get<Estimated>(emulated->outcome).counted;
     blocks.push_back(block::Text{fmt::format(
         "{} of {} verified: {}\nestimated from {}\n", count, problem.ranking.size(),
-        verification_of(verified->outcome)->method,
+        verification_of(emulated->outcome)->method,
         counted ? "the instructions that emulation counted" : "the family's quantities")});
   }
   if (not_covered != nullptr) {

@@ -82,7 +82,8 @@ class Rows {
       added.rows = rows_of(row.rows, stats);
     }
     // Faults that no single input shows.
-    if (row.outcome != OutcomeKind::right && std::ranges::all_of(rows_, is_right)) {
+    if (row.outcome != OutcomeKind::right &&
+        std::ranges::all_of(rows_, [](const CheckedInput& added) { return is_right(added); })) {
       add(row.outcome == OutcomeKind::not_covered ? OutcomeKind::not_verified : row.outcome,
           row.detail);
     }

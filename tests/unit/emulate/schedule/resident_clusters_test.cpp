@@ -9,12 +9,12 @@
 namespace fatune::emulate {
 namespace {
 
-const std::string kBlock = "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %nctaid.x;\n";
+const std::string kBlockAndGrid = "mov.u32 %r1, %ctaid.x;\nmov.u32 %r2, %nctaid.x;\n";
 const std::string kFlag = "add.u64 %w3, %w1, 8192;\n";
 
 /// Block 0 waits for what the last block writes. `poll`: reads the flag at %w3 into %r4.
 std::string waits_for_the_last(const std::string& poll, const std::string& give) {
-  return kernel_text(kBlock + kFlag +
+  return kernel_text(kBlockAndGrid + kFlag +
                      "add.u32 %r3, %r1, 1;\nsetp.eq.u32 %p1, %r3, %r2;\n@%p1 bra GIVE;\n"
                      "setp.ne.u32 %p2, %r1, 0;\n@%p2 ret;\nPOLL: " +
                      poll +
@@ -65,7 +65,7 @@ TEST(ResidentClusters, ABlockThatHasNoRoomCannotSetAFlag) {
 
 /// All blocks wait until all have come, three times over.
 std::string grid_barriers() {
-  return kernel_text(kBlock + kFlag +
+  return kernel_text(kBlockAndGrid + kFlag +
                      "mov.u32 %r6, 0;\nAGAIN: bar.sync 0;\nadd.u32 %r6, %r6, %r2;\n"
                      "setp.ne.u32 %p1, %r0, 0;\n@%p1 bra WAIT;\n"
                      "atom.acq_rel.gpu.global.add.u32 %r4, [%w3], 1;\n"
@@ -92,7 +92,7 @@ TEST(ResidentClusters, ClustersWaitForEachOther) {
 
 /// Blocks take tiles by a counter until there are no more: of each, who has done it is written.
 std::string shared_work(const std::string& take) {
-  return kernel_text(kBlock + kFlag +
+  return kernel_text(kBlockAndGrid + kFlag +
                      ".shared .align 4 .b8 tile[4];\nmov.u32 %r8, tile;\n"
                      "NEXT: bar.sync 0;\nsetp.ne.u32 %p1, %r0, 0;\n@%p1 bra WAIT;\n" +
                      take +
