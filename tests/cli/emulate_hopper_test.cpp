@@ -62,7 +62,7 @@ TEST_P(EmulateHopper, EveryConfigurationForTestsIsRight) {
       kProblems.begin());
   std::size_t index = 0;
   std::vector<std::string> configs = kept("hopper_ci");
-  std::erase_if(configs, [&](const std::string&) { return !is_taken(index++, problem, 3); });
+  std::erase_if(configs, [&](const std::string&) { return !is_taken(index++, problem, 4); });
   expect_right(configs, words(GetParam()));
 }
 
