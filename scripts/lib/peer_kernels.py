@@ -6,6 +6,8 @@ import dataclasses
 import importlib
 from typing import Callable
 
+GEMM_SIZE = 8192
+
 
 @dataclasses.dataclass
 class Peer:
@@ -13,6 +15,7 @@ class Peer:
     version: str
     make: Callable  # (q, k, v, causal, scale) -> a function that queues the kernel and returns O
     last_query_sees_last_key: bool  # a causal mask is aligned so, whatever the lengths
+    flop: int | None = None  # of a launch; None: the problem's
 
 
 def _heads_first(*tensors):
@@ -81,7 +84,23 @@ def _find_fa4(_torch):
         return _flash_attention("fa4", "flash_attn.cute.interface")
 
 
-FINDERS = {"fa2": _find_fa2, "cudnn": _find_cudnn, "triton": _find_triton, "fa3": _find_fa3, "fa4": _find_fa4}
+def _find_gemm(torch):
+    # No attention: what the tensor cores sustain beside the others.
+    def make(q, _k, _v, _causal, _scale):
+        a, b = (torch.randn(GEMM_SIZE, GEMM_SIZE, dtype=torch.bfloat16, device=q.device) for _ in range(2))
+        product = torch.empty_like(a)
+
+        def launch():
+            torch.mm(a, b, out=product)
+
+        return launch
+
+    return Peer("gemm", f"PyTorch {torch.__version__}", make, True, flop=2 * GEMM_SIZE**3)
+
+
+FINDERS = {"fa2": _find_fa2, "cudnn": _find_cudnn, "triton": _find_triton, "fa3": _find_fa3, "fa4": _find_fa4,
+           "gemm": _find_gemm}
+UNASKED = tuple(name for name in FINDERS if name != "gemm")
 
 
 def find_peers(torch, names):

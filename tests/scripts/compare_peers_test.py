@@ -72,6 +72,13 @@ class ComparePeers(unittest.TestCase):
         self.assertEqual(set(row["candidates"]), {SM80, SM90})
         self.assertIn("| problem | fatune | cudnn | /cudnn | winner |\n|---|---|---|---|---|\n| b1 s256", done.stdout)
 
+    def test_a_dense_product_has_its_own_rate(self):
+        figures = self.folder / "figures.json"
+        self.compare("--best", self.best("a.json", (problem(), SM80)), "--peers", "fa2,gemm", "--json", str(figures))
+        row, = json.loads(figures.read_text(encoding="utf-8"))["rows"]
+        self.assertAlmostEqual(row["peers"]["gemm"]["tflops"], 2 * 8192**3 / 1e9)
+        self.assertAlmostEqual(row["peers"]["fa2"]["tflops"], 0.005)
+
     def test_a_wrong_output_is_said_and_not_timed(self):
         self.environment["FAKE_TORCH_DIFFERENCE"] = "0.5"
         done = self.compare("--best", self.best("a.json", (problem(), SM80)), "--peers", "fa2", code=1)

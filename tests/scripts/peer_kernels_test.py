@@ -24,6 +24,11 @@ class Peers(unittest.TestCase):
         self.assertIn("flash_attn_interface", missing["fa3"])
         self.assertEqual(list(peer_kernels.find_peers(fake_torch(True), ["cudnn"])[0]), ["cudnn"])
 
+    def test_a_dense_product_is_timed_only_where_it_is_asked_for(self):
+        self.assertNotIn("gemm", peer_kernels.UNASKED)
+        gemm = peer_kernels.find_peers(fake_torch(True), ["gemm"])[0]["gemm"]
+        self.assertEqual(gemm.flop, 2 * 8192**3)
+
     def test_problems_that_a_peer_cannot_do(self):
         fa2 = peer_kernels.find_peers(fake_torch(True), ["fa2"])[0]["fa2"]
         aligned_at_the_end = peer_kernels.Peer("x", "1", None, True)

@@ -1,7 +1,7 @@
 """What scripts/compare_peers uses of PyTorch, without a GPU: tensors have an address and a shape, and no content.
 
 Time passes by launches alone: 0.1 ms for a kernel of the fake driver (FATUNE_LIBCUDA), 0.2 for PyTorch's flash backend,
-0.05 for cuDNN. FAKE_TORCH_DIFFERENCE is how far any two outputs differ; FAKE_TORCH_CUDNN_ERROR, what cuDNN says.
+0.05 for cuDNN, 1 for a product. FAKE_TORCH_DIFFERENCE is how far any two outputs differ; FAKE_TORCH_CUDNN_ERROR, what cuDNN says.
 """
 import contextlib
 import ctypes
@@ -22,6 +22,8 @@ _difference = float(os.environ.get("FAKE_TORCH_DIFFERENCE", "0"))
 
 
 class Tensor:
+    device = "cuda"
+
     def __init__(self, shape):
         self.shape = tuple(shape)
         self._address = next(_addresses)
@@ -45,6 +47,20 @@ class Tensor:
 
 def _tensor(shape, *_rest, **_options):
     return Tensor(shape if isinstance(shape, (tuple, list)) else (shape,))
+
+
+def mm(_a, _b, *, out):
+    global _of_peers_ms
+    _of_peers_ms += 1.0
+    return out
+
+
+def randn(*shape, **_options):
+    return Tensor(shape)
+
+
+def empty_like(tensor):
+    return Tensor(tensor.shape)
 
 
 zeros = empty = full = empty_strided = _tensor
