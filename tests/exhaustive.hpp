@@ -13,4 +13,12 @@ inline bool is_taken(std::size_t index, std::size_t part, std::size_t parts) {
   return is_exhaustive() || index % parts == part % parts;
 }
 
+/// The elements of these indices.
+template <typename Container>
+Container part_of(Container all, std::size_t part, std::size_t parts) {
+  std::size_t index = 0;
+  std::erase_if(all, [&](const auto&) { return !is_taken(index++, part, parts); });
+  return all;
+}
+
 }  // namespace fatune

@@ -57,7 +57,6 @@ class Comparison:
         self.torch, self.driver, self.problem, self._note = torch, driver, problem, note
         self.label = fatune_program.problem_label(problem)
         self.winners, self.peers, self.notes, self.failed = [], [], {}, False
-        self._flop_of_peers = {}
         self._tensors, self._reference = None, None
 
     def give_up(self, name, reason, is_ours):
@@ -74,11 +73,11 @@ class Comparison:
                 self.give_up(name, reason, False)
                 continue
             try:
-                contender = peer_rounds.Contender(name, peer.make(q, k, v, self.problem["causal"], scale))
+                contender = peer_rounds.Contender(name, peer.make(q, k, v, self.problem["causal"], scale),
+                                                  flop=peer.flop)
                 output = contender.launch()
                 if peer.flop is None:
                     self._check(name, output)
-                self._flop_of_peers[name] = peer.flop
                 self.peers.append(contender)
             except Exception as error:  # whatever a kernel of others does
                 self.give_up(name, f"{type(error).__name__}: {error}", False)
@@ -112,8 +111,7 @@ class Comparison:
         contenders = self.winners + self.peers
         times, clock = timer.measure(contenders, budget) if contenders else ({}, None)
         flop = fatune_program.literature_flop(next(iter(winners.values())))
-        figures = {name: peer_figures.figure(taken, self._flop_of_peers.get(name) or flop)
-                   for name, taken in times.items()}
+        figures = {one.name: peer_figures.figure(times[one.name], one.flop or flop) for one in contenders}
         candidates = {one.name: {"family": winners[one.name]["family"], **figures[one.name]} for one in self.winners}
         return {"label": self.label, "problem": self.problem, "rounds": len(next(iter(times.values()), [])),
                 "sm_clock_mhz": clock, "best": peer_figures.best_candidate(candidates), "candidates": candidates,

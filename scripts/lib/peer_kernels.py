@@ -100,7 +100,7 @@ def _find_gemm(torch):
 
 FINDERS = {"fa2": _find_fa2, "cudnn": _find_cudnn, "triton": _find_triton, "fa3": _find_fa3, "fa4": _find_fa4,
            "gemm": _find_gemm}
-UNASKED = tuple(name for name in FINDERS if name != "gemm")
+DEFAULT_PEERS = tuple(name for name in FINDERS if name != "gemm")
 
 
 def find_peers(torch, names):

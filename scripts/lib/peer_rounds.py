@@ -19,6 +19,7 @@ class Contender:
     name: str
     launch: Callable
     prepare: Callable = lambda: None  # before each launch, not timed
+    flop: int | None = None  # of a launch; None: the problem's
 
 
 class Budget:

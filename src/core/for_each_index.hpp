@@ -3,7 +3,6 @@
 #include <atomic>
 #include <cstddef>
 #include <exception>
-#include <mutex>
 
 #include "core/task_pool.hpp"
 
@@ -13,9 +12,8 @@ namespace fatune {
 /// that has not begun. The first exception is thrown when all have ended.
 template <typename Work>
 void for_each_index(std::size_t count, int jobs, Work work) {
-  std::mutex mutex;
-  std::exception_ptr failure;
   std::atomic<bool> failed = false;
+  std::exception_ptr failure;  // of the one that set `failed`
   TaskPool pool(jobs);
   for (std::size_t i = 0; i < count; ++i) {
     pool.add([&, i] {
@@ -25,9 +23,9 @@ void for_each_index(std::size_t count, int jobs, Work work) {
       try {
         work(i);
       } catch (...) {
-        const std::lock_guard lock(mutex);
-        failure = failure ? failure : std::current_exception();
-        failed = true;
+        if (!failed.exchange(true)) {
+          failure = std::current_exception();
+        }
       }
     });
   }

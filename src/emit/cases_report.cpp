@@ -13,12 +13,10 @@
 namespace fatune {
 namespace {
 
-using Case = CaseResult;
-
-double case_us(const Case& r) { return r.best ? ranked_us(r.best->outcome) : 0.0; }
+double case_us(const CaseResult& r) { return r.best ? ranked_us(r.best->outcome) : 0.0; }
 
 /// `amount` of something per microsecond of the best, times `factor`.
-std::optional<double> per_us(const Case& r, double amount, double factor) {
+std::optional<double> per_us(const CaseResult& r, double amount, double factor) {
   const double us = case_us(r);
   return us > 0.0 ? std::optional(amount / us * factor) : std::nullopt;
 }
@@ -32,80 +30,87 @@ double needed_bytes(const Problem& problem) {
 }
 
 template <typename Get>
-auto of_code(const Case& r, const Get& get) {
+auto of_code(const CaseResult& r, const Get& get) {
   return r.best && r.best->facts ? std::optional(get(*r.best)) : std::nullopt;
 }
 
-std::vector<Field<Case>> problem_columns() {
+std::vector<Field<CaseResult>> problem_columns() {
   return {
       {"variant", "variant", "part of the space that was tuned", 0, kEverywhere,
-       member<&Case::variant>},
+       member<&CaseResult::variant>},
       {"problem", "problem", "what it was tuned for", 0, kForPrograms,
-       [](const Case& r) { return describe(r.problem); }},
+       [](const CaseResult& r) { return describe(r.problem); }},
       {"seq_len", "N_CTX", "positions of a sequence", 0, kEverywhere,
-       [](const Case& r) { return r.problem.seq_len; }},
+       [](const CaseResult& r) { return r.problem.seq_len; }},
       {"candidates", "tried", "configurations that were tried", 0, kForPrograms,
-       [](const Case& r) { return r.candidates; }},
+       [](const CaseResult& r) { return r.candidates; }},
   };
 }
 
-std::vector<Field<Case>> figure_columns() {
+std::vector<Field<CaseResult>> figure_columns() {
   return {
       {"time_ms", "ms", "the best configuration's median in milliseconds, or its estimate", 4,
        kEverywhere,
-       [](const Case& r) { return r.best ? std::optional(case_us(r) / 1e3) : std::nullopt; }},
+       [](const CaseResult& r) { return r.best ? std::optional(case_us(r) / 1e3) : std::nullopt; }},
       {"tflops", "TFLOPS", "10^12 FLOP per second by the literature's convention", 1, kEverywhere,
-       [](const Case& r) { return per_us(r, literature_flop(r.problem), 1e-6); }},
+       [](const CaseResult& r) { return per_us(r, literature_flop(r.problem), 1e-6); }},
       {"gbps", "GB/s", "memory_mb per time, in 10^9 bytes per second", 1, kEverywhere,
-       [](const Case& r) { return per_us(r, needed_bytes(r.problem), 1e-3); }},
+       [](const CaseResult& r) { return per_us(r, needed_bytes(r.problem), 1e-3); }},
       {"memory_mb", "MB", "Q, K, V and O, in 10^6 bytes", 2, kEverywhere,
-       [](const Case& r) { return needed_bytes(r.problem) / 1e6; }},
+       [](const CaseResult& r) { return needed_bytes(r.problem) / 1e6; }},
       {"speed_up", "speed-up", "how many times as fast as the first variant on the same problem", 3,
-       kEverywhere, [](const Case& r) { return r.speed_up; }},
+       kEverywhere, [](const CaseResult& r) { return r.speed_up; }},
       {"scaling", "scaling", "FLOP per second over those of the same variant on its first problem",
-       2, kEverywhere, [](const Case& r) { return r.scaling; }},
+       2, kEverywhere, [](const CaseResult& r) { return r.scaling; }},
   };
 }
 
-std::vector<Field<Case>> resource_columns() {
+std::vector<Field<CaseResult>> resource_columns() {
   return {
       {"registers_per_thread", "regs", "registers per thread", 0, kEverywhere,
-       [](const Case& r) {
+       [](const CaseResult& r) {
          return of_code(r, [](const Result& e) { return e.facts->registers_per_thread; });
        },
        ColumnFit{.leaves = 3}},
       {"smem_bytes", "smem", "shared memory per block in bytes", 0, kEverywhere,
-       [](const Case& r) {
+       [](const CaseResult& r) {
          return of_code(
              r, [](const Result& e) { return e.dynamic_smem_bytes + e.facts->static_smem_bytes; });
        },
        ColumnFit{.leaves = 2}},
       {"blocks_per_sm", "blk/SM", "blocks that fit one SM at a time", 0, kEverywhere,
-       [](const Case& r) { return of_code(r, [](const Result& e) { return e.blocks_per_sm; }); },
+       [](const CaseResult& r) {
+         return of_code(r, [](const Result& e) { return e.blocks_per_sm; });
+       },
        ColumnFit{.leaves = 1}},
       {"measured", "measured", "false: nothing was timed for this case", 0, kForPrograms,
-       [](const Case& r) { return r.best && std::holds_alternative<Measured>(r.best->outcome); }},
+       [](const CaseResult& r) {
+         return r.best && std::holds_alternative<Measured>(r.best->outcome);
+       }},
       {"verified", "verified",
        "how the output was found right: gpu, or emulated (on the CPU, on a small problem); null: "
        "it was not",
        0, kEverywhere,
-       [](const Case& r) {
+       [](const CaseResult& r) {
          return r.best ? text_or_none(std::string(verified_by(r.best->outcome))) : std::nullopt;
        }},
       {"config", "best", "short form of the best configuration; null: none has a time", 0,
        kForPrograms,
-       [](const Case& r) { return r.best ? std::optional(r.best->short_form) : std::nullopt; }},
+       [](const CaseResult& r) {
+         return r.best ? std::optional(r.best->short_form) : std::nullopt;
+       }},
       {"detail", "why not", "why no configuration has a time; null: one has", 0, kForPrograms,
-       [](const Case& r) { return text_or_none(r.detail); }},
+       [](const CaseResult& r) { return text_or_none(r.detail); }},
   };
 }
 
 /// The parameters that are shown; where a case has no best configuration, "-".
-void append_shown(const std::vector<Case>& results, Table& table) {
-  const auto shown = std::ranges::find_if(results, [](const Case& r) { return !r.shown.empty(); });
+void append_shown(const std::vector<CaseResult>& results, Table& table) {
+  const auto shown =
+      std::ranges::find_if(results, [](const CaseResult& r) { return !r.shown.empty(); });
   for (std::size_t i = 0; shown != results.end() && i < shown->shown.size(); ++i) {
     std::vector<FieldValue> values;
-    for (const Case& r : results) {
+    for (const CaseResult& r : results) {
       values.emplace_back(i < r.shown.size() ? r.shown[i].text : "-");
     }
     const std::string& name = shown->shown[i].name;
@@ -119,7 +124,7 @@ Table records_of(const CasesReport& report) {
   return table;
 }
 
-Json json_case(const Case& result) {
+Json json_case(const CaseResult& result) {
   Json json = json_object(case_fields(), result);
   json["problem"] = json_problem(result.problem);
   json["parameters"] = json_parameters(result.shown);
@@ -141,13 +146,13 @@ Json json_cases(const CasesReport& report) {
 
 Coverage coverage_of(const CasesReport& report) {
   const auto done =
-      std::ranges::count_if(report.results, [](const Case& r) { return r.best.has_value(); });
+      std::ranges::count_if(report.results, [](const CaseResult& r) { return r.best.has_value(); });
   return {static_cast<std::size_t>(done), report.results.size(), report.complete};
 }
 
 std::string best_lines(const CasesReport& report) {
   std::string text;
-  for (const Case& r : report.results) {
+  for (const CaseResult& r : report.results) {
     text += fmt::format("{} at {}: {}\n", r.variant, r.problem.seq_len,
                         r.best ? r.best->short_form : "no configuration has a time: " + r.detail);
   }
@@ -180,8 +185,8 @@ Blocks blocks_of(const CasesReport& report) {
 }  // namespace
 
 const std::vector<Field<CaseResult>>& case_fields() {
-  static const std::vector<Field<Case>> fields = [] {
-    std::vector<Field<Case>> all = problem_columns();
+  static const std::vector<Field<CaseResult>> fields = [] {
+    std::vector<Field<CaseResult>> all = problem_columns();
     for (const auto& more : {figure_columns(), resource_columns()}) {
       all.insert(all.end(), more.begin(), more.end());
     }

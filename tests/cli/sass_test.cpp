@@ -206,6 +206,7 @@ TEST_F(LiveSassCounts, FamiliesOfARunAreComparedEachWithItsOwn) {
   EXPECT_EQ(why["configs"].size(), 4U);
   ASSERT_EQ(why["problems"].size(), 2U);
   EXPECT_EQ(why["problems"][0]["problem"], "b1 s256 h1 d128 FP16, flash_sm80");
+  EXPECT_FALSE(why["effects"].empty());
   for (const json& effect : why["effects"]) {
     EXPECT_EQ(effect["family"], "flash_sm80");  // the two of flash_sm90 differ in too much
   }
@@ -234,15 +235,17 @@ TEST_F(LiveSassCounts, SpillsInTheFactsAreLocalInstructions) {
 }
 
 TEST_F(LiveSassCounts, WhyTellsWhatAParameterMoves) {
-  const ProcessResult result =
-      fatune({"sass", "why", "--space", "64,32", "--dtype", "fp16", "--format", "json"});
+  const ProcessResult result = fatune({"sass", "why", "--space", "64,32", "--dtype", "fp16",
+                                       "--arch", "sm_80", "--format", "json"});
   expect_ok(result);
   expect_schema(result.out, "sass_why");
   const json why = json::parse(result.out);
   EXPECT_GT(why["configs"].size(), 5U);
   EXPECT_GT(why["effects"].size(), 5U);
   EXPECT_NEAR(why["configs"][0]["per_mflop"]["tensor"].get<double>(), 1e6 / 4096, 1e-9);
-  EXPECT_THAT(fatune({"sass", "why", "--space", "64,32", "--dtype", "fp16", "--top", "2"}).out,
+  EXPECT_THAT(fatune({"sass", "why", "--space", "64,32", "--dtype", "fp16", "--arch", "sm_80",
+                      "--top", "2"})
+                  .out,
               HasSubstr("(--top 0 shows all)"));
 }
 

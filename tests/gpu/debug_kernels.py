@@ -138,7 +138,7 @@ def finding(report, expected):
 def check_broken(options):
     rows = [["break", "finding", "first wrong"]]
     with tempfile.TemporaryDirectory() as folder:
-        for name, config, arguments, file, old, new, expected in BREAKS[::2] if options.few else BREAKS:
+        for name, config, arguments, file, old, new, expected in BREAKS:
             family = broken_family(options, folder, file, old, new)
             report, _ = debug(options, config, arguments + ["--kernel-dir", family])
             rows.append([name, finding(report, expected), place_of(report)])
@@ -164,7 +164,7 @@ def main():
     parser.add_argument("--fatune", required=True, help="the program")
     parser.add_argument("--kernels", required=True, help="the folder of the kernel families")
     parser.add_argument("--every", type=int, default=20, help="take every N-th of the space tune")
-    parser.add_argument("--few", action="store_true", help="every other break; right ones: two configurations alone")
+    parser.add_argument("--few", action="store_true", help="right ones: two configurations alone")
     parser.add_argument("--emulate", action="store_true", help="on the CPU: no GPU is needed, or used")
     options = parser.parse_args()
     if not options.emulate:
