@@ -84,6 +84,18 @@ def _find_fa4(_torch):
         return _flash_attention("fa4", "flash_attn.cute.interface")
 
 
+def finder_of_libraries(folder):
+    """Finds fa4 in a folder of kernels that were compiled ahead of time."""
+
+    def find(torch):
+        import flash4_kernels
+
+        kernels = flash4_kernels.Folder(folder, torch)
+        return Peer("fa4", kernels.version, kernels.make, True)
+
+    return find
+
+
 def _find_gemm(torch):
     # No attention: what the tensor cores sustain beside the others.
     def make(q, _k, _v, _causal, _scale):
@@ -103,12 +115,12 @@ FINDERS = {"fa2": _find_fa2, "cudnn": _find_cudnn, "triton": _find_triton, "fa3"
 DEFAULT_PEERS = tuple(name for name in FINDERS if name != "gemm")
 
 
-def find_peers(torch, names):
+def find_peers(torch, names, finders=FINDERS):
     """({name: Peer}, {name: why it is missing})."""
     peers, missing = {}, {}
     for name in names:
         try:
-            peers[name] = FINDERS[name](torch)
+            peers[name] = finders[name](torch)
         except (ImportError, AttributeError, OSError) as error:
             missing[name] = str(error)
     return peers, missing

@@ -79,6 +79,27 @@ class ComparePeers(unittest.TestCase):
         self.assertAlmostEqual(row["peers"]["gemm"]["tflops"], 2 * 8192**3 / 1e9)
         self.assertAlmostEqual(row["peers"]["fa2"]["tflops"], 5.0)
 
+    def flash4_kernels(self, *libraries):
+        folder = self.folder / "kernels"
+        folder.mkdir()
+        (folder / "versions.json").write_text('{"flash-attn-4": "4.0", "ptxas": "13.4"}', encoding="utf-8")
+        for library in libraries:
+            (folder / library).touch()
+        return str(folder)
+
+    def test_kernels_compiled_ahead_of_time_are_timed_as_fa4(self):
+        file = self.best("a.json", (problem(kv_heads=2), SM80), (problem(seq_len=200, causal=True), SM80))
+        figures = self.folder / "figures.json"
+        done = self.compare("--best", file, "--peers", "fa2,fa4", "--json", str(figures), "--flash4-kernels",
+                            self.flash4_kernels("d64_float16_full_group2.so"))
+        written = json.loads(figures.read_text(encoding="utf-8"))
+        self.assertEqual(written["versions"]["fa4"], "flash-attn-4 4.0, ptxas 13.4")
+        first, second = written["rows"]
+        self.assertAlmostEqual(first["peers"]["fa4"]["median_ms"], 0.04)
+        self.assertNotIn("fa4", second["peers"])
+        self.assertRegex(second["notes"]["fa4"], "no .*/d64_float16_causal_group1.so; scripts/build_flash4_kernels")
+        self.assertIn("fa4 is not timed", done.stderr)
+
     def test_a_wrong_output_is_said_and_not_timed(self):
         self.environment["FAKE_TORCH_DIFFERENCE"] = "0.5"
         done = self.compare("--best", self.best("a.json", (problem(), SM80)), "--peers", "fa2", code=1)
@@ -109,9 +130,12 @@ class ComparePeers(unittest.TestCase):
         file = self.best("a.json", (problem(), SM80))
         for arguments, message in ((["--best", str(bad)], "not a best_configs.json"),
                                    (["--best", file, "--peers", "fa3"], "fa3 was asked for and is not installed"),
+                                   (["--best", file, "--flash4-kernels", str(self.folder)], "is no folder that"),
                                    (["--best", file, "--fatune", "/nonexistent"], "/nonexistent")):
             done = self.compare(*arguments, code=1)
             self.assertIn(message, done.stderr)
+        done = self.compare("--best", file, "--peers", "fa2", "--flash4-kernels", str(self.folder), code=2)
+        self.assertIn("--peers leaves fa4 out", done.stderr)
 
 
 if __name__ == "__main__":

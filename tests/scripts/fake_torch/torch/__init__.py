@@ -1,7 +1,8 @@
 """What scripts/compare_peers uses of PyTorch, without a GPU: tensors have an address and a shape, and no content.
 
 Time passes by launches alone: 0.1 ms for a kernel of the fake driver (FATUNE_LIBCUDA), 0.2 for PyTorch's flash backend,
-0.05 for cuDNN, 1 for a product. FAKE_TORCH_DIFFERENCE is how far any two outputs differ; FAKE_TORCH_CUDNN_ERROR, what cuDNN says.
+0.05 for cuDNN, 0.04 for FlashAttention-4's libraries, 1 for a product. FAKE_TORCH_DIFFERENCE is how far any two outputs
+differ; FAKE_TORCH_CUDNN_ERROR, what cuDNN says.
 """
 import contextlib
 import ctypes
@@ -24,8 +25,8 @@ _difference = float(os.environ.get("FAKE_TORCH_DIFFERENCE", "0"))
 class Tensor:
     device = "cuda"
 
-    def __init__(self, shape):
-        self.shape = tuple(shape)
+    def __init__(self, shape, dtype=float32):
+        self.shape, self.dtype = tuple(shape), dtype
         self._address = next(_addresses)
 
     def data_ptr(self):
@@ -39,19 +40,23 @@ class Tensor:
     def transpose(self, first, second):
         shape = list(self.shape)
         shape[first], shape[second] = shape[second], shape[first]
-        return Tensor(shape)
+        return Tensor(shape, self.dtype)
 
     def item(self):
         return _difference
 
 
-def _tensor(shape, *_rest, **_options):
-    return Tensor(shape if isinstance(shape, (tuple, list)) else (shape,))
+def _tensor(shape, *_rest, dtype=float32, **_options):
+    return Tensor(shape if isinstance(shape, (tuple, list)) else (shape,), dtype)
+
+
+def pass_time(ms):
+    global _of_peers_ms
+    _of_peers_ms += ms
 
 
 def mm(_a, _b, *, out):
-    global _of_peers_ms
-    _of_peers_ms += 1.0
+    pass_time(1.0)
     return out
 
 
@@ -60,7 +65,7 @@ def randn(*shape, **_options):
 
 
 def empty_like(tensor):
-    return Tensor(tensor.shape)
+    return Tensor(tensor.shape, tensor.dtype)
 
 
 zeros = empty = full = empty_strided = _tensor
@@ -79,8 +84,7 @@ class _Event:
 
 
 def _attention(ms, q, k, v):
-    global _of_peers_ms
-    _of_peers_ms += ms
+    pass_time(ms)
     assert q.shape[1] % k.shape[1] == 0 and k.shape == v.shape, "heads come before positions"
     return (Tensor(q.shape),)
 

@@ -1,0 +1,97 @@
+"""scripts/build_flash4_kernels with packages and a linker that only pretend.
+
+usage: build_flash4_kernels_test.py SCRIPT
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SCRIPT = sys.argv[1] if len(sys.argv) > 1 else ""
+RUNTIME = """
+import pathlib
+def find_runtime_libraries(*, enable_tvm_ffi):
+    assert enable_tvm_ffi
+    return [str(pathlib.Path(__file__).with_name(name)) for name in ("libdsl.so", "libtvm_ffi.so")]
+"""
+INTERFACE = """
+import os
+import types
+class Compiled:
+    def __init__(self, *what):
+        self.what = what
+    def export_to_c(self, path, function):
+        with open(path, "w", encoding="utf-8") as file:
+            print(*self.what, function, "Cuda compilation tools, release 13.4, V13.4.59", file=file)
+def flash_attn_func(q, k, v, causal):
+    assert os.environ["CUTE_DSL_ARCH"] == "sm_90a"
+    assert q.shape[3] <= 256, "not supported on SM90"
+    _flash_attn_fwd.compile_cache.cache[q.shape, causal] = Compiled(q.dtype, q.shape[2] // k.shape[2], causal)
+_flash_attn_fwd = types.SimpleNamespace(compile_cache=types.SimpleNamespace(cache={}))
+"""
+TORCH = """
+import types
+float16, bfloat16 = "half", "brain"
+def empty(*shape, dtype, device):
+    return types.SimpleNamespace(shape=shape, dtype=dtype)
+"""
+LINKER = '#!/bin/sh\n[ "$1 $2" = "-shared -o" ] && cat "$4" >"$3" && echo "$@" >>"$3"\n'
+PACKAGES = {
+    "torch/__init__.py": TORCH, "torch/_subclasses/__init__.py": "", "tvm_ffi.py": "",
+    "torch/_subclasses/fake_tensor.py": "from contextlib import nullcontext as FakeTensorMode\n",
+    "cutlass/__init__.py": "", "cutlass/cute/__init__.py": "", "cutlass/cute/runtime.py": RUNTIME,
+    "cutlass/cute/libdsl.so": "", "flash_attn/cute/__init__.py": "", "flash_attn/cute/interface.py": INTERFACE,
+    "flash_attn_4-4.0.0b36.dist-info/METADATA": "Name: flash-attn-4\nVersion: 4.0.0b36\n",
+    "nvidia_cutlass_dsl-9.dist-info/METADATA": "Name: nvidia-cutlass-dsl\nVersion: 9\n"}
+
+
+class BuildFlash4Kernels(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.packages, self.folder = pathlib.Path(scratch.name) / "packages", pathlib.Path(scratch.name) / "kernels"
+        for name, text in {**PACKAGES, "cc": LINKER}.items():
+            path = self.packages / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        (self.packages / "cc").chmod(0o755)
+
+    def build(self, *options, code=0):
+        command = [sys.executable, "-B", SCRIPT, str(self.folder), *options]
+        environment = {**os.environ, "PYTHONPATH": str(self.packages), "CC": str(self.packages / "cc")}
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+        return done
+
+    def test_each_kernel_is_a_library_beside_the_runtime_and_the_versions(self):
+        done = self.build("--d-head", "128", "--group", "1,8")
+        kernels = {f"d128_{dtype}_{mask}_group{group}.so" for dtype in ("float16", "bfloat16")
+                   for mask in ("full", "causal") for group in (1, 8)}
+        self.assertEqual({path.name for path in self.folder.iterdir()}, kernels | {"libdsl.so", "versions.json"})
+        self.assertEqual({pathlib.Path(line).name for line in done.stdout.splitlines()}, kernels)
+        library = (self.folder / "d128_bfloat16_causal_group8.so").read_text(encoding="utf-8")
+        self.assertTrue(library.startswith("brain 8 True flash4_forward"), library)
+        self.assertRegex(library, r"libdsl.so \S*libtvm_ffi.so -Wl,-rpath,\$ORIGIN")
+        versions = json.loads((self.folder / "versions.json").read_text(encoding="utf-8"))
+        self.assertEqual(versions, {"flash-attn-4": "4.0.0b36", "nvidia-cutlass-dsl": "9", "ptxas": "13.4.59"})
+        self.assertIn("written for nvidia-cutlass-dsl 4.8.1, and 9 is installed", done.stderr)
+
+    def test_eight_kernels_are_built_where_nothing_is_said(self):
+        self.assertEqual(len(self.build().stdout.splitlines()), 8)
+
+    def test_errors_are_one_line(self):
+        self.assertIn("not supported on SM90", self.build("--d-head", "512", code=1).stderr)
+        self.assertIn("at least 1", self.build("--group", "0", code=2).stderr)
+        (self.packages / "cc").write_text("#!/bin/sh\nexit 3\n", encoding="utf-8")
+        self.assertIn("exit status 3", self.build(code=1).stderr)
+        (self.packages / "flash_attn_4-4.0.0b36.dist-info/METADATA").unlink()
+        self.assertIn("flash-attn-4", self.build(code=1).stderr)
+        self.assertFalse((self.folder / "versions.json").exists())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
