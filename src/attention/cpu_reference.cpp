@@ -1,7 +1,9 @@
 #include "attention/cpu_reference.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numeric>
 
@@ -29,6 +31,23 @@ std::uint16_t to_bits(bool negative, int biased_exponent, std::int64_t fraction,
                       int fraction_bits) {
   return static_cast<std::uint16_t>((negative ? 0x8000 : 0) + (biased_exponent << fraction_bits) +
                                     fraction);
+}
+
+// A double's exponent field is read and written here: std::ldexp and std::ilogb take several times
+// as long, and a reference rounds millions of numbers.
+constexpr int kDoubleFractionBits = std::numeric_limits<double>::digits - 1;
+constexpr int kDoubleExponentBias = std::numeric_limits<double>::max_exponent - 1;
+
+// 2^power, which has to be a normal number.
+constexpr double power_of_two(int power) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(power + kDoubleExponentBias)
+                               << kDoubleFractionBits);
+}
+
+// The exponent of a normal number. A smaller number has one that is less than all of those.
+constexpr int exponent_of(double value) {
+  const std::uint64_t magnitude = std::bit_cast<std::uint64_t>(value) << 1 >> 1;
+  return static_cast<int>(magnitude >> kDoubleFractionBits) - kDoubleExponentBias;
 }
 
 enum class Rounding { none, to_elements };
@@ -151,7 +170,7 @@ double element_value(std::uint16_t bits, DType dtype) {
   }
   const int hidden_bit = exponent == 0 ? 0 : 1 << format.fraction_bits;
   const int power = std::max(exponent, 1) - 1 + format.min_exponent - format.fraction_bits;
-  return sign * std::ldexp(hidden_bit + fraction, power);
+  return sign * (hidden_bit + fraction) * power_of_two(power);
 }
 
 std::uint16_t round_to_element(double value, DType dtype) {
@@ -164,11 +183,12 @@ std::uint16_t round_to_element(double value, DType dtype) {
   if (value == 0.0 || std::isinf(value)) {
     return to_bits(negative, value == 0.0 ? 0 : infinite_exponent, 0, format.fraction_bits);
   }
-  const int exponent = std::max(std::ilogb(value), format.min_exponent);
+  const int exponent = std::max(exponent_of(value), format.min_exponent);
   // In units of the last place; nearbyint rounds ties to even, and may carry into the exponent.
-  const double units = std::nearbyint(std::ldexp(std::abs(value), format.fraction_bits - exponent));
-  if (exponent > format.max_exponent ||
-      std::ldexp(units, exponent - format.fraction_bits) >= std::ldexp(2.0, format.max_exponent)) {
+  const double units =
+      std::nearbyint(std::abs(value) * power_of_two(format.fraction_bits - exponent));
+  if (exponent > format.max_exponent || units * power_of_two(exponent - format.fraction_bits) >=
+                                            power_of_two(format.max_exponent + 1)) {
     return to_bits(negative, infinite_exponent, 0, format.fraction_bits);
   }
   // Exponent field and fraction are one number: adding the units without the hidden bit to the
