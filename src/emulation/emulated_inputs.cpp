@@ -41,24 +41,43 @@ HeadProblem head_of(const Problem& problem) {
   return head;
 }
 
+std::int64_t compared_group(const EmulatedProblem& on) {
+  return *on.only_head / group_size(on.problem);
+}
+
+/// Where one head is compared, the others have the inputs of the first of them: other inputs than
+/// the compared head's, so that what reads a wrong head is found, and made once.
+std::int64_t seeded_group(const EmulatedProblem& on, std::int64_t group) {
+  if (!on.only_head || group == compared_group(on)) {
+    return group;
+  }
+  return compared_group(on) == 0 ? 1 : 0;
+}
+
 /// Each head of keys has a seed of its own, with the heads of queries that share it.
-HeadInputs make_tensors(const Problem& problem, InputKind kind, std::uint64_t seed) {
+HeadInputs make_tensors(const EmulatedProblem& on, InputKind kind, std::uint64_t seed) {
+  const Problem& problem = on.problem;
   const auto empty = [&](TensorRole role) {
     return std::vector<std::uint16_t>(static_cast<std::size_t>(tensor_elements(problem, role)));
   };
   HeadInputs all{empty(TensorRole::q), empty(TensorRole::k), empty(TensorRole::v)};
   const std::int64_t group = group_size(problem);
+  std::map<std::int64_t, GroupInputs> made;
   for (std::int64_t number = 0; number < problem.batch * problem.kv_heads; ++number) {
     const std::int64_t batch = number / problem.kv_heads;
     const std::int64_t head = number % problem.kv_heads;
-    const GroupInputs one = make_group_inputs(
-        head_of(problem), group, kind, seed + static_cast<std::uint64_t>(number) * kSeedStride);
+    const std::int64_t seeded = seeded_group(on, number);
+    const auto [one, is_new] = made.try_emplace(seeded);
+    if (is_new) {
+      one->second = make_group_inputs(head_of(problem), group, kind,
+                                      seed + static_cast<std::uint64_t>(seeded) * kSeedStride);
+    }
     for (std::int64_t i = 0; i < group; ++i) {
       put_head(tensor_shape(problem, TensorRole::q), batch, head * group + i,
-               one.q[static_cast<std::size_t>(i)], all.q);
+               one->second.q[static_cast<std::size_t>(i)], all.q);
     }
-    put_head(tensor_shape(problem, TensorRole::k), batch, head, one.k, all.k);
-    put_head(tensor_shape(problem, TensorRole::v), batch, head, one.v, all.v);
+    put_head(tensor_shape(problem, TensorRole::k), batch, head, one->second.k, all.k);
+    put_head(tensor_shape(problem, TensorRole::v), batch, head, one->second.v, all.v);
   }
   return all;
 }
@@ -79,7 +98,7 @@ RowReference make_row_reference(const EmulatedProblem& on, const HeadInputs& ten
 EmulatedInput make_input(const EmulatedProblem& on, InputKind kind, std::uint64_t seed) {
   EmulatedInput input;
   input.name = input_kind_name(kind);
-  input.tensors = make_tensors(on.problem, kind, seed);
+  input.tensors = make_tensors(on, kind, seed);
   const std::vector<double> q = compared_numbers(on, TensorRole::q, input.tensors.q);
   const std::vector<double> k = compared_numbers(on, TensorRole::k, input.tensors.k);
   const std::vector<double> v = compared_numbers(on, TensorRole::v, input.tensors.v);
@@ -97,8 +116,8 @@ std::vector<std::uint16_t> compared_elements(const EmulatedProblem& of, TensorRo
     return elements;
   }
   const bool of_keys = role == TensorRole::k || role == TensorRole::v;
-  return take_head(tensor_shape(of.problem, role), 0,
-                   of_keys ? *of.only_head / group_size(of.problem) : *of.only_head, elements);
+  return take_head(tensor_shape(of.problem, role), 0, of_keys ? compared_group(of) : *of.only_head,
+                   elements);
 }
 
 const std::vector<EmulatedInput>& EmulatedInputs::of(const EmulatedProblem& problem) {
@@ -128,7 +147,7 @@ const HeadInputs& EmulatedInputs::random_tensors(const Problem& problem) {
   const std::lock_guard lock(mutex_);
   const auto [tensors, is_new] = tensors_.try_emplace(problem);
   if (is_new) {
-    tensors->second = make_tensors(problem, kInputKinds.front(), seed_);
+    tensors->second = make_tensors({problem, {}}, kInputKinds.front(), seed_);
   }
   return tensors->second;
 }

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <set>
+#include <utility>
 
 #include "attention/cpu_reference.hpp"
 
@@ -26,7 +27,12 @@ TEST(EmulatedInputs, AHeadsReferenceIsThatPartOfTheWholesReference) {
   EmulatedInputs inputs(7);
   const EmulatedInput& whole = inputs.of({problem, {}}).at(0);
   const EmulatedInput& head = inputs.of({problem, 2}).at(0);
-  EXPECT_EQ(head.tensors.q, whole.tensors.q);
+  for (const auto& [role, tensor] : {std::pair{TensorRole::q, &HeadInputs::q},
+                                     {TensorRole::k, &HeadInputs::k},
+                                     {TensorRole::v, &HeadInputs::v}}) {
+    EXPECT_EQ(compared_elements({problem, 2}, role, head.tensors.*tensor),
+              compared_elements({problem, 2}, role, whole.tensors.*tensor));
+  }
   ASSERT_EQ(head.exact.size(), 5U * 8U);
   for (std::size_t position = 0; position < 5; ++position) {
     for (std::size_t column = 0; column < 8; ++column) {
@@ -53,6 +59,21 @@ TEST(EmulatedInputs, EachHeadHasInputsOfItsOwn) {
     }
   }
   EXPECT_EQ(heads.size(), kInputKinds.size() * 6);
+}
+
+TEST(EmulatedInputs, HeadsThatAreNotComparedAreAlikeAndDifferFromTheOneThatIs) {
+  Problem problem{1, 5, 8, 8, DType::bf16, false};
+  problem.kv_heads = 4;
+  EmulatedInputs inputs(7);
+  for (const auto& [compared, other] : {std::pair{0, 7}, {7, 0}}) {
+    for (const EmulatedInput& input : inputs.of({problem, compared})) {
+      const auto keys = [&](std::int64_t head) {
+        return compared_elements({problem, head}, TensorRole::k, input.tensors.k);
+      };
+      EXPECT_NE(keys(compared), keys(other)) << input.name;
+      EXPECT_EQ(keys(2), keys(4)) << input.name;
+    }
+  }
 }
 
 TEST(EmulatedInputs, AreMadeOnce) {
