@@ -27,6 +27,10 @@ class ShadowPlane {
       std::fill_n(words_.begin() + offset / kWordBytes, count / kWordBytes, mark);
       return;
     }
+    if (in_one_word(offset, count)) {
+      std::fill_n(bytes_of_word(offset / kWordBytes) + offset % kWordBytes, count, mark);
+      return;
+    }
     for (std::uint32_t byte = offset; byte < offset + count; ++byte) {
       bytes_of_word(byte / kWordBytes)[byte % kWordBytes] = mark;
     }
@@ -36,7 +40,7 @@ class ShadowPlane {
   template <typename Wrong>
   [[nodiscard]] bool none_of(std::uint32_t offset, std::uint32_t count, Wrong wrong) const {
     if (!whole(offset, count)) [[unlikely]] {
-      return !first_of(offset, count, wrong);
+      return none_of_part(offset, count, wrong);
     }
     const Mark* const first = &words_[offset / kWordBytes];
     const Mark* const end = first + count / kWordBytes;
@@ -71,6 +75,18 @@ class ShadowPlane {
 
   static constexpr bool whole(std::uint32_t offset, std::uint32_t count) {
     return (offset | count) % kWordBytes == 0;
+  }
+
+  static constexpr bool in_one_word(std::uint32_t offset, std::uint32_t count) {
+    return count != 0 && offset % kWordBytes + count <= kWordBytes;
+  }
+
+  /// none_of() for bytes that are not whole words: halves of words above all.
+  template <typename Wrong>
+  [[nodiscard]] bool none_of_part(std::uint32_t offset, std::uint32_t count, Wrong wrong) const {
+    const Mark& word = words_[offset / kWordBytes];
+    return in_one_word(offset, count) && word != mixed_ ? !wrong(word)
+                                                        : !first_of(offset, count, wrong);
   }
 
   /// From now on its bytes have marks of their own.
