@@ -40,6 +40,13 @@ void read_limit(const JsonNode& node, int& value) {
 void read_limit(const JsonNode& node, std::int64_t& value) { value = node.integer(); }
 void read_limit(const JsonNode& node, double& value) { value = node.number(); }
 
+/// The newest of the known architectures that is no newer; without one, `arch` itself.
+Arch nearest_known(const FileTree& tree, Arch arch) {
+  std::vector<Arch> archs = known_archs(tree);
+  std::erase_if(archs, [&](Arch known) { return known.sm > arch.sm; });
+  return archs.empty() ? arch : archs.back();
+}
+
 }  // namespace
 
 std::vector<Arch> known_archs(const FileTree& tree) {
@@ -71,6 +78,18 @@ DeviceLimits load_device_limits(const FileTree& tree, Arch arch) {
     }
   });
   return limits;
+}
+
+SmRates load_sm_rates(const FileTree& tree, Arch arch) {
+  const JsonFile file = load_device_file(tree, nearest_known(tree, arch));
+  const JsonNode node = file.root().at("rates");
+  SmRates rates;
+  visit_members(rates, [&](std::string_view name, auto& rate) {
+    if (const auto given = node.find(std::string(name))) {
+      rate = given->number();
+    }
+  });
+  return rates;
 }
 
 }  // namespace fatune

@@ -5,6 +5,7 @@
 
 #include "core/arch.hpp"
 #include "core/device_limits.hpp"
+#include "core/sm_rates.hpp"
 #include "data/file_tree.hpp"
 
 namespace fatune {
@@ -13,6 +14,10 @@ namespace fatune {
 /// compiling and estimating without it. `name` is "sm_90 (no GPU)", `arch` is as asked for.
 /// Error(usage) listing the known architectures when there is no such file.
 [[nodiscard]] DeviceLimits load_device_limits(const FileTree& tree, Arch arch);
+
+/// What an SM of `arch` does per clock, from the same files; an architecture without one has the
+/// rates of the nearest older one that has. Error(usage) as above when there is none.
+[[nodiscard]] SmRates load_sm_rates(const FileTree& tree, Arch arch);
 
 /// Architectures with a device file, oldest first.
 [[nodiscard]] std::vector<Arch> known_archs(const FileTree& tree);

@@ -19,9 +19,10 @@ bool is_same_code(const CompileRequest& a, const CompileRequest& b) {
 }  // namespace
 
 CandidateMaker::CandidateMaker(const FamilySet& families, const DeviceLimits& limits,
-                               const Problem& problem)
+                               const SmRates& rates, const Problem& problem)
     : families_(families),
       limits_(limits),
+      rates_(rates),
       problem_(problem),
       probe_(probe_problem(problem)),
       small_(small_problem(problem)) {}
@@ -41,7 +42,7 @@ CandidateMaker::Prepared CandidateMaker::prepare(const Config& config) const {
 double CandidateMaker::guess_us(const Config& config) {
   const Prepared& prepared = guessed_.insert_or_assign(config, prepare(config)).first->second;
   return prepared.geometry ? fatune::guess_us(families_.of(config), prepared.result,
-                                              *prepared.geometry, problem_, limits_)
+                                              *prepared.geometry, problem_, limits_, rates_)
                            : 0.0;
 }
 

@@ -8,6 +8,7 @@
 #include "attention/problem.hpp"
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
+#include "core/sm_rates.hpp"
 #include "engine/candidate_source.hpp"
 #include "plan/family_set.hpp"
 #include "report/report.hpp"
@@ -27,7 +28,8 @@ struct Candidate {
 class CandidateMaker {
  public:
   /// Families and limits must outlive it.
-  CandidateMaker(const FamilySet& families, const DeviceLimits& limits, const Problem& problem);
+  CandidateMaker(const FamilySet& families, const DeviceLimits& limits, const SmRates& rates,
+                 const Problem& problem);
 
   /// As GuessUs.
   [[nodiscard]] double guess_us(const Config& config);
@@ -50,6 +52,7 @@ class CandidateMaker {
 
   const FamilySet& families_;
   const DeviceLimits& limits_;
+  SmRates rates_;
   Problem problem_;
   Problem probe_;
   Problem small_;

@@ -15,8 +15,9 @@ constexpr std::chrono::milliseconds kVerifierPatience{5};
 }  // namespace
 
 EstimatingEvaluator::EstimatingEvaluator(const FamilySet& families, DeviceLimits limits,
+                                         const SmRates& rates,
                                          std::optional<EstimateVerification> verification)
-    : families_(families), limits_(std::move(limits)) {
+    : families_(families), limits_(std::move(limits)), rates_(rates) {
   if (verification) {
     on_done_ = std::move(verification->on_done);
     verifier_ = std::make_unique<EmulatingVerifier>(families_, limits_, verification->emulation);
@@ -32,7 +33,8 @@ void EstimatingEvaluator::begin_problem(const Problem& problem, std::optional<do
 std::optional<Outcome> EstimatingEvaluator::admit(CandidateId id, const Result& result,
                                                   const CandidateKernel& kernel) {
   if (!verifier_) {
-    return estimate_result(families_.of(result.config), result, kernel.geometry, problem_, limits_);
+    return estimate_result(families_.of(result.config), result, kernel.geometry, problem_, limits_,
+                           rates_);
   }
   open_[id] = {verifier_->begin(result.config, problem_, kernel.artifact), result, kernel.geometry,
                std::nullopt};
@@ -84,7 +86,7 @@ Outcome EstimatingEvaluator::outcome_of(const Open& candidate, bool counted) con
                                     problem_, limits_, candidate.geometry));
   }
   Estimated estimated = estimate_result(families_.of(candidate.result.config), candidate.result,
-                                        candidate.geometry, problem_, limits_, work);
+                                        candidate.geometry, problem_, limits_, rates_, work);
   estimated.verification = verdict.verification;
   estimated.not_verified_because = verdict.not_covered;
   return estimated;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/device_limits.hpp"
+#include "core/sm_rates.hpp"
 #include "engine/emulating_verifier.hpp"
 #include "engine/evaluator.hpp"
 #include "plan/family_set.hpp"
@@ -27,7 +28,7 @@ struct EstimateVerification {
 class EstimatingEvaluator : public Evaluator {
  public:
   /// `families` must outlive the evaluator.
-  EstimatingEvaluator(const FamilySet& families, DeviceLimits limits,
+  EstimatingEvaluator(const FamilySet& families, DeviceLimits limits, const SmRates& rates,
                       std::optional<EstimateVerification> verification = std::nullopt);
 
   [[nodiscard]] const DeviceLimits& limits() const override { return limits_; }
@@ -54,6 +55,7 @@ class EstimatingEvaluator : public Evaluator {
 
   const FamilySet& families_;
   DeviceLimits limits_;
+  SmRates rates_;
   Problem problem_;
   std::function<void()> on_done_;
   std::unique_ptr<EmulatingVerifier> verifier_;  ///< null: nothing is verified

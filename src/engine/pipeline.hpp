@@ -8,6 +8,7 @@
 #include "compile/compile_each.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
+#include "core/sm_rates.hpp"
 #include "engine/candidate_source.hpp"
 #include "engine/compile_feed.hpp"
 #include "engine/device_thread.hpp"
@@ -25,6 +26,7 @@ namespace fatune {
 struct PipelineParts {
   const FamilySet& families;
   const DeviceLimits& limits;  ///< of all the GPUs: they are of one model
+  SmRates rates;
   const CandidateSearch& search;
   CompileFunction compile_one;
   int jobs = 1;

@@ -8,9 +8,10 @@
 namespace fatune {
 
 ProblemWork::ProblemWork(const FamilySet& families, const DeviceLimits& limits,
-                         const ProblemPlan& plan, const CandidateSearch& search)
+                         const SmRates& rates, const ProblemPlan& plan,
+                         const CandidateSearch& search)
     : plan_(plan),
-      maker_(std::make_unique<CandidateMaker>(families, limits, plan.problem)),
+      maker_(std::make_unique<CandidateMaker>(families, limits, rates, plan.problem)),
       source_(search.begin(
           plan, [maker = maker_.get()](const Config& config) { return maker->guess_us(config); })) {
 }

@@ -6,6 +6,7 @@
 
 #include "core/candidate_id.hpp"
 #include "core/device_limits.hpp"
+#include "core/sm_rates.hpp"
 #include "engine/candidate_maker.hpp"
 #include "engine/candidate_source.hpp"
 #include "engine/problem_plan.hpp"
@@ -18,8 +19,8 @@ namespace fatune {
 class ProblemWork {
  public:
   /// All must outlive it.
-  ProblemWork(const FamilySet& families, const DeviceLimits& limits, const ProblemPlan& plan,
-              const CandidateSearch& search);
+  ProblemWork(const FamilySet& families, const DeviceLimits& limits, const SmRates& rates,
+              const ProblemPlan& plan, const CandidateSearch& search);
 
   /// Asks the search for up to `most` more. The candidates among them, which are to be compiled;
   /// the others join the obstacles.

@@ -85,15 +85,16 @@ LaunchGeometry spread_launch(const Family& family, const Config& config, const P
 
 Estimated estimate_result(const Family& family, const Result& result,
                           const LaunchGeometry& geometry, const Problem& problem,
-                          const DeviceLimits& limits, const std::optional<CountedWork>& counted) {
+                          const DeviceLimits& limits, const SmRates& rates,
+                          const std::optional<CountedWork>& counted) {
   const LaunchGeometry spread = spread_launch(family, result.config, problem, limits, geometry);
   KernelWork work = WorkCount(family, problem, limits).of(result, spread);
   work.counted = counted;
-  return estimate(work, limits);
+  return estimate(work, limits, rates);
 }
 
 double guess_us(const Family& family, const Result& result, const LaunchGeometry& geometry,
-                const Problem& problem, const DeviceLimits& limits) {
+                const Problem& problem, const DeviceLimits& limits, const SmRates& rates) {
   constexpr int kTypicalRegisters = 160;
   const auto& block = geometry.block;
   Result guessed = result;
@@ -101,7 +102,7 @@ double guess_us(const Family& family, const Result& result, const LaunchGeometry
   guessed.blocks_per_sm =
       std::max(1, blocks_per_sm(limits, guessed.threads_per_block, kTypicalRegisters,
                                 geometry.dynamic_smem_bytes));
-  return estimate_result(family, guessed, geometry, problem, limits).estimate_us;
+  return estimate_result(family, guessed, geometry, problem, limits, rates).estimate_us;
 }
 
 }  // namespace fatune

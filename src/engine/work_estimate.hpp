@@ -6,6 +6,7 @@
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
 #include "core/outcome.hpp"
+#include "core/sm_rates.hpp"
 #include "plan/family.hpp"
 #include "report/emulation.hpp"
 #include "report/report.hpp"
@@ -23,12 +24,12 @@ namespace fatune {
 /// Precondition: a block fits an SM.
 [[nodiscard]] Estimated estimate_result(const Family& family, const Result& result,
                                         const LaunchGeometry& geometry, const Problem& problem,
-                                        const DeviceLimits& limits,
+                                        const DeviceLimits& limits, const SmRates& rates,
                                         const std::optional<CountedWork>& counted = std::nullopt);
 
 /// An estimate before compilation, in microseconds, which is good only for ordering.
 [[nodiscard]] double guess_us(const Family& family, const Result& result,
                               const LaunchGeometry& geometry, const Problem& problem,
-                              const DeviceLimits& limits);
+                              const DeviceLimits& limits, const SmRates& rates);
 
 }  // namespace fatune

@@ -2,53 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <stdexcept>
+#include <string_view>
 #include <vector>
-
-#include "core/device_peaks.hpp"
 
 namespace fatune {
 namespace {
 
-/// The work that one SM does per clock.
-struct SmRates {
-  double tensor_flop;     ///< dense 16-bit mma.sync, fp32 accumulation
-  double warpgroup_flop;  ///< the same by wgmma
-  double fp32_operations;
-  double integer_operations;
-  double exponentials;
-  double smem_bytes;
-  double l1_bytes;  ///< of spills and global memory
-};
-
 constexpr double kSectorBytes = 32.0;
-constexpr double kWarpsIssued = 4.0;  // one by each scheduler
-
-/// Tensor rates: the peak (core/device_peaks.hpp). For sm_90 and newer, mma.sync: it reaches about
-/// 5/8 of the 4096 that only wgmma gets; wgmma reaches the part of these that a GPU of 700 W can
-/// sustain (docs/estimate.md). Arithmetic and exponentials: CUDA programming guide, "Arithmetic
-/// Instructions". Spills go through L1 and, on stores, L2: half of shared memory's; so do other
-/// accesses to global memory.
-SmRates rates_of(Arch arch) {
-  constexpr double kWarpgroupFlop = 3150.0;
-  constexpr double kIntegerOperations = 64.0;
-  constexpr double kExponentials = 16.0;
-  constexpr double kSmemBytes = 128.0;
-  constexpr double kL1Bytes = 64.0;
-  const auto with_tensor = [&](double tensor_flop) {
-    return SmRates{tensor_flop,
-                   kWarpgroupFlop,
-                   arch.sm == 80 ? 64.0 : 128.0,
-                   kIntegerOperations,
-                   kExponentials,
-                   kSmemBytes,
-                   kL1Bytes};
-  };
-  if (arch.sm >= 90) {
-    return with_tensor(2560.0);
-  }
-  return with_tensor(peak_tensor_flop_per_clock(arch));
-}
 
 bool usable(double value) { return std::isfinite(value) && value >= 0.0; }
 
@@ -59,15 +21,23 @@ bool usable(const CountedWork& work) {
          usable(work.smem_traffic_bytes) && usable(work.global_sectors);
 }
 
-void check(const KernelWork& work, const DeviceLimits& limits) {
+bool usable(const SmRates& rates) {
+  bool all_usable = true;
+  visit_members(rates, [&](std::string_view, const std::optional<double>& rate) {
+    all_usable = all_usable && (!rate || (std::isfinite(*rate) && *rate > 0.0));
+  });
+  return all_usable;
+}
+
+void check(const KernelWork& work, const DeviceLimits& limits, const SmRates& rates) {
   const bool work_usable = usable(work.tensor_flop) && usable(work.warpgroup_flop) &&
                            work.warpgroup_flop <= work.tensor_flop && usable(work.exponentials) &&
                            usable(work.smem_traffic_bytes) && usable(work.device_memory_bytes) &&
                            usable(work.spill_bytes) && work.blocks > 0 &&
                            work.threads_per_block > 0 && work.blocks_per_sm > 0 &&
                            (!work.counted || usable(*work.counted));
-  if (!work_usable || limits.sm_count < 1 || limits.clock_khz < 1) {
-    throw std::invalid_argument("estimate: work or device limits make no sense");
+  if (!work_usable || limits.sm_count < 1 || limits.clock_khz < 1 || !usable(rates)) {
+    throw std::invalid_argument("estimate: work, device limits or rates make no sense");
   }
 }
 
@@ -78,10 +48,10 @@ double memory_us(double bytes, double memory_gbps) {
 /// Times in microseconds, with the work spread evenly over all SMs.
 class Times {
  public:
-  Times(const KernelWork& work, const DeviceLimits& limits)
+  Times(const KernelWork& work, const DeviceLimits& limits, const SmRates& rates)
       : work_(work),
         limits_(limits),
-        rates_(rates_of(limits.arch)),
+        rates_(rates),
         sm_clocks_per_us_(limits.sm_count * (limits.clock_khz / 1e3)) {}
 
   /// The time that each pipe alone would need.
@@ -93,9 +63,11 @@ class Times {
   }
   /// The time that the schedulers alone would need; nothing when it is not known.
   [[nodiscard]] std::optional<EstimateTerm> issue() const {
-    return work_.counted ? std::optional(EstimateTerm{
-                               "issue", at_rate(work_.counted->warp_instructions, kWarpsIssued)})
-                         : std::nullopt;
+    if (!work_.counted) {
+      return std::nullopt;
+    }
+    return EstimateTerm{"issue",
+                        at_rate(work_.counted->warp_instructions, rates_.issued_warp_instructions)};
   }
 
  private:
@@ -103,15 +75,17 @@ class Times {
   [[nodiscard]] double at_rate(double amount, double rate) const {
     return amount / (rate * sm_clocks_per_us_);
   }
+  [[nodiscard]] double tensor_us(double mma_sync_flop, double wgmma_flop) const {
+    return at_rate(mma_sync_flop, rates_.mma_sync_flop) +
+           at_rate(wgmma_flop, rates_.wgmma_flop.value_or(rates_.mma_sync_flop));
+  }
   [[nodiscard]] std::vector<EstimateTerm> declared() const {
-    return {{"tensor", at_rate(work_.tensor_flop - work_.warpgroup_flop, rates_.tensor_flop) +
-                           at_rate(work_.warpgroup_flop, rates_.warpgroup_flop)},
+    return {{"tensor", tensor_us(work_.tensor_flop - work_.warpgroup_flop, work_.warpgroup_flop)},
             {"exponent", at_rate(work_.exponentials, rates_.exponentials)},
             {"shared_memory", at_rate(work_.smem_traffic_bytes, rates_.smem_bytes)}};
   }
   [[nodiscard]] std::vector<EstimateTerm> counted(const CountedWork& work) const {
-    return {{"tensor", at_rate(work.tensor_flop, rates_.tensor_flop) +
-                           at_rate(work.warpgroup_flop, rates_.warpgroup_flop)},
+    return {{"tensor", tensor_us(work.tensor_flop, work.warpgroup_flop)},
             {"exponent", at_rate(work.special_functions, rates_.exponentials)},
             {"fp32", at_rate(work.fp32_operations, rates_.fp32_operations)},
             {"integer", at_rate(work.integer_operations, rates_.integer_operations)},
@@ -121,7 +95,7 @@ class Times {
 
   const KernelWork& work_;
   const DeviceLimits& limits_;
-  SmRates rates_;
+  const SmRates& rates_;
   double sm_clocks_per_us_;
 };
 
@@ -142,9 +116,9 @@ double overlapping_warps(const KernelWork& work, const DeviceLimits& limits) {
 
 }  // namespace
 
-Estimated estimate(const KernelWork& work, const DeviceLimits& limits) {
-  check(work, limits);
-  const Times times(work, limits);
+Estimated estimate(const KernelWork& work, const DeviceLimits& limits, const SmRates& rates) {
+  check(work, limits, rates);
+  const Times times(work, limits, rates);
   Estimated result;
   result.counted = work.counted.has_value();
   result.terms = times.pipes();

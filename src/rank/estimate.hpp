@@ -5,6 +5,7 @@
 
 #include "core/device_limits.hpp"
 #include "core/outcome.hpp"
+#include "core/sm_rates.hpp"
 #include "report/emulation.hpp"
 
 namespace fatune {
@@ -25,7 +26,7 @@ struct KernelWork {
   std::optional<CountedWork> counted = std::nullopt;
 };
 
-/// A time for a kernel that nothing has run. The formula, its rates and its weaknesses are in
+/// A time for a kernel that nothing has run. The formula and its weaknesses are in
 /// docs/estimate.md; in short, with t_i the time that each pipe alone would need on all SMs:
 ///
 ///   busy = max(t_i) + (sum(t_i) - max(t_i)) / warps per scheduler
@@ -36,8 +37,10 @@ struct KernelWork {
 /// the pipes "fp32", "integer" and "global_memory", and "issue": the time in which schedulers alone
 /// would issue all instructions, which busy is at least, before what is exposed. The largest pipe
 /// (or issue), "exposed" and "occupancy" sum to the estimate. All fields of `work` must be finite
-/// and not negative, blocks and blocks_per_sm positive, and `limits` must have SMs and a clock:
-/// anything else is a std::invalid_argument (a bug).
-[[nodiscard]] Estimated estimate(const KernelWork& work, const DeviceLimits& limits);
+/// and not negative, blocks, blocks_per_sm and all rates positive, and `limits` must have SMs and a
+/// clock: anything else is a std::invalid_argument (a bug). Without a rate of wgmma, its work is
+/// done by mma.sync.
+[[nodiscard]] Estimated estimate(const KernelWork& work, const DeviceLimits& limits,
+                                 const SmRates& rates);
 
 }  // namespace fatune

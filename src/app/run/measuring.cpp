@@ -18,6 +18,7 @@
 #include "app/run/run_identity.hpp"
 #include "app/run/store_log.hpp"
 #include "compile/compiler.hpp"
+#include "data/device_file.hpp"
 #include "engine/device_thread.hpp"
 #include "engine/estimating_evaluator.hpp"
 #include "engine/kernel_sources.hpp"
@@ -48,6 +49,11 @@ RunReport report_header(const PlannedRun& run, const MeasureOptions& options,
   return report;
 }
 
+/// Also where a driver tells the limits: it does not tell these.
+SmRates rates_for(const PlannedRun& run, const Target& target) {
+  return load_sm_rates(run.kernels.tree, target.limits.arch);
+}
+
 DeviceThread::Make make_measuring(const MeasureOptions& options, const PlannedRun& run,
                                   const Target& target, const TargetGpu& gpu, CubinCache* cache) {
   MeasuringSetup setup = gpu_setup(target, gpu, options.target, options.output);
@@ -75,8 +81,8 @@ DeviceThread::Make make_estimating(const MeasureOptions& options, const PlannedR
     verification = {{job_count(options.compile), options.policy.seed, cache},
                     [&observer] { observer.step(); }};
   }
-  return [&families = run.kernels.families, limits, verification] {
-    return std::make_unique<EstimatingEvaluator>(families, limits, verification);
+  return [&families = run.kernels.families, limits, rates = rates_for(run, target), verification] {
+    return std::make_unique<EstimatingEvaluator>(families, limits, rates, verification);
   };
 }
 
@@ -182,7 +188,7 @@ RunEnd measure(const MeasureOptions& options, const PlannedRun& run, const Targe
   std::vector<Station> stations = open_stations(options, run, target, cache, progress);
   // Compiling begins while the workers start.
   Pipeline pipeline(
-      {run.kernels.families, target.limits, *run.search,
+      {run.kernels.families, target.limits, rates_for(run, target), *run.search,
        [&](const CompileRequest& request) { return compile_for(request, options, target, cache); },
        job_count(options.compile), progress, run.baseline, options.policy.budget_s},
       run.problems, work_order(run.problems, stations.size()));

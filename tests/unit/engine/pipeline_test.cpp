@@ -43,7 +43,7 @@ class RunPipeline : public testing::Test {
   }
 
   Pipeline make() {
-    return {{toy_.families, toy_.limits, search_,
+    return {{toy_.families, toy_.limits, toy_.rates, search_,
              [this](const CompileRequest& request) { return toy_.compile_one(request); }, 2,
              observer_, std::nullopt, budget_s_},
             plans_,

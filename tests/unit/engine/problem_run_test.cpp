@@ -33,7 +33,7 @@ class ProblemRunTest : public testing::Test {
   /// Whether it ran to its end; its report is report_ then.
   bool run(const std::vector<const char*>& configs) { return run(toy_.plan(256, configs)); }
   bool run(const ProblemPlan& plan) {
-    ProblemWork work(toy_.families, toy_.limits, plan, *search_);
+    ProblemWork work(toy_.families, toy_.limits, toy_.rates, plan, *search_);
     CompileFeed feed(
         {0}, [this](const CompileRequest& request) { return toy_.compile_one(request); }, jobs_);
     std::vector<CandidateId> ids = work.ask(CandidateSource::kNoLimit);
@@ -52,7 +52,7 @@ class ProblemRunTest : public testing::Test {
   /// As an earlier run would have told of it.
   [[nodiscard]] JournalEvent admission(const char* config) const {
     const ProblemPlan plan = toy_.plan(256, {config});
-    ProblemWork work(toy_.families, toy_.limits, plan, CompleteSearch());
+    ProblemWork work(toy_.families, toy_.limits, toy_.rates, plan, CompleteSearch());
     static_cast<void>(work.ask(1));
     JournalEvent event;
     event.kind = JournalEvent::Kind::admitted;

@@ -7,6 +7,7 @@
 
 #include "app/choice/target.hpp"
 #include "compile/compiler.hpp"
+#include "data/device_file.hpp"
 #include "engine/problem_plan.hpp"
 #include "unit/engine/toy_kernels.hpp"
 
@@ -44,6 +45,7 @@ class ToyProblems {
   const KernelSet kernels = toy_kernels();
   const FamilySet families = toy_kernels().families;
   const DeviceLimits limits = offline_target(Arch{80, '\0'}, kernels.tree, kOldestArch).limits;
+  const SmRates rates = load_sm_rates(kernels.tree, limits.arch);
   std::atomic<int> compilations = 0;
   std::string fails = "nothing fails";  ///< a part of the label
   std::string same_code;                ///< not empty: the key that all artifacts have

@@ -27,16 +27,18 @@ class HopperEstimate : public testing::Test {
     return spread_launch(family_, parse_config(family_, text), problem_, limits_, launch(text))
         .grid[0];
   }
-  [[nodiscard]] double estimate_us(const char* text) const {
+  [[nodiscard]] double estimate_us(const char* text) const { return estimate_us(text, rates_); }
+  [[nodiscard]] double estimate_us(const char* text, const SmRates& rates) const {
     Result result = make_result(family_, parse_config(family_, text));
     result.threads_per_block = 384;
     result.blocks_per_sm = 1;
-    return estimate_result(family_, result, launch(text), problem_, limits_).estimate_us;
+    return estimate_result(family_, result, launch(text), problem_, limits_, rates).estimate_us;
   }
 
   const FileTree tree_;
   const Family family_ = load_family(tree_, "flash_sm90");
   const DeviceLimits limits_ = load_device_limits(tree_, Arch{90, 'a'});
+  const SmRates rates_ = load_sm_rates(tree_, Arch{90, 'a'});
   const Problem problem_{16, 4096, 16, 128, DType::fp16, false};
 };
 
@@ -54,6 +56,17 @@ TEST_F(HopperEstimate, ExceedsTheRateOfMmaSyncAndNotThePeak) {
     EXPECT_GT(flop_per_us, 0.45 * peak_tensor_flop_per_us(limits_)) << config;
   }
   EXPECT_NEAR(estimate_us(kPersistent) / estimate_us(kAlone), 1.0, 0.01);
+}
+
+TEST_F(HopperEstimate, AnSmThatDoesLessPerClockTakesLonger) {
+  SmRates slow = rates_;
+  slow.wgmma_flop = *rates_.wgmma_flop / 2;
+  EXPECT_GT(estimate_us(kAlone, slow), 1.5 * estimate_us(kAlone));
+  const Result result = make_result(family_, parse_config(family_, kAlone));
+  const auto guess = [&](const SmRates& rates) {
+    return guess_us(family_, result, launch(kAlone), problem_, limits_, rates);
+  };
+  EXPECT_GT(guess(slow), 1.5 * guess(rates_));
 }
 
 }  // namespace

@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace fatune {
 namespace {
@@ -17,6 +19,9 @@ DeviceLimits device() {
   limits.memory_gbps = 1000.0;
   return limits;
 }
+
+constexpr SmRates kRates{2048.0, std::nullopt, 64.0, 64.0, 16.0, 128.0, 64.0, 4.0};
+constexpr SmRates kHopperRates{2560.0, 3150.0, 128.0, 64.0, 16.0, 128.0, 64.0, 4.0};
 
 /// Perfectly balanced, one warp per scheduler, and busy with tensor work for 1000 us.
 KernelWork tensor_work() {
@@ -39,7 +44,7 @@ double term(const Estimated& estimated, const std::string& name) {
 }
 
 TEST(Estimate, TensorWorkAloneTakesItsPeakTime) {
-  const Estimated result = estimate(tensor_work(), device());
+  const Estimated result = estimate(tensor_work(), device(), kRates);
   EXPECT_DOUBLE_EQ(result.estimate_us, 1000.0);
   EXPECT_DOUBLE_EQ(term(result, "tensor"), 1000.0);
 }
@@ -62,7 +67,7 @@ TEST(Estimate, WhatWasCountedHasMorePipesAndStandsInPlaceOfWhatWasDeclared) {
   KernelWork work = tensor_work();
   work.exponentials = 1e12;
   work.counted = counted_work();
-  const Estimated result = estimate(work, device());
+  const Estimated result = estimate(work, device(), kRates);
   EXPECT_TRUE(result.counted);
   EXPECT_DOUBLE_EQ(term(result, "tensor"), 100.0);
   EXPECT_DOUBLE_EQ(term(result, "exponent"), 10.0);
@@ -73,45 +78,96 @@ TEST(Estimate, WhatWasCountedHasMorePipesAndStandsInPlaceOfWhatWasDeclared) {
   EXPECT_DOUBLE_EQ(term(result, "issue"), 60.0);
   EXPECT_DOUBLE_EQ(term(result, "exposed"), 150.0) << "issuing is no pipe of its own";
   EXPECT_DOUBLE_EQ(result.estimate_us, 250.0);
-  EXPECT_FALSE(estimate(tensor_work(), device()).counted);
+  EXPECT_FALSE(estimate(tensor_work(), device(), kRates).counted);
 }
 
 TEST(Estimate, NothingIsFasterThanItsInstructionsAreIssued) {
   KernelWork work = tensor_work();
   work.counted = counted_work();
   work.counted->warp_instructions *= 5;
-  const Estimated result = estimate(work, device());
+  const Estimated result = estimate(work, device(), kRates);
   EXPECT_DOUBLE_EQ(term(result, "issue"), 300.0);
   EXPECT_DOUBLE_EQ(result.estimate_us, 450.0);
 }
 
-DeviceLimits hopper() {
-  DeviceLimits limits = device();
-  limits.arch = Arch{90, 'a'};
-  return limits;
+/// The pipes whose time differs from that at kHopperRates.
+std::string changed_terms(const KernelWork& work, const SmRates& rates) {
+  const Estimated before = estimate(work, device(), kHopperRates);
+  const Estimated after = estimate(work, device(), rates);
+  std::string names;
+  for (const auto& [name, us] : after.terms) {
+    const bool is_sum = name == "exposed" || name == "occupancy";
+    if (!is_sum && us != term(before, name)) {
+      names += " " + name;
+    }
+  }
+  return names;
 }
 
 TEST(Estimate, WarpgroupsHaveTheRateThatAGpuHolds) {
   KernelWork work = tensor_work();
   work.counted.emplace();
   work.counted->warpgroup_flop = 3150.0 * 100 * 1000 * 70;
-  EXPECT_DOUBLE_EQ(estimate(work, hopper()).estimate_us, 70.0);
+  EXPECT_DOUBLE_EQ(estimate(work, device(), kHopperRates).estimate_us, 70.0);
 }
 
 TEST(Estimate, WhatAFamilyDeclaresIsDoneByTheInstructionThatItNames) {
   KernelWork work = tensor_work();
   work.tensor_flop = (2560.0 * 20 + 3150.0 * 70) * 100 * 1000;
   work.warpgroup_flop = 3150.0 * 100 * 1000 * 70;
-  EXPECT_DOUBLE_EQ(estimate(work, hopper()).estimate_us, 90.0);
+  EXPECT_DOUBLE_EQ(estimate(work, device(), kHopperRates).estimate_us, 90.0);
   work.warpgroup_flop = 2 * work.tensor_flop;
-  EXPECT_THROW((void)estimate(work, hopper()), std::invalid_argument);
+  EXPECT_THROW((void)estimate(work, device(), kHopperRates), std::invalid_argument);
+}
+
+TEST(Estimate, WithoutWgmmaItsWorkIsDoneByMmaSync) {
+  KernelWork work = tensor_work();
+  work.warpgroup_flop = work.tensor_flop;
+  EXPECT_DOUBLE_EQ(estimate(work, device(), kRates).estimate_us, 1000.0);
+}
+
+TEST(Estimate, EachRateIsOfItsPipe) {
+  KernelWork work = tensor_work();
+  work.counted = counted_work();
+  work.counted->warpgroup_flop = 1e9;
+  work.spill_bytes = 1e9;
+  std::string changed;
+  visit_members(kHopperRates, [&](std::string_view name, const auto&) {
+    SmRates rates = kHopperRates;
+    visit_members(rates, [&](std::string_view other, auto& rate) {
+      if (other == name) {
+        rate = std::optional<double>(rate).value() / 2;
+      }
+    });
+    changed += std::string(name) + ":" + changed_terms(work, rates) + "\n";
+  });
+  EXPECT_EQ(changed,
+            "mma_sync_flop: tensor\n"
+            "wgmma_flop: tensor\n"
+            "fp32_operations: fp32\n"
+            "integer_operations: integer\n"
+            "exponentials: exponent\n"
+            "smem_bytes: shared_memory\n"
+            "l1_bytes: global_memory spill\n"
+            "issued_warp_instructions: issue\n");
+}
+
+TEST(Estimate, RatesThatMakeNoSenseAreABug) {
+  for (const double wrong : {0.0, -1.0, std::numeric_limits<double>::infinity()}) {
+    SmRates rates = kHopperRates;
+    rates.fp32_operations = wrong;
+    EXPECT_THROW((void)estimate(tensor_work(), device(), rates), std::invalid_argument);
+    rates = kHopperRates;
+    rates.wgmma_flop = wrong;
+    EXPECT_THROW((void)estimate(tensor_work(), device(), rates), std::invalid_argument);
+  }
 }
 
 TEST(Estimate, CountsThatMakeNoSenseAreABug) {
   KernelWork work = tensor_work();
   work.counted = counted_work();
   work.counted->fp32_operations = -1.0;
-  EXPECT_THROW((void)estimate(work, device()), std::invalid_argument);
+  EXPECT_THROW((void)estimate(work, device(), kRates), std::invalid_argument);
 }
 
 TEST(Estimate, EachPipeHasItsRate) {
@@ -120,7 +176,7 @@ TEST(Estimate, EachPipeHasItsRate) {
   work.smem_traffic_bytes = 128.0 * 100 * 1000 * 20;
   work.spill_bytes = 64.0 * 100 * 1000 * 30;
   work.device_memory_bytes = 1000.0 * 1e3 * 40;
-  const Estimated result = estimate(work, device());
+  const Estimated result = estimate(work, device(), kRates);
   EXPECT_DOUBLE_EQ(term(result, "exponent"), 10.0);
   EXPECT_DOUBLE_EQ(term(result, "shared_memory"), 20.0);
   EXPECT_DOUBLE_EQ(term(result, "spill"), 30.0);
@@ -132,10 +188,10 @@ TEST(Estimate, EachPipeHasItsRate) {
 TEST(Estimate, MoreWarpsHideMore) {
   KernelWork work = tensor_work();
   work.exponentials = 16.0 * 100 * 1000 * 100;
-  const double one_block = estimate(work, device()).estimate_us;
+  const double one_block = estimate(work, device(), kRates).estimate_us;
   work.blocks_per_sm = 2;
   EXPECT_DOUBLE_EQ(one_block, 1100.0);
-  EXPECT_DOUBLE_EQ(estimate(work, device()).estimate_us, 1050.0);
+  EXPECT_DOUBLE_EQ(estimate(work, device(), kRates).estimate_us, 1050.0);
 }
 
 TEST(Estimate, OccupancyThatTheGridCannotFillHidesNothing) {
@@ -143,13 +199,13 @@ TEST(Estimate, OccupancyThatTheGridCannotFillHidesNothing) {
   work.exponentials = 16.0 * 100 * 1000 * 100;
   work.blocks = 100;
   work.blocks_per_sm = 4;
-  EXPECT_DOUBLE_EQ(estimate(work, device()).estimate_us, 1100.0);
+  EXPECT_DOUBLE_EQ(estimate(work, device(), kRates).estimate_us, 1100.0);
 }
 
 TEST(Estimate, TheBusiestSmDecides) {
   KernelWork work = tensor_work();
   work.blocks = 101;  // one SM has two
-  const Estimated result = estimate(work, device());
+  const Estimated result = estimate(work, device(), kRates);
   EXPECT_NEAR(result.estimate_us, 1000.0 * 200 / 101, 1e-9);
   EXPECT_NEAR(term(result, "occupancy"), 1000.0 * 99 / 101, 1e-9);
 }
@@ -159,27 +215,25 @@ TEST(Estimate, BankConflictsCost) {
   free.smem_traffic_bytes = 128.0 * 100 * 1000 * 300;
   KernelWork conflicting = free;
   conflicting.smem_traffic_bytes *= 8;
-  EXPECT_GT(estimate(conflicting, device()).estimate_us,
-            1.5 * estimate(free, device()).estimate_us);
+  EXPECT_GT(estimate(conflicting, device(), kRates).estimate_us,
+            1.5 * estimate(free, device(), kRates).estimate_us);
 }
 
 TEST(Estimate, HopperDoesMorePerClockThanAmpere) {
-  DeviceLimits hopper = device();
-  hopper.arch = Arch{90, 'a'};
-  EXPECT_LT(estimate(tensor_work(), hopper).estimate_us,
-            estimate(tensor_work(), device()).estimate_us);
+  EXPECT_LT(estimate(tensor_work(), device(), kHopperRates).estimate_us,
+            estimate(tensor_work(), device(), kRates).estimate_us);
 }
 
 TEST(Estimate, RefusesWhatMakesNoSense) {
   KernelWork work = tensor_work();
   work.blocks_per_sm = 0;
-  EXPECT_THROW((void)estimate(work, device()), std::invalid_argument);
+  EXPECT_THROW((void)estimate(work, device(), kRates), std::invalid_argument);
   work = tensor_work();
   work.exponentials = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_THROW((void)estimate(work, device()), std::invalid_argument);
+  EXPECT_THROW((void)estimate(work, device(), kRates), std::invalid_argument);
   DeviceLimits no_clock = device();
   no_clock.clock_khz = 0;
-  EXPECT_THROW((void)estimate(tensor_work(), no_clock), std::invalid_argument);
+  EXPECT_THROW((void)estimate(tensor_work(), no_clock, kRates), std::invalid_argument);
 }
 
 }  // namespace
