@@ -18,15 +18,34 @@ __device__ __forceinline__ void prefetch_tensor_map(const TensorMap* map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
+// What the L2 should do with the lines of a copy.
+// source: PTX ISA, "createpolicy": the encoding of a fractional policy for all lines
+enum class L2Policy : unsigned long long {
+  kNormal = 0,
+  kEvictFirst = 0x12f0000000000000,
+  kEvictLast = 0x14f0000000000000
+};
+
 // Starts to copy the box to shared memory; what is outside of the tensor becomes 0. Its bytes count
 // in `barrier`'s phase.
+template <L2Policy kPolicy = L2Policy::kNormal>
 __device__ __forceinline__ void tma_load(unsigned to, const TensorMap* map, Coordinates5 at,
                                          unsigned barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
-      "[%0], [%1, {%3, %4, %5, %6, %7}], [%2];" ::"r"(to),
-      "l"(map), "r"(barrier), "r"(at.x0), "r"(at.x1), "r"(at.x2), "r"(at.x3), "r"(at.x4)
-      : "memory");
+  if constexpr (kPolicy == L2Policy::kNormal) {
+    asm volatile(
+        "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+        "[%0], [%1, {%3, %4, %5, %6, %7}], [%2];" ::"r"(to),
+        "l"(map), "r"(barrier), "r"(at.x0), "r"(at.x1), "r"(at.x2), "r"(at.x3), "r"(at.x4)
+        : "memory");
+  } else {
+    asm volatile(
+        "{\n\t.reg .b64 policy;\n\tmov.b64 policy, %8;\n\t"
+        "cp.async.bulk.tensor.5d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+        ".L2::cache_hint [%0], [%1, {%3, %4, %5, %6, %7}], [%2], policy;\n\t}" ::"r"(to),
+        "l"(map), "r"(barrier), "r"(at.x0), "r"(at.x1), "r"(at.x2), "r"(at.x3), "r"(at.x4),
+        "n"(static_cast<unsigned long long>(kPolicy))
+        : "memory");
+  }
 }
 
 // tma_load into every block of the cluster whose rank's bit is set in `blocks`, at the same place,
@@ -44,12 +63,23 @@ __device__ __forceinline__ void tma_load_multicast(unsigned to, const TensorMap*
 
 // Starts to copy the box to global memory; what is outside of the tensor is not written.
 // sync:    in: written by this thread, or fence_async_proxy() by the writers and a barrier
+template <L2Policy kPolicy = L2Policy::kNormal>
 __device__ __forceinline__ void tma_store(const TensorMap* map, Coordinates5 at, unsigned from) {
-  asm volatile(
-      "cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group "
-      "[%0, {%2, %3, %4, %5, %6}], [%1];" ::"l"(map),
-      "r"(from), "r"(at.x0), "r"(at.x1), "r"(at.x2), "r"(at.x3), "r"(at.x4)
-      : "memory");
+  if constexpr (kPolicy == L2Policy::kNormal) {
+    asm volatile(
+        "cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group "
+        "[%0, {%2, %3, %4, %5, %6}], [%1];" ::"l"(map),
+        "r"(from), "r"(at.x0), "r"(at.x1), "r"(at.x2), "r"(at.x3), "r"(at.x4)
+        : "memory");
+  } else {
+    asm volatile(
+        "{\n\t.reg .b64 policy;\n\tmov.b64 policy, %7;\n\t"
+        "cp.async.bulk.tensor.5d.global.shared::cta.tile.bulk_group.L2::cache_hint "
+        "[%0, {%2, %3, %4, %5, %6}], [%1], policy;\n\t}" ::"l"(map),
+        "r"(from), "r"(at.x0), "r"(at.x1), "r"(at.x2), "r"(at.x3), "r"(at.x4),
+        "n"(static_cast<unsigned long long>(kPolicy))
+        : "memory");
+  }
 }
 
 // The stores that this thread has started make a group.

@@ -115,8 +115,8 @@ __device__ __forceinline__ void registers_take() {
 //          8 * (i / 4) + 2 * (lane % 4) + i % 2; a: descriptor of [64, 16], K-major; b: descriptor
 //          of [kColumns, 16], K-major
 template <bool kIsBf16, int kColumns>
-__device__ __forceinline__ void wgmma_shared(float (&d)[kColumns / 2], unsigned long long a,
-                                             unsigned long long b, int add) {
+__device__ __forceinline__ void wgmma_shared(float* d, unsigned long long a, unsigned long long b,
+                                             int add) {
 #define FATUNE_CASE(N, SIXTEENS, P0, P1, P2, P3, P4, P5)    \
   if constexpr (kColumns == N) {                            \
     if constexpr (kIsBf16) {                                \

@@ -2,6 +2,8 @@
 #ifndef FATUNE_KERNELS_FLASH_SM90_CONFIG_CUH
 #define FATUNE_KERNELS_FLASH_SM90_CONFIG_CUH
 
+#include "common/ptx_tma.cuh"
+
 // The fields of family.json, in order: a profiler prints them in the kernel's name.
 struct HopperForwardConfig {
   int dtype;  // 5: FP16, 15: BF16
@@ -18,6 +20,7 @@ struct HopperForwardConfig {
   int cluster;         // thread blocks that share K and V
   bool persistent;     // as many thread blocks as the device can hold, else one for each tile
   bool dynamic;        // they take tiles from a counter, else each has its own from the start
+  bool short_first;    // the step with the last keys has as many as there are, else BLOCK_N
 };
 
 // Problem facts that family.json turns into defines; a problem pays for none that it does not have.
@@ -28,7 +31,12 @@ enum ProblemFlag : bool {
   kRowsWithoutKeys = FATUNE_ROWS_WITHOUT_KEYS != 0,  // the first queries see none
   kWritesLse = FATUNE_LSE != 0
 };
+// What the L2 should do with tiles of Q and O, which pass through it once, and with those of K and
+// V, which other blocks read too.
+constexpr L2Policy kPassing = FATUNE_L2_HINTS ? L2Policy::kEvictFirst : L2Policy::kNormal;
+constexpr L2Policy kReused = FATUNE_L2_HINTS ? L2Policy::kEvictLast : L2Policy::kNormal;
 enum ProblemExtent : int {
+  kShortKeys = FATUNE_SHORT_KEYS,  // of the step with the last keys, with short_first; 0: BLOCK_N
   kWindow = FATUNE_WINDOW,  // a query sees keys less than that away from its position; 0: all
   kKeysAfter = kCausal || kWindow == 0 ? 0 : kWindow - 1  // of them after its position: at most
 };
@@ -55,6 +63,8 @@ struct Shape {
   static constexpr int kThreads = kGroupThreads * (kGroups + 1);
   static constexpr int kPanelColumns = 64;  // of a tile: lines of 128 bytes
   static constexpr int kPanels = kHeadDim / kPanelColumns;
+  static constexpr int kFirstKeys =
+      kShortKeys > 0 ? kShortKeys : kBlockN;     // of a tile's first step
   static constexpr int kScores = kBlockN / 2;    // of S in each thread
   static constexpr int kOutputs = kHeadDim / 2;  // of O
 
@@ -75,6 +85,8 @@ struct Shape {
   static_assert(kConfig.NUM_MMA_WARPS == 4 * kGroups, "a consumer is a warpgroup");
   static_assert(!kDynamic || (kPersistent && kCluster == 1), "blocks of a cluster share a tile");
   static_assert(kBlockN % 16 == 0 && kBlockN <= 256, "what wgmma takes");
+  static_assert(kFirstKeys % 16 == 0 && kFirstKeys <= kBlockN, "the same");
+  static_assert(kShortKeys == 0 || kOverlap, "steps that do not overlap are all alike");
   static_assert(kHeadDim % kPanelColumns == 0, "panels must fill a row");
 };
 

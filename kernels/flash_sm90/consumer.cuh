@@ -98,7 +98,8 @@ class Consumer {
 
   // --- Products ---
 
-  // Starts S = Q K^T. out: pending
+  // Starts S = Q K^T for a step's first kKeys keys. out: pending
+  template <int kKeys>
   __device__ __forceinline__ void start_scores() {
     mbarrier_wait(smem_ + Plan::full_k(k_.index()), k_.parity());
     const unsigned long long q = swizzled_descriptor(smem_ + Plan::query(q_.index(), group_), 0);
@@ -108,9 +109,9 @@ class Consumer {
     for (int step = 0; step < S::kHeadDim / 16; ++step) {
       const int panel = step / 4;
       const int within = step % 4 * (32 / 16);  // 16 columns are 32 bytes
-      wgmma_shared<S::kIsBf16, S::kBlockN>(s_, q + panel * (Plan::kPanelBytesQ / 16) + within,
-                                           k + panel * (Plan::kPanelBytesKv / 16) + within,
-                                           step > 0 ? 1 : 0);
+      wgmma_shared<S::kIsBf16, kKeys>(s_, q + panel * (Plan::kPanelBytesQ / 16) + within,
+                                      k + panel * (Plan::kPanelBytesKv / 16) + within,
+                                      step > 0 ? 1 : 0);
     }
     wgmma_commit();
   }
@@ -124,14 +125,15 @@ class Consumer {
     k_.advance();
   }
 
-  // Starts O += P V, or O = P V unless `add`. out: pending
+  // Starts O += P V for a step's first kKeys keys, or O = P V unless `add`. out: pending
+  template <int kKeys>
   __device__ __forceinline__ void start_output(int add) {
     mbarrier_wait(smem_ + Plan::full_v(v_.index()), v_.parity());
     const unsigned long long v =
         swizzled_descriptor(smem_ + Plan::value(v_.index()), Plan::kPanelBytesKv);
     wgmma_fence();
 #pragma unroll
-    for (int step = 0; step < S::kBlockN / 16; ++step) {
+    for (int step = 0; step < kKeys / 16; ++step) {
       wgmma_registers<S::kIsBf16, S::kHeadDim>(o_, p_ + 4 * step, v + step * (16 * 128 / 16),
                                                step > 0 ? 1 : add);
     }
@@ -187,60 +189,81 @@ class Consumer {
     }
   }
 
+  template <int kKeys>
   __device__ __forceinline__ void mask(int step) {
     if constexpr (kCausal || kWindow > 0 || kRaggedKv) {
       const int position = first_row_ + work_.seq_len_kv - work_.seq_len;
-      if (step_is_masked<S>(step, position, work_.seq_len_kv)) {
-        mask_scores<S>(s_, position + 16 * warp_ + lane_ / 4, step * S::kBlockN + lane_ % 4 * 2,
-                       work_.seq_len_kv);
+      if (step_is_masked<kKeys, S>(step, position, work_.seq_len_kv)) {
+        mask_scores<kKeys, S>(s_, position + 16 * warp_ + lane_ / 4,
+                              step * S::kBlockN + lane_ % 4 * 2, work_.seq_len_kv);
       }
     }
-    dump_.scores(s_, step, scale_log2_);
+    dump_.template scores<kKeys>(s_, step, scale_log2_);
   }
 
+  template <int kKeys>
   __device__ __forceinline__ void pack(int step) {
-    pack_probabilities<S>(p_, s_);
-    dump_.softmax(state_, p_, step, scale_log2_);
+    pack_probabilities<kKeys, S>(p_, s_);
+    dump_.template softmax<kKeys>(state_, p_, step, scale_log2_);
   }
 
   __device__ __forceinline__ void serial_steps(const Steps& steps) {
 #pragma unroll 1
     for (int step = steps.last; step >= steps.first; --step) {
-      start_scores();
+      start_scores<S::kBlockN>();
       free_stored_slot();
       await_scores<0>();
-      mask(step);
+      mask<S::kBlockN>(step);
       await_turn();
-      const Rescale rescale = softmax_step<S>(s_, state_, scale_log2_);
+      const Rescale rescale = softmax_step<S::kBlockN, S>(s_, state_, scale_log2_);
       pass_turn();
       rescale_output<S>(o_, rescale);
-      pack(step);
-      start_output(step == steps.last ? 0 : 1);
+      pack<S::kBlockN>(step);
+      start_output<S::kBlockN>(step == steps.last ? 0 : 1);
       await_output(step);
     }
   }
 
   __device__ __forceinline__ void overlapped_steps(const Steps& steps) {
-    start_scores();
+    start_scores<S::kFirstKeys>();
     free_stored_slot();
     await_scores<0>();
-    mask(steps.last);
-    softmax_step<S>(s_, state_, scale_log2_);
-    pack(steps.last);
-#pragma unroll 1
-    for (int step = steps.last - 1; step >= steps.first; --step) {
-      await_turn();
-      start_scores();
-      start_output(step + 1 == steps.last ? 0 : 1);
-      pass_turn();
-      await_scores<1>();
-      mask(step);
-      const Rescale rescale = softmax_step<S>(s_, state_, scale_log2_);
-      await_output(step + 1);
-      rescale_output<S>(o_, rescale);
-      pack(step);
+    mask<S::kFirstKeys>(steps.last);
+    softmax_step<S::kFirstKeys, S>(s_, state_, scale_log2_);
+    pack<S::kFirstKeys>(steps.last);
+    int step = steps.last - 1;
+    if (S::kFirstKeys < S::kBlockN && step >= steps.first) {
+      overlapped_step<S::kFirstKeys>(steps, step--);
     }
-    start_output(steps.first == steps.last ? 0 : 1);
+#pragma unroll 1
+    for (; step >= steps.first; --step) {
+      overlapped_step<S::kBlockN>(steps, step);
+    }
+    finish_output(steps);
+  }
+
+  // Scores and softmax of a step, and O += P V of the step before, which has kKeysBefore keys.
+  template <int kKeysBefore>
+  __device__ __forceinline__ void overlapped_step(const Steps& steps, int step) {
+    await_turn();
+    start_scores<S::kBlockN>();
+    start_output<kKeysBefore>(step + 1 == steps.last ? 0 : 1);
+    pass_turn();
+    await_scores<1>();
+    mask<S::kBlockN>(step);
+    const Rescale rescale = softmax_step<S::kBlockN, S>(s_, state_, scale_log2_);
+    await_output(step + 1);
+    rescale_output<S>(o_, rescale);
+    pack<S::kBlockN>(step);
+  }
+
+  // O += P V of the last step.
+  __device__ __forceinline__ void finish_output(const Steps& steps) {
+    if (S::kFirstKeys < S::kBlockN && steps.first == steps.last) {
+      start_output<S::kFirstKeys>(0);
+    } else {
+      start_output<S::kBlockN>(steps.first == steps.last ? 0 : 1);
+    }
     await_output(steps.first);
   }
 
@@ -262,7 +285,7 @@ class Consumer {
     fence_async_proxy();
     named_barrier_wait(kFirstStoreBarrier + group_, S::kGroupThreads);
     if (is_storing_thread()) {
-      tma_store(map_o_, {0, first_row_, 0, tile.head, tile.batch}, staged);
+      tma_store<kPassing>(map_o_, {0, first_row_, 0, tile.head, tile.batch}, staged);
       tma_store_commit();
     }
     stored_slot_ = q_.index();

@@ -19,7 +19,9 @@ class StepDump {
  public:
   __device__ __forceinline__ explicit StepDump(const DumpTo&) {}
   __device__ __forceinline__ void begin_tile(int, int, int) {}
+  template <int kKeys>
   __device__ __forceinline__ void scores(const float (&)[S::kScores], int, float) const {}
+  template <int kKeys>
   __device__ __forceinline__ void softmax(const SoftmaxState&, const unsigned (&)[S::kScores / 2],
                                           int, float) const {}
   __device__ __forceinline__ void output(const float (&)[S::kOutputs], int) const {}
@@ -50,20 +52,24 @@ class StepDump {
     written_ = first_row < to_.rows;
   }
 
+  // Keys of the step after the first kKeys count as masked.
   // units: s raw scores, after the mask; written times scale_log2
+  template <int kKeys>
   __device__ __forceinline__ void scores(const float (&s)[S::kScores], int step,
                                          float scale_log2) const {
-    write_fragment<S::kScores>(score_address(to_.s, step), to_.keys,
-                               [&](int i) { return s[i] * scale_log2; });
+    write_fragment<S::kScores>(score_address(to_.s, step), to_.keys, [&](int i) {
+      return i < kKeys / 2 ? s[i] * scale_log2 : negative_infinity();
+    });
   }
 
   // units: state's references times scale_log2 are exponents of two
+  template <int kKeys>
   __device__ __forceinline__ void softmax(const SoftmaxState& state,
                                           const unsigned (&p)[S::kScores / 2], int step,
                                           float scale_log2) const {
     rows(state, step, scale_log2);
     write_fragment<S::kScores>(score_address(to_.p, step), to_.keys, [&](int i) {
-      const unsigned pair = p[i / 2];
+      const unsigned pair = i < kKeys / 2 ? p[i / 2] : 0;
       return cvt_f32<S::kIsBf16>(static_cast<unsigned short>(i % 2 == 0 ? pair : pair >> 16));
     });
   }

@@ -6,21 +6,20 @@
 #include "common/ptx_math.cuh"
 #include "flash_sm90/config.cuh"
 
-// Whether some key of a step is masked for some of a consumer's rows.
+// Whether one of a step's first kKeys keys is masked for some of a consumer's rows.
 // shape: position: of the consumer's first query among the keys; keys: of the problem
-template <typename S>
+template <int kKeys, typename S>
 __device__ __forceinline__ bool step_is_masked(int step, int position, int keys) {
   const int first_key = step * S::kBlockN;
-  const bool past_query =
-      (kCausal || kWindow > 0) && first_key + S::kBlockN - 1 > position + kKeysAfter;
-  const bool past_end = kRaggedKv && first_key + S::kBlockN > keys;
+  const bool past_query = (kCausal || kWindow > 0) && first_key + kKeys - 1 > position + kKeysAfter;
+  const bool past_end = kRaggedKv && first_key + kKeys > keys;
   const bool before_window = kWindow > 0 && first_key <= position + S::kGroupRows - 1 - kWindow;
   return past_query || past_end || before_window;
 }
 
-// Sets masked scores to minus infinity.
+// Sets masked scores among those of a step's first kKeys keys to minus infinity.
 // shape: position: of this thread's first row among the keys; first_key: of this thread's columns
-template <typename S>
+template <int kKeys, typename S>
 __device__ __forceinline__ void mask_scores(float (&s)[S::kScores], int position, int first_key,
                                             int keys) {
 #pragma unroll
@@ -29,7 +28,7 @@ __device__ __forceinline__ void mask_scores(float (&s)[S::kScores], int position
     const int end = (kCausal || kWindow > 0 ? min(at + kKeysAfter + 1, keys) : keys) - first_key;
     const int begin = at - kWindow + 1 - first_key;
 #pragma unroll
-    for (int i = 2 * h; i < S::kScores; i += 4) {
+    for (int i = 2 * h; i < kKeys / 2; i += 4) {
 #pragma unroll
       for (int j = 0; j < 2; ++j) {
         const int column = 8 * (i / 4) + j;

@@ -52,8 +52,9 @@ class Producer {
     for (int group = 0; group < S::kGroups; ++group) {
       const unsigned full = smem_ + Plan::full_q(q_.index(), group);
       claim(full, q_.parity(), Plan::kBytesQGroup);
-      tma_load(smem_ + Plan::query(q_.index(), group), map_q_,
-               {0, tile.first_row + group * S::kGroupRows, 0, tile.head, tile.batch}, full);
+      tma_load<kPassing>(smem_ + Plan::query(q_.index(), group), map_q_,
+                         {0, tile.first_row + group * S::kGroupRows, 0, tile.head, tile.batch},
+                         full);
     }
     q_.advance();
   }
@@ -68,7 +69,7 @@ class Producer {
     const int panel = kByPanels ? part * (S::kPanels / S::kCluster) : 0;
     const Coordinates5 at{0, row, panel, tile.head / work_.group, tile.batch};
     if constexpr (S::kCluster == 1) {
-      tma_load(to, map, at, full);
+      tma_load<kReused>(to, map, at, full);
     } else {
       tma_load_multicast(to + rank_ * (Plan::kBytesKv / S::kCluster), map, at, full,
                          static_cast<unsigned short>((1 << S::kCluster) - 1));

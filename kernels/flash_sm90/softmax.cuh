@@ -30,13 +30,14 @@ struct Rescale {
   float factor[2];  // of row h
 };
 
-// Greatest score of row h in this thread's columns. Two chains, so that one does not wait.
-template <typename S>
-__device__ __forceinline__ float thread_max(const float (&s)[S::kScores], int h) {
+// Greatest score of row h in this thread's columns, of a step's first kKeys keys. Two chains, so
+// that one does not wait.
+template <int kKeys>
+__device__ __forceinline__ float thread_max(const float* s, int h) {
   float even = s[2 * h];
   float odd = s[2 * h + 1];
 #pragma unroll
-  for (int i = 4 + 2 * h; i < S::kScores; i += 4) {
+  for (int i = 4 + 2 * h; i < kKeys / 2; i += 4) {
     even = fmaxf(even, s[i]);
     odd = fmaxf(odd, s[i + 1]);
   }
@@ -56,13 +57,13 @@ __device__ __forceinline__ void raise_references(SoftmaxState& state, const floa
   }
 }
 
-// Scores to probabilities in place, and their share of the row sums.
+// Scores of a step's first kKeys keys to probabilities in place, and their share of the row sums.
 // units:   s: raw scores, masked ones minus infinity
 // threads: one warp, converged
-template <typename S>
+template <int kKeys, typename S>
 __device__ __forceinline__ Rescale softmax_step(float (&s)[S::kScores], SoftmaxState& state,
                                                 float scale_log2) {
-  const float seen[2] = {thread_max<S>(s, 0), thread_max<S>(s, 1)};
+  const float seen[2] = {thread_max<kKeys>(s, 0), thread_max<kKeys>(s, 1)};
   Rescale rescale{true, {1.0f, 1.0f}};
   if constexpr (S::kLazyRescale) {
     const float slack = kLazyRescaleLog2 / scale_log2;
@@ -78,7 +79,7 @@ __device__ __forceinline__ Rescale softmax_step(float (&s)[S::kScores], SoftmaxS
     float even = 0.0f;
     float odd = 0.0f;
 #pragma unroll
-    for (int i = 2 * h; i < S::kScores; i += 4) {
+    for (int i = 2 * h; i < kKeys / 2; i += 4) {
       s[i] = ex2_approx_ftz(fmaf(s[i], scale_log2, -bias));
       s[i + 1] = ex2_approx_ftz(fmaf(s[i + 1], scale_log2, -bias));
       even += s[i];
@@ -99,12 +100,12 @@ __device__ __forceinline__ void rescale_output(float (&o)[S::kOutputs], const Re
   }
 }
 
-// As the product with V takes them: wgmma_registers.
-template <typename S>
+// Those of a step's first kKeys keys, as the product with V takes them: wgmma_registers.
+template <int kKeys, typename S>
 __device__ __forceinline__ void pack_probabilities(unsigned (&p)[S::kScores / 2],
                                                    const float (&s)[S::kScores]) {
 #pragma unroll
-  for (int i = 0; i < S::kScores / 2; ++i) {
+  for (int i = 0; i < kKeys / 4; ++i) {
     p[i] = cvt_rn_x2<S::kIsBf16>(s[2 * i], s[2 * i + 1]);
   }
 }

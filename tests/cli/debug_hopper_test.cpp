@@ -43,7 +43,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Shown{"Ws", "(ws, FP16, 64, 64, 32, 2, 4, 1): slots_1+cluster_1", {"--seq", "128"}},
         Shown{"Overlap",
-              "(ws, BF16, 64, 128, 96, 1, 8, 2): overlap+lazy+slots_1+cluster_1+persistent",
+              "(ws, BF16, 64, 128, 96, 1, 8, 2): overlap+lazy+slots_1+cluster_1+persistent+short",
               {"--seq", "300", "--causal", "--init", "large_logits"}},
         Shown{"Turns",
               "(ws_pp, FP16, 64, 128, 64, 3, 8, 2): lazy+slots_2+cluster_2+persistent",

@@ -134,13 +134,34 @@ TEST_F(HopperSpace, RulesThatKnowTheProblemLeaveSomethingOfEach) {
 TEST_F(HopperSpace, PaddedKeysAndUnfilledWavesAreDropped) {
   const json padded = list("128", {"--seq", "512"});
   EXPECT_TRUE(rules(padded).contains("keys-padded"));
-  EXPECT_FALSE(keeps(padded, ", 128, 160, "));
+  for (const json& kept : padded["kept"]) {
+    const std::string config = kept["config"];
+    EXPECT_TRUE(config.find(", 128, 160, ") == std::string::npos || config.ends_with("+short"))
+        << config;
+  }
+  EXPECT_FALSE(keeps(list("128", {"--seq", "512", "--causal"}), ", 128, 160, "));
   EXPECT_FALSE(rules(list("128", {"--seq", "512", "--window", "9"})).contains("keys-padded"));
   // One wave of either: with 192 rows each SM works longer, and 36 of 132 are idle, not 4.
   const json one_wave = list("128", {"--seq", "1024", "--batch", "1"});
   EXPECT_FALSE(keeps(one_wave, "FP16, 128, 192, "));
   EXPECT_TRUE(keeps(one_wave, "FP16, 128, 128, "));
   EXPECT_TRUE(keeps(list("128", {"--seq", "3072", "--batch", "1"}), "FP16, 128, 192, "));
+}
+
+TEST_F(HopperSpace, AShortFirstStepIsTriedWhereItSavesKeys) {
+  const json ragged = list("128", {"--seq", "2048"});  // 25 x 80 + 48 keys, 14 x 144 + 32
+  EXPECT_TRUE(
+      keeps(ragged, ", 192, 80, 3, 12, 3): overlap+lazy+slots_2+cluster_1+persistent+short"));
+  EXPECT_FALSE(
+      keeps(ragged, ", 128, 128, 2, 8, 2): overlap+lazy+slots_2+cluster_1+persistent+short"));
+  EXPECT_FALSE(keeps(list("128", {"--seq", "2048", "--causal"}), "+short"));
+  EXPECT_TRUE(rules(ragged).contains("last-step-padded"));
+  for (const json& kept : ragged["kept"]) {
+    const std::string config = kept["config"];
+    EXPECT_TRUE(config.find(", 128, 144, 2, 8, 2): overlap") == std::string::npos ||
+                config.ends_with("+short"))
+        << config;
+  }
 }
 
 TEST_F(EmulateHopper, TheTuningSpaceIsWideForEachProblem) {

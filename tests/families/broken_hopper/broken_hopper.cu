@@ -104,9 +104,9 @@ __device__ __forceinline__ void broken_wgmma_registers(float (&d)[kColumns / 2],
 }
 
 // threads, shape: as mask_scores and step_is_masked
-template <typename S>
+template <int kKeys, typename S>
 __device__ __forceinline__ bool broken_step_is_masked(int step, int position, int keys) {
-  return kMistake != kTailMask && step_is_masked<S>(step, position, keys);
+  return kMistake != kTailMask && step_is_masked<kKeys, S>(step, position, keys);
 }
 
 #define Ring BrokenRing
