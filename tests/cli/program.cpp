@@ -60,7 +60,10 @@ nlohmann::json ProgramTest::fatune_json(const std::vector<std::string>& argument
   return json;
 }
 
-void ProgramTest::use_fake_gpu() { process_.environment["FATUNE_LIBCUDA"] = FATUNE_FAKE_CUDA; }
+void ProgramTest::use_fake_gpu() {
+  process_.environment["FATUNE_LIBCUDA"] = FATUNE_FAKE_CUDA;
+  process_.environment["FATUNE_WATCHDOG_S"] = "600";  // the emulator is no GPU: busy cores slow it
+}
 
 void ProgramTest::use_gpu_that_never_runs_kernels() {
   use_fake_gpu();
@@ -69,6 +72,7 @@ void ProgramTest::use_gpu_that_never_runs_kernels() {
 
 void ProgramTest::use_fake_worker(const nlohmann::json& script) {
   use_fake_gpu();
+  process_.environment.erase("FATUNE_WATCHDOG_S");
   process_.environment["FATUNE_WORKER"] = FATUNE_FAKE_WORKER;
   process_.environment["FATUNE_FAKE_WORKER"] = script.dump();
 }
