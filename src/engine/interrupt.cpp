@@ -1,5 +1,7 @@
 #include "engine/interrupt.hpp"
 
+#include <pthread.h>
+
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -9,6 +11,7 @@ namespace fatune {
 namespace {
 
 constexpr std::array<int, 3> kSignals{SIGINT, SIGTERM, SIGHUP};
+constexpr int kStopWaiting = SIGUSR2;  // sent to the thread that waits, and to no other
 constexpr std::int64_t kOneRequestMs = 200;
 
 // Any thread may ask, and a handler may write it: lock-free.
@@ -25,16 +28,32 @@ std::int64_t now_ms() {
   return now.tv_sec * kMsPerS + now.tv_nsec / kNsPerMs;
 }
 
+void end_by(int signal) {
+  sigset_t one;
+  ::sigemptyset(&one);
+  ::sigaddset(&one, signal);
+  std::signal(signal, SIG_DFL);
+  ::raise(signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+}
+
+/// The handler, for threads that were there before the watch; the thread that waits calls it too.
 extern "C" void note_interrupt(int signal) {
   const int kept_errno = errno;
   if (!interrupt_seen) {
     first_seen_ms = now_ms();
     interrupt_seen = true;
   } else if (now_ms() - first_seen_ms > kOneRequestMs) {
-    std::signal(signal, SIG_DFL);
-    ::raise(signal);
+    end_by(signal);
   }
   errno = kept_errno;
+}
+
+void wait_for_signals(const sigset_t& signals) {
+  int signal = 0;
+  while (::sigwait(&signals, &signal) == 0 && signal != kStopWaiting) {
+    note_interrupt(signal);
+  }
 }
 
 }  // namespace
@@ -43,15 +62,25 @@ InterruptWatch::InterruptWatch() {
   interrupt_seen = false;
   struct sigaction action {};
   action.sa_handler = note_interrupt;
+  sigset_t waited;
+  ::sigemptyset(&waited);
+  ::sigaddset(&waited, kStopWaiting);
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
     ::sigaction(kSignals[i], &action, &previous_[i]);
     if (kSignals[i] == SIGHUP && previous_[i].sa_handler == SIG_IGN) {
       ::sigaction(SIGHUP, &previous_[i], nullptr);
+    } else {
+      ::sigaddset(&waited, kSignals[i]);
     }
   }
+  ::pthread_sigmask(SIG_BLOCK, &waited, &previous_mask_);
+  waiting_ = std::thread([waited] { wait_for_signals(waited); });
 }
 
 InterruptWatch::~InterruptWatch() {
+  ::pthread_kill(waiting_.native_handle(), kStopWaiting);
+  waiting_.join();
+  ::pthread_sigmask(SIG_SETMASK, &previous_mask_, nullptr);
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
     ::sigaction(kSignals[i], &previous_[i], nullptr);
   }

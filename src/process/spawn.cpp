@@ -55,17 +55,21 @@ class FileActions {
 };
 
 /// A process group of its own, and the signals as a program expects them: this process ignores
-/// broken pipes.
+/// broken pipes, and may block signals that end it.
 class OwnGroup {
  public:
   OwnGroup() {
     ::posix_spawnattr_init(&attributes_);
-    ::posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
+    ::posix_spawnattr_setflags(
+        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     ::posix_spawnattr_setpgroup(&attributes_, 0);
     sigset_t defaults;
     ::sigemptyset(&defaults);
     ::sigaddset(&defaults, SIGPIPE);
     ::posix_spawnattr_setsigdefault(&attributes_, &defaults);
+    sigset_t none;
+    ::sigemptyset(&none);
+    ::posix_spawnattr_setsigmask(&attributes_, &none);
   }
   OwnGroup(const OwnGroup&) = delete;
   OwnGroup& operator=(const OwnGroup&) = delete;

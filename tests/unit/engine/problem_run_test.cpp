@@ -334,7 +334,7 @@ TEST_F(ProblemRunTest, AnOutcomeThatIsKnownHoldsForAllWithTheSameMachineCode) {
 TEST_F(ProblemRunTest, AnInterruptWhileTheJournalsCodeIsCompiledEndsItToo) {
   const InterruptWatch watch;
   log_.earlier_events = {admission(kLarge)};
-  ::raise(SIGINT);
+  interrupt_this_process();
   EXPECT_FALSE(run({kSmall, kLarge}));
   EXPECT_THAT(log_.ended, SizeIs(1));
   EXPECT_EQ(log_.drops, 0);

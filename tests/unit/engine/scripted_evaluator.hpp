@@ -2,18 +2,29 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "core/error.hpp"
 #include "engine/evaluator.hpp"
+#include "engine/interrupt.hpp"
 
 namespace fatune {
+
+/// As Ctrl-C does, under an InterruptWatch: returns when it has been noted.
+inline void interrupt_this_process() {
+  ::kill(::getpid(), SIGINT);
+  while (!InterruptWatch::interrupted()) {
+    std::this_thread::yield();
+  }
+}
 
 /// Gives toy configurations the time BLOCK_ROWS + UNROLL. Each candidate needs one piece of work.
 class ScriptedEvaluator : public Evaluator {
@@ -58,7 +69,7 @@ class ScriptedEvaluator : public Evaluator {
     --due_;
     ++works;
     if (works == interrupt_at) {
-      ::raise(SIGINT);
+      interrupt_this_process();
     }
     if (works == fail_at) {
       throw Error(ExitCode::gpu_failure, "scripted");
