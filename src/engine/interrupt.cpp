@@ -17,6 +17,7 @@ constexpr std::int64_t kOneRequestMs = 200;
 // Any thread may ask, and a handler may write it: lock-free.
 std::atomic<bool> interrupt_seen = false;
 std::atomic<std::int64_t> first_seen_ms = 0;
+std::atomic<bool> watch_ends = false;
 static_assert(std::atomic<std::int64_t>::is_always_lock_free);
 
 /// Callable in a handler.
@@ -51,8 +52,12 @@ extern "C" void note_interrupt(int signal) {
 
 void wait_for_signals(const sigset_t& signals) {
   int signal = 0;
-  while (::sigwait(&signals, &signal) == 0 && signal != kStopWaiting) {
-    note_interrupt(signal);
+  while (!watch_ends && ::sigwait(&signals, &signal) == 0) {
+    if (signal != kStopWaiting) {
+      note_interrupt(signal);
+    } else if (!watch_ends) {
+      end_by(signal);  // somebody else sent it
+    }
   }
 }
 
@@ -60,6 +65,7 @@ void wait_for_signals(const sigset_t& signals) {
 
 InterruptWatch::InterruptWatch() {
   interrupt_seen = false;
+  watch_ends = false;
   struct sigaction action {};
   action.sa_handler = note_interrupt;
   sigset_t waited;
@@ -78,6 +84,7 @@ InterruptWatch::InterruptWatch() {
 }
 
 InterruptWatch::~InterruptWatch() {
+  watch_ends = true;
   ::pthread_kill(waiting_.native_handle(), kStopWaiting);
   waiting_.join();
   ::pthread_sigmask(SIG_SETMASK, &previous_mask_, nullptr);
