@@ -29,6 +29,7 @@ std::int64_t now_ms() {
   return now.tv_sec * kMsPerS + now.tv_nsec / kNsPerMs;
 }
 
+/// By the signal's default action, also in a thread that blocks it. Callable in a handler.
 void end_by(int signal) {
   sigset_t one;
   ::sigemptyset(&one);
