@@ -9,7 +9,6 @@
 
 #include "core/error.hpp"
 #include "core/text_parts.hpp"
-#include "data/json_file.hpp"
 
 namespace fatune {
 namespace {
@@ -74,6 +73,20 @@ DeviceLimits load_device_limits(const FileTree& tree, Arch arch) {
     if constexpr (std::is_arithmetic_v<std::remove_reference_t<decltype(member)>>) {
       if (name != "free_memory_bytes") {
         read_limit(root.at(std::string(name)), member);
+      }
+    }
+  });
+  return limits;
+}
+
+DeviceLimits read_device_limits(const JsonNode& device) {
+  DeviceLimits limits;
+  limits.name = device.at("name").text();
+  limits.arch = parse_arch(device.at("arch").text());
+  visit_members(limits, [&](std::string_view name, auto& member) {
+    if constexpr (std::is_arithmetic_v<std::remove_reference_t<decltype(member)>>) {
+      if (const auto given = device.find(std::string(name)); given && !given->raw().is_null()) {
+        read_limit(*given, member);
       }
     }
   });

@@ -7,6 +7,7 @@
 #include "core/device_limits.hpp"
 #include "core/sm_rates.hpp"
 #include "data/file_tree.hpp"
+#include "data/json_file.hpp"
 
 namespace fatune {
 
@@ -14,6 +15,9 @@ namespace fatune {
 /// compiling and estimating without it. `name` is "sm_90 (no GPU)", `arch` is as asked for.
 /// Error(usage) listing the known architectures when there is no such file.
 [[nodiscard]] DeviceLimits load_device_limits(const FileTree& tree, Arch arch);
+
+/// Those limits that a device of an output has; the others are as DeviceLimits has them.
+[[nodiscard]] DeviceLimits read_device_limits(const JsonNode& device);
 
 /// What an SM of `arch` does per clock, from the same files; an architecture without one has the
 /// rates of the nearest older one that has. Error(usage) as above when there is none.

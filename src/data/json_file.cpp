@@ -4,6 +4,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "core/error.hpp"
 
@@ -169,6 +170,19 @@ JsonFile checked(std::string_view text, const FileTree& tree, const std::string&
   return {std::move(value), origin};
 }
 
+std::string_view schema_of_format(const json& value, std::span<const std::string_view> schemas,
+                                  const std::string& origin) {
+  const auto format = value.find("format");
+  const auto schema = std::ranges::find_if(schemas, [&](std::string_view known) {
+    return format != value.end() && *format == fmt::format("fatune.{}", known);
+  });
+  if (schema == schemas.end()) {
+    fail_syntax(origin, "its \"format\" is none of those that are read here",
+                fmt::format("give a file of {}", fmt::join(schemas, ", ")));
+  }
+  return *schema;
+}
+
 }  // namespace
 
 JsonFile load_json(const FileTree& tree, std::string_view path, std::string_view schema) {
@@ -178,6 +192,13 @@ JsonFile load_json(const FileTree& tree, std::string_view path, std::string_view
 JsonFile load_json_from_disk(const FileTree& tree, const std::filesystem::path& path,
                              std::string_view schema) {
   return checked(read_disk_file(path), tree, path.string(), schema);
+}
+
+JsonFile load_json_from_disk(const FileTree& tree, const std::filesystem::path& path,
+                             std::span<const std::string_view> schemas) {
+  json value = parse_json(read_disk_file(path), path.string());
+  check_schema(value, tree, schema_of_format(value, schemas, path.string()), path.string());
+  return {std::move(value), path.string()};
 }
 
 }  // namespace fatune

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -73,5 +74,10 @@ class JsonFile {
                                  std::string_view schema);
 [[nodiscard]] JsonFile load_json_from_disk(const FileTree& tree, const std::filesystem::path& path,
                                            std::string_view schema);
+
+/// The same for a file of one of several formats: its member "format" says which, as
+/// "fatune.<schema>".
+[[nodiscard]] JsonFile load_json_from_disk(const FileTree& tree, const std::filesystem::path& path,
+                                           std::span<const std::string_view> schemas);
 
 }  // namespace fatune

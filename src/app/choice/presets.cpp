@@ -1,7 +1,7 @@
 #include "app/choice/presets.hpp"
 
-#include "app/choice/json_details.hpp"
 #include "data/file_tree.hpp"
+#include "plan/problem_json.hpp"
 
 namespace fatune {
 namespace {

@@ -4,25 +4,14 @@
 
 #include <fmt/format.h>
 
-#include "app/choice/json_details.hpp"
 #include "core/device_limits.hpp"
 #include "core/error.hpp"
 #include "core/is_among.hpp"
 #include "data/json_file.hpp"
+#include "plan/problem_json.hpp"
 
 namespace fatune {
 namespace {
-
-/// Older files have the first six properties alone.
-Problem read_problem(const JsonNode& node) {
-  Problem problem{node.at("batch").integer(),           node.at("seq_len").integer(),
-                  node.at("heads").integer(),           node.at("d_head").integer(),
-                  parse_dtype(node.at("dtype").text()), node.at("causal").boolean()};
-  for (const auto& [detail, value] : read_details(node)) {
-    set_detail(*detail, problem, value);
-  }
-  return problem;
-}
 
 std::optional<double> measured_us(const JsonNode& winner) {
   const nlohmann::json time = winner.at("time_us").raw();

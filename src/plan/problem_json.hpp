@@ -9,4 +9,8 @@ namespace fatune {
 /// Error(usage) as set_detail().
 [[nodiscard]] DetailValues read_details(const JsonNode& node);
 
+/// The problem that an object of an output is. Older files have the first six properties alone.
+/// Error(usage) as set_detail().
+[[nodiscard]] Problem read_problem(const JsonNode& node);
+
 }  // namespace fatune

@@ -1,4 +1,4 @@
-#include "app/choice/json_details.hpp"
+#include "plan/problem_json.hpp"
 
 namespace fatune {
 namespace {
@@ -21,6 +21,16 @@ DetailValues read_details(const JsonNode& node) {
     }
   }
   return details;
+}
+
+Problem read_problem(const JsonNode& node) {
+  Problem problem{node.at("batch").integer(),           node.at("seq_len").integer(),
+                  node.at("heads").integer(),           node.at("d_head").integer(),
+                  parse_dtype(node.at("dtype").text()), node.at("causal").boolean()};
+  for (const auto& [detail, value] : read_details(node)) {
+    set_detail(*detail, problem, value);
+  }
+  return problem;
 }
 
 }  // namespace fatune

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "tuned/tuned_choice.hpp"
+#include "tuned/tuned_table.hpp"
+
+namespace fatune {
+
+/// What would have been chosen for a tuned problem, had it not been tuned.
+struct LeftOut {
+  std::size_t row = 0;   ///< of TunedTable::problems
+  TunedChoice choice{};  ///< its indices are those of the table without the row
+  bool is_winner = false;
+  bool ties_with_winner = false;  ///< it cannot be told apart from the winner, or is it
+  /// By how much it is slower than the winner. Absent: its time on this problem is not known.
+  std::optional<double> regret_percent{};
+};
+[[nodiscard]] std::vector<LeftOut> leave_one_out(const TunedTable& table, const WhyNot& why_not);
+
+struct RegretSummary {
+  std::size_t problems = 0;
+  std::size_t refused = 0;                 ///< of them, those for which nothing was eligible
+  std::size_t winners = 0;                 ///< for which the winner was chosen
+  std::size_t ties = 0;                    ///< or something that cannot be told apart from it
+  std::size_t known = 0;                   ///< whose regret is known
+  std::optional<double> median_percent{};  ///< of the known ones; absent: none is
+  std::optional<double> worst_percent{};
+};
+[[nodiscard]] RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out);
+/// Of the choices that were come to in this way alone.
+[[nodiscard]] RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out,
+                                              ChoiceStep step);
+
+}  // namespace fatune

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "attention/problem.hpp"
+#include "core/config.hpp"
+#include "core/device_limits.hpp"
+#include "tuned/buckets.hpp"
+#include "tuned/tuned_table.hpp"
+
+namespace fatune {
+
+/// How a configuration was come to, the surest way first.
+enum class ChoiceStep {
+  exact,             ///< the problem was tuned on this GPU
+  same_bucket,       ///< one of the same buckets was, on this GPU
+  neighbour_bucket,  ///< one of a neighbouring bucket was, on this GPU
+  same_arch,         ///< one of the same or a neighbouring bucket was, on another GPU of this
+                     ///< architecture
+  fallback,          ///< none was: the default
+  refused,           ///< no configuration is eligible
+};
+[[nodiscard]] std::string_view choice_step_name(ChoiceStep step);  ///< "exact", "same bucket", ...
+
+struct TunedChoice {
+  ChoiceStep step = ChoiceStep::refused;
+  Config config;
+  std::string short_form;            ///< empty: refused
+  std::optional<std::size_t> row{};  ///< of TunedTable::problems; absent: a default, or refused
+  std::optional<std::size_t> fallback{};  ///< of TunedTable::defaults
+  Distance distance{};                    ///< from the row
+  std::string refusal{};                  ///< why none is eligible; else empty
+};
+
+/// Why a configuration cannot be used for a problem on a device; nothing when it can.
+using WhyNot =
+    std::function<std::optional<std::string>(const Config&, const Problem&, const DeviceLimits&)>;
+
+/// The configuration for a problem on a device: that of the row which stands first by the order of
+/// ChoiceStep, then by distance, then in the table; of a row, the best that is eligible. A row with
+/// none is passed over. Defaults of this GPU stand before those of its architecture and of others;
+/// then those for the problem's mask, dtype and head dimensions.
+/// Precondition: check_problem() passes.
+[[nodiscard]] TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
+                                       const DeviceLimits& device, const WhyNot& why_not);
+
+}  // namespace fatune

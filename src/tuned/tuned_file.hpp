@@ -1,0 +1,23 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "data/json_file.hpp"
+#include "plan/family_set.hpp"
+#include "tuned/tuned_table.hpp"
+
+namespace fatune {
+
+/// Names of the formats that have tuned problems, as their schemas are called.
+inline constexpr std::array<std::string_view, 3> kTunedFormats{"best_configs", "results", "runs"};
+
+/// Adds what a document of one of these formats has measured: its problems, GPUs and origin. Left
+/// out, and listed as skipped, is what was only estimated, what none of the families can read or
+/// build, and a problem of which nothing remains. Call finish_table() behind the last.
+/// `name`: of the origin. Error(bad_file) when the document is not as its schema says.
+void add_tuned(const JsonNode& document, const std::string& name, const FamilySet& families,
+               TunedTable& table);
+
+}  // namespace fatune

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "attention/problem.hpp"
+#include "core/arch.hpp"
+#include "core/config.hpp"
+#include "core/device_limits.hpp"
+
+namespace fatune {
+
+/// What times belong to: a GPU by its product name, architecture and number of SMs.
+struct GpuModel {
+  std::string name;
+  Arch arch;
+  int sm_count = 0;
+
+  auto operator<=>(const GpuModel&) const = default;
+};
+[[nodiscard]] GpuModel model_of(const DeviceLimits& limits);
+
+/// A configuration that was measured on a problem.
+struct TunedTime {
+  Config config;
+  std::string short_form;
+  double time_us = 0.0;         ///< median
+  double regret_percent = 0.0;  ///< by how much it is slower than the problem's winner; at least 0
+  int tie_group = 0;            ///< 1: it cannot be told apart from the winner
+  std::string verified;         ///< how its output was found right: "gpu"; empty: it was not
+};
+
+/// A row of the table: a problem that was tuned on a GPU.
+struct TunedProblem {
+  GpuModel gpu;
+  Problem problem;
+  std::vector<TunedTime> times;  ///< best first; at least one
+  std::size_t origin = 0;        ///< index of TunedTable::origins
+};
+
+/// What measured a part of the table.
+struct TunedOrigin {
+  std::string name;  ///< the file, or "run 12"
+  std::string started_at;
+  std::string fatune_version;
+  std::string nvrtc_version;
+  std::string driver;  ///< its release or, where that is not known, its CUDA version
+};
+
+/// A result that is in no row, and why.
+struct SkippedResult {
+  std::string origin;
+  std::string problem;  ///< described
+  std::string config;   ///< short form; empty: all of the problem's
+  std::string reason;
+};
+
+/// The configuration of a family for problems that no row is near to.
+struct DefaultConfig {
+  GpuModel gpu;
+  DType dtype = DType::fp16;
+  std::int64_t d_head = 0;
+  std::int64_t d_head_v = 0;
+  bool causal = false;
+  Config config;
+  std::string short_form;
+  std::size_t problems = 0;           ///< tuned ones of this type, head dimension and mask
+  std::size_t measured_on = 0;        ///< of them, those on which it has a time
+  double mean_regret_percent = 0.0;   ///< on those: by how much it is slower, geometric mean
+  double worst_regret_percent = 0.0;  ///< the same where it is greatest
+};
+
+/// Tuned problems of any number of GPUs and families.
+struct TunedTable {
+  std::vector<TunedOrigin> origins;
+  std::map<GpuModel, DeviceLimits> gpus;
+  std::vector<TunedProblem> problems;  ///< sorted by GPU, then problem; each pair once
+  std::vector<DefaultConfig> defaults;
+  std::vector<SkippedResult> skipped;
+};
+
+/// Whether two problems are the same to a kernel's time: the scale of the scores is an argument.
+[[nodiscard]] bool same_work(const Problem& a, const Problem& b);
+
+/// Sorts the rows, keeps that with the fastest winner of several for the same work on the same GPU,
+/// and chooses the defaults: for each GPU, type, head dimensions, mask and family the configuration
+/// that is measured on the most rows; of these, that with the least geometric mean of its times
+/// over the winners', then the least worst one, then the first in configuration order.
+void finish_table(TunedTable& table);
+
+/// The table as it would be if that row had not been tuned.
+[[nodiscard]] TunedTable without_row(const TunedTable& table, std::size_t row);
+
+}  // namespace fatune

@@ -1,0 +1,290 @@
+// The choice against a straightforward reference: one pass over the table for each step.
+#include "tuned/tuned_choice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+#include <tuple>
+
+#include "unit/tuned/table_samples.hpp"
+
+namespace fatune {
+namespace {
+
+using samples::gpu;
+using samples::problem;
+using samples::row;
+
+TunedChoice choose(const TunedTable& table, const Problem& wanted,
+                   const DeviceLimits& device = gpu()) {
+  return choose_tuned(table, wanted, device, samples::anything_goes());
+}
+
+TEST(TunedChoice, TakesTheTunedProblemItself) {
+  const TunedTable table =
+      samples::table({row(problem(512), {{1, 1.0}}), row(problem(500), {{2, 1.0}})});
+  Problem scaled = problem(512);
+  scaled.softmax_scale = 2.0F;
+  EXPECT_EQ(choose(table, scaled).step, ChoiceStep::exact);
+  EXPECT_EQ(choose(table, scaled).short_form, "c1");
+  EXPECT_EQ(choose(table, problem(511)).step, ChoiceStep::same_bucket);
+  EXPECT_EQ(choose(table, problem(511)).short_form, "c1");
+  EXPECT_EQ(choose(table, problem(505)).short_form, "c2");
+}
+
+TEST(TunedChoice, PrefersANeighbourOnThisGpuToTheSameOnAnother) {
+  const TunedTable table =
+      samples::table({row(problem(1024), {{1, 1.0}}), row(problem(512), {{2, 1.0}}, gpu("GPU B"))});
+  const TunedChoice choice = choose(table, problem(512));
+  EXPECT_EQ(choice.step, ChoiceStep::neighbour_bucket);
+  EXPECT_EQ(choice.short_form, "c1");
+  const TunedChoice on_c = choose(table, problem(512), gpu("GPU C"));
+  EXPECT_EQ(on_c.step, ChoiceStep::same_arch);
+  EXPECT_EQ(on_c.short_form, "c2");
+}
+
+TEST(TunedChoice, FallsBackToTheDefaultOfItsMask) {
+  const TunedTable table =
+      samples::table({row(problem(512), {{1, 1.0}}), row(problem(512, 16, true), {{2, 1.0}})});
+  const TunedChoice choice = choose(table, problem(65536, 16, true));
+  EXPECT_EQ(choice.step, ChoiceStep::fallback);
+  EXPECT_EQ(choice.short_form, "c2");
+  EXPECT_FALSE(choice.row);
+  EXPECT_EQ(choose(table, problem(512), gpu("GPU D", {80, '\0'})).step, ChoiceStep::fallback);
+}
+
+TEST(TunedChoice, PassesOverWhatIsNotEligible) {
+  const TunedTable table =
+      samples::table({row(problem(512), {{1, 1.0}, {2, 2.0}}), row(problem(1024), {{3, 1.0}})});
+  const auto without = [&](int most) {
+    return choose_tuned(
+        table, problem(512), gpu(),
+        [most](const Config& config, const Problem&, const DeviceLimits&) {
+          return config.values[0] <= most
+                     ? std::optional<std::string>("no " + std::to_string(config.values[0]))
+                     : std::nullopt;
+        });
+  };
+  EXPECT_EQ(without(1).short_form, "c2");
+  EXPECT_EQ(without(1).step, ChoiceStep::exact);
+  EXPECT_EQ(without(2).short_form, "c3");
+  EXPECT_EQ(without(2).step, ChoiceStep::neighbour_bucket);
+  EXPECT_EQ(without(3).step, ChoiceStep::refused);
+  EXPECT_EQ(without(3).refusal, "no 1");
+}
+
+TEST(TunedChoice, IsRefusedByAnEmptyTable) {
+  EXPECT_EQ(choose(TunedTable(), problem(512)).refusal, "the table is empty");
+}
+
+class Random {
+ public:
+  template <typename Item>
+  Item one_of(std::initializer_list<Item> items) {
+    return *(items.begin() + static_cast<std::ptrdiff_t>(below(items.size())));
+  }
+  std::size_t below(std::size_t end) {
+    return std::uniform_int_distribution<std::size_t>(0, end - 1)(engine_);
+  }
+  Problem any_problem() {
+    Problem any{one_of<std::int64_t>({1, 2, 5, 16}),
+                1,
+                8,
+                one_of<std::int64_t>({64, 128}),
+                one_of({DType::fp16, DType::bf16}),
+                below(2) == 0};
+    any.seq_len = one_of<std::int64_t>({1, 100, 363, 512, 724, 725, 1000, 4096, 9000});
+    any.seq_len_kv = below(3) == 0 ? one_of<std::int64_t>({100, 600, 2000}) : any.seq_len;
+    any.kv_heads = one_of<std::int64_t>({8, 4, 1});
+    any.d_head_v = any.d_head;
+    any.window = below(4) == 0 ? one_of<std::int64_t>({64, 200}) : 0;
+    any.lse = below(4) == 0;
+    any.layout = below(4) == 0 ? Layout::bhsd : Layout::bshd;
+    return any;
+  }
+  DeviceLimits any_gpu() {
+    return gpu(one_of<std::string>({"GPU A", "GPU B", "GPU C"}),
+               one_of<Arch>({{90, 'a'}, {90, 'a'}, {80, '\0'}}));
+  }
+
+ private:
+  std::mt19937 engine_{2026};
+};
+
+TunedTable random_table(Random& random) {
+  std::vector<TunedProblem> rows;
+  for (int i = 0; i < 300; ++i) {
+    const int first = static_cast<int>(random.below(40));
+    rows.push_back(row(random.any_problem(), {{first, 10.0}, {first + 1, 11.0}, {first + 2, 12.0}},
+                       random.any_gpu()));
+    rows.back().times[1].config.family = "g";
+  }
+  return samples::table(std::move(rows));
+}
+
+/// A rule without a pattern: a third of all is not eligible; "g" is not for bhsd, "f" not for
+/// sm_80.
+std::optional<std::string> odd_rule(const Config& config, const Problem& wanted,
+                                    const DeviceLimits& device) {
+  const bool odd = (config.values[0] * 7 + wanted.seq_len + wanted.batch) % 3 == 0;
+  const bool wrong = config.family == "g" ? wanted.layout == Layout::bhsd : device.arch.sm == 80;
+  return odd || wrong ? std::optional<std::string>("it is so") : std::nullopt;
+}
+
+/// The integer k with 2^(k - 1/2) <= value < 2^(k + 1/2).
+int nearest_power(double value) {
+  int power = -40;
+  while (value * value >= std::exp2(2 * power + 1)) {
+    ++power;
+  }
+  return power;
+}
+
+struct Reference {
+  const TunedTable& table;
+  const Problem& wanted;
+  const DeviceLimits& device;
+
+  std::optional<const TunedTime*> best_eligible(const TunedProblem& tuned) const {
+    for (const TunedTime& time : tuned.times) {
+      if (!odd_rule(time.config, wanted, device)) {
+        return &time;
+      }
+    }
+    return std::nullopt;
+  }
+
+  static std::vector<double> extents(const Problem& p, int sms) {
+    return {double(p.seq_len),
+            double(p.seq_len_kv),
+            double(p.batch * p.heads) / sms,
+            double(p.heads / p.kv_heads),
+            double(std::max<std::int64_t>(p.window, 1)),
+            p.lse ? 2.0 : 1.0,
+            p.layout == Layout::bhsd ? 2.0 : 1.0};
+  }
+
+  /// Buckets in which they differ, and octaves; a negative number when they are no neighbours.
+  std::pair<int, double> distance(const TunedProblem& tuned) const {
+    const auto a = extents(tuned.problem, tuned.gpu.sm_count);
+    const auto b = extents(wanted, device.sm_count);
+    std::pair<int, double> sum{0, 0.0};
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      const int steps = std::abs(nearest_power(a[i]) - nearest_power(b[i]));
+      if (steps > 1) {
+        return {-1, 0.0};
+      }
+      sum.first += steps;
+      sum.second += std::abs(std::log2(a[i]) - std::log2(b[i]));
+    }
+    return sum;
+  }
+
+  ChoiceStep step(const TunedProblem& tuned) const {
+    const Problem& p = tuned.problem;
+    const bool alike = p.dtype == wanted.dtype && p.d_head == wanted.d_head &&
+                       p.causal == wanted.causal && (p.window == 0) == (wanted.window == 0);
+    if (!alike || tuned.gpu.arch != device.arch || distance(tuned).first < 0) {
+      return ChoiceStep::refused;
+    }
+    if (tuned.gpu.name != device.name) {
+      return ChoiceStep::same_arch;
+    }
+    return p == wanted                  ? ChoiceStep::exact
+           : distance(tuned).first == 0 ? ChoiceStep::same_bucket
+                                        : ChoiceStep::neighbour_bucket;
+  }
+
+  std::optional<TunedChoice> of_step(ChoiceStep which) const {
+    const TunedProblem* best = nullptr;
+    for (const TunedProblem& tuned : table.problems) {
+      if (step(tuned) != which || !best_eligible(tuned)) {
+        continue;
+      }
+      const bool nearer = best == nullptr || distance(tuned).first < distance(*best).first ||
+                          (distance(tuned).first == distance(*best).first &&
+                           distance(tuned).second < distance(*best).second - 1e-9);
+      best = nearer ? &tuned : best;
+    }
+    if (best == nullptr) {
+      return std::nullopt;
+    }
+    return TunedChoice{which,
+                       {},
+                       (*best_eligible(*best))->short_form,
+                       static_cast<std::size_t>(best - table.problems.data())};
+  }
+
+  std::optional<TunedChoice> of_defaults() const {
+    for (int gpu_differs = 0; gpu_differs < 3; ++gpu_differs) {
+      for (int differences = 0; differences < 5; ++differences) {
+        for (const DefaultConfig& known : table.defaults) {
+          const int strange = known.gpu.arch != device.arch   ? 2
+                              : known.gpu.name != device.name ? 1
+                                                              : 0;
+          const int others = int(known.causal != wanted.causal) + int(known.dtype != wanted.dtype) +
+                             2 * int(known.d_head != wanted.d_head);
+          if (strange == gpu_differs && others == differences &&
+              !odd_rule(known.config, wanted, device)) {
+            return TunedChoice{ChoiceStep::fallback,
+                               {},
+                               known.short_form,
+                               {},
+                               static_cast<std::size_t>(&known - table.defaults.data())};
+          }
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+  TunedChoice choice() const {
+    for (const ChoiceStep which : {ChoiceStep::exact, ChoiceStep::same_bucket,
+                                   ChoiceStep::neighbour_bucket, ChoiceStep::same_arch}) {
+      if (const auto found = of_step(which)) {
+        return *found;
+      }
+    }
+    return of_defaults().value_or(TunedChoice{});
+  }
+};
+
+TEST(TunedChoice, IsTheReferencesForTenThousandProblems) {
+  Random random;
+  const TunedTable table = random_table(random);
+  std::map<ChoiceStep, int> steps;
+  for (int i = 0; i < 10000; ++i) {
+    const Problem wanted = random.any_problem();
+    const DeviceLimits device = random.any_gpu();
+    const TunedChoice choice = choose_tuned(table, wanted, device, odd_rule);
+    const TunedChoice expected = Reference{table, wanted, device}.choice();
+    ASSERT_EQ(choice.step, expected.step) << describe(wanted) << " on " << device.name;
+    ASSERT_EQ(choice.short_form, expected.short_form) << describe(wanted) << " on " << device.name;
+    ASSERT_EQ(choice.row, expected.row) << describe(wanted);
+    ASSERT_EQ(choice.fallback, expected.fallback) << describe(wanted);
+    ++steps[choice.step];
+  }
+  for (const ChoiceStep step :
+       {ChoiceStep::exact, ChoiceStep::same_bucket, ChoiceStep::neighbour_bucket,
+        ChoiceStep::same_arch, ChoiceStep::fallback}) {
+    EXPECT_GT(steps[step], 50) << choice_step_name(step);
+  }
+}
+
+TEST(TunedChoice, DoesNotDependOnTheOrderOfTheRows) {
+  Random random;
+  const TunedTable table = random_table(random);
+  TunedTable reversed = table;
+  std::ranges::reverse(reversed.problems);
+  finish_table(reversed);
+  for (int i = 0; i < 500; ++i) {
+    const Problem wanted = random.any_problem();
+    const DeviceLimits device = random.any_gpu();
+    ASSERT_EQ(choose_tuned(table, wanted, device, odd_rule).short_form,
+              choose_tuned(reversed, wanted, device, odd_rule).short_form);
+  }
+}
+
+}  // namespace
+}  // namespace fatune
