@@ -61,6 +61,13 @@ struct StoreOptions {
   bool reuse = false;                         ///< take measurements of any earlier run
 };
 
+/// Where tuned problems come from. Nothing named: what fatune ships.
+struct TunedOptions {
+  std::vector<std::filesystem::path> best_files;  ///< best_configs.json or results.json
+  std::vector<std::optional<std::int64_t>> runs;  ///< of the store; absent: the last
+  std::optional<std::filesystem::path> db_file;   ///< absent: default_store_path()
+};
+
 enum class Verbosity { quiet, normal, verbose };
 
 /// How to talk.

@@ -54,17 +54,18 @@ void read_best(const std::string& text, MeasureOptions& options) {
   }
 }
 
-void add_folders(CLI::App& app, const std::string& name, const std::string& doc,
-                 std::vector<std::filesystem::path>& folders) {
+/// A repeatable option; `type`: "DIR" or "FILE".
+void add_paths(CLI::App& app, const std::string& name, const char* type, const std::string& doc,
+               std::vector<std::filesystem::path>& paths) {
   app.add_option_function<std::vector<std::string>>(
          name,
-         [name, &folders](const std::vector<std::string>& texts) {
+         [name, &paths](const std::vector<std::string>& texts) {
            for (const std::string& text : texts) {
-             folders.push_back(read_path(text, name));
+             paths.push_back(read_path(text, name));
            }
          },
          doc)
-      ->type_name("DIR")
+      ->type_name(type)
       ->allow_extra_args(false);
 }
 
@@ -110,10 +111,10 @@ void add_kernel_options(CLI::App& app, KernelOptions& kernels, SpaceOption space
           : "kernel family, or several joined by +; auto, the default: all that the device can "
             "run, of those that --kernel-dir holds if there are some";
   app.add_option("--family", kernels.family, help)->type_name("NAME");
-  add_folders(app, "--kernel-dir", "folder of a kernel family, or of several; repeatable",
-              kernels.kernel_dirs);
-  add_folders(app, "--include", "folder in which kernels' #include finds headers; repeatable",
-              kernels.include_dirs);
+  add_paths(app, "--kernel-dir", "DIR", "folder of a kernel family, or of several; repeatable",
+            kernels.kernel_dirs);
+  add_paths(app, "--include", "DIR", "folder in which kernels' #include finds headers; repeatable",
+            kernels.include_dirs);
   if (space != SpaceOption::no) {
     add_text_option(
         app, "--space", "KEY|FILE",
@@ -226,6 +227,25 @@ CLI::Option* add_configs_option(CLI::App& app, std::vector<std::string>& configs
 void add_db_option(CLI::App& app, std::optional<std::filesystem::path>& file) {
   add_path_option(app, "--db", "FILE",
                   "database of measurements (default: $XDG_DATA_HOME/fatune/fatune.db)", file);
+}
+
+void add_tuned_options(CLI::App& app, TunedOptions& tuned) {
+  add_paths(
+      app, "--best", "FILE",
+      "best_configs.json or results.json of a sweep; repeatable (default, without --run: what "
+      "fatune ships)",
+      tuned.best_files);
+  app.add_option_function<std::vector<std::string>>(
+         "--run",
+         [&](const std::vector<std::string>& texts) {
+           for (const std::string& text : texts) {
+             tuned.runs.push_back(parse_run(text, "--run"));
+           }
+         },
+         "stored run: number from 'fatune history', or last; repeatable")
+      ->type_name("RUN")
+      ->allow_extra_args(false);
+  add_db_option(app, tuned.db_file);
 }
 
 void add_store_options(CLI::App& app, StoreOptions& store) {

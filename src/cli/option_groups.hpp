@@ -48,6 +48,8 @@ void add_policy_options(CLI::App& app, MeasurePolicy& policy, Strategy otherwise
 void add_counters_option(CLI::App& app, int& counters);
 /// --db
 void add_db_option(CLI::App& app, std::optional<std::filesystem::path>& file);
+/// --best --run --db: where tuned problems come from
+void add_tuned_options(CLI::App& app, TunedOptions& tuned);
 /// --db --no-db --fresh --reuse
 void add_store_options(CLI::App& app, StoreOptions& store);
 /// --no-emulate

@@ -64,6 +64,8 @@ Subcommand<Options> add_subcommand(const Subcommands& all, const std::string& na
   X(compile) \
   X(sass) \
   X(profile) \
+  X(export) \
+  X(predict) \
   X(devices) \
   X(doctor) \
   X(worker)

@@ -1,7 +1,7 @@
 #include "tuned/tuned_choice.hpp"
 
 #include <algorithm>
-#include <compare>
+#include <utility>
 #include <vector>
 
 namespace fatune {
@@ -13,7 +13,6 @@ struct Wanted {
   const DeviceLimits& device;
   const WhyNot& why_not;
   GpuModel gpu;
-  Coordinates coordinates;
   std::string first_reason{};  ///< why the first that was not eligible is not
 
   [[nodiscard]] bool takes(const Config& config) {
@@ -25,56 +24,34 @@ struct Wanted {
   }
 };
 
-/// The place of a row or a default in the order of preference.
-template <typename Place>
-struct Placed {
-  Place place;
-  std::size_t index = 0;
-
-  auto operator<=>(const Placed&) const = default;
-};
-struct RowPlace {
-  ChoiceStep step = ChoiceStep::refused;
-  Distance distance;
-
-  auto operator<=>(const RowPlace&) const = default;
-};
-
-ChoiceStep step_on_this_gpu(const TunedProblem& row, const Wanted& wanted,
+ChoiceStep step_on_this_gpu(const TunedProblem& row, const Problem& problem,
                             const Distance& distance) {
-  if (same_work(row.problem, wanted.problem)) {
+  if (same_work(row.problem, problem)) {
     return ChoiceStep::exact;
   }
   return distance.buckets == 0 ? ChoiceStep::same_bucket : ChoiceStep::neighbour_bucket;
 }
 
-/// Nothing when the row says nothing about the problem.
-std::optional<RowPlace> place_of(const TunedProblem& row, const Wanted& wanted) {
-  if (row.gpu.arch != wanted.gpu.arch || !same_kind(row.problem, wanted.problem)) {
+/// Of all rows' members but its index; nothing when the row says nothing about the problem.
+std::optional<NearRow> near_row(const TunedProblem& row, const Problem& problem,
+                                const GpuModel& gpu) {
+  if (row.gpu.arch != gpu.arch || !same_kind(row.problem, problem)) {
     return std::nullopt;
   }
-  const auto distance =
-      neighbour_distance(coordinates_of(row.problem, row.gpu.sm_count), wanted.coordinates);
+  const auto distance = neighbour_distance(coordinates_of(row.problem, row.gpu.sm_count),
+                                           coordinates_of(problem, gpu.sm_count));
   if (!distance) {
     return std::nullopt;
   }
-  return RowPlace{
-      row.gpu == wanted.gpu ? step_on_this_gpu(row, wanted, *distance) : ChoiceStep::same_arch,
-      *distance};
+  return NearRow{row.gpu == gpu ? step_on_this_gpu(row, problem, *distance) : ChoiceStep::same_arch,
+                 *distance, 0};
 }
 
 std::optional<TunedChoice> choose_row(const TunedTable& table, Wanted& wanted) {
-  std::vector<Placed<RowPlace>> rows;
-  for (std::size_t i = 0; i < table.problems.size(); ++i) {
-    if (const auto place = place_of(table.problems[i], wanted)) {
-      rows.push_back({*place, i});
-    }
-  }
-  std::ranges::sort(rows, [](const auto& a, const auto& b) { return a < b; });
-  for (const auto& [place, index] : rows) {
-    for (const TunedTime& time : table.problems[index].times) {
+  for (const NearRow& near : near_rows(table, wanted.problem, wanted.device)) {
+    for (const TunedTime& time : table.problems[near.row].times) {
       if (wanted.takes(time.config)) {
-        return TunedChoice{place.step, time.config, time.short_form, index, {}, place.distance};
+        return TunedChoice{near.step, time.config, time.short_form, near.row, {}, near.distance};
       }
     }
   }
@@ -90,12 +67,12 @@ std::pair<int, int> strangeness(const DefaultConfig& known, const Wanted& wanted
 }
 
 std::optional<TunedChoice> choose_default(const TunedTable& table, Wanted& wanted) {
-  std::vector<Placed<std::pair<int, int>>> defaults;
+  std::vector<std::pair<std::pair<int, int>, std::size_t>> defaults;
   for (std::size_t i = 0; i < table.defaults.size(); ++i) {
-    defaults.push_back({strangeness(table.defaults[i], wanted), i});
+    defaults.emplace_back(strangeness(table.defaults[i], wanted), i);
   }
   std::ranges::sort(defaults);
-  for (const auto& [place, index] : defaults) {
+  for (const auto& [strange, index] : defaults) {
     const DefaultConfig& known = table.defaults[index];
     if (wanted.takes(known.config)) {
       return TunedChoice{ChoiceStep::fallback, known.config, known.short_form, {}, index};
@@ -130,10 +107,23 @@ std::string_view choice_step_name(ChoiceStep step) {
   return "refused";
 }
 
+std::vector<NearRow> near_rows(const TunedTable& table, const Problem& problem,
+                               const DeviceLimits& device) {
+  const GpuModel gpu = model_of(device);
+  std::vector<NearRow> rows;
+  for (std::size_t i = 0; i < table.problems.size(); ++i) {
+    if (auto near = near_row(table.problems[i], problem, gpu)) {
+      near->row = i;
+      rows.push_back(*near);
+    }
+  }
+  std::ranges::sort(rows, [](const NearRow& a, const NearRow& b) { return a < b; });
+  return rows;
+}
+
 TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
                          const DeviceLimits& device, const WhyNot& why_not) {
-  Wanted wanted{problem, device, why_not, model_of(device),
-                coordinates_of(problem, device.sm_count)};
+  Wanted wanted{problem, device, why_not, model_of(device)};
   if (auto choice = choose_row(table, wanted)) {
     return *choice;
   }

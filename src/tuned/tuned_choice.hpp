@@ -1,10 +1,12 @@
 #pragma once
 
+#include <compare>
 #include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "attention/problem.hpp"
 #include "core/config.hpp"
@@ -26,6 +28,18 @@ enum class ChoiceStep {
 };
 [[nodiscard]] std::string_view choice_step_name(ChoiceStep step);  ///< "exact", "same bucket", ...
 
+/// A row that says something about a problem on a device.
+struct NearRow {
+  ChoiceStep step = ChoiceStep::refused;
+  Distance distance;
+  std::size_t row = 0;  ///< of TunedTable::problems
+
+  auto operator<=>(const NearRow&) const = default;
+};
+/// The nearest first: by step, distance, and place in the table.
+[[nodiscard]] std::vector<NearRow> near_rows(const TunedTable& table, const Problem& problem,
+                                             const DeviceLimits& device);
+
 struct TunedChoice {
   ChoiceStep step = ChoiceStep::refused;
   Config config;
@@ -40,11 +54,10 @@ struct TunedChoice {
 using WhyNot =
     std::function<std::optional<std::string>(const Config&, const Problem&, const DeviceLimits&)>;
 
-/// The configuration for a problem on a device: that of the row which stands first by the order of
-/// ChoiceStep, then by distance, then in the table; of a row, the best that is eligible. A row with
-/// none is passed over. Defaults of this GPU stand before those of its architecture and of others;
-/// then those for the problem's mask, dtype and head dimensions.
-/// Precondition: check_problem() passes.
+/// The configuration for a problem on a device: that of the first of near_rows(); of a row, the
+/// best that is eligible. A row with none is passed over. Without a row a default is taken.
+/// Defaults of this GPU stand before those of its architecture and of others; then those for the
+/// problem's mask, dtype and head dimensions. Precondition: check_problem() passes.
 [[nodiscard]] TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
                                        const DeviceLimits& device, const WhyNot& why_not);
 

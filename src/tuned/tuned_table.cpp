@@ -17,7 +17,9 @@ double winner_us(const TunedProblem& row) { return row.times.front().time_us; }
 
 bool before(const TunedProblem& a, const TunedProblem& b) {
   const auto key = [](const TunedProblem& row) {
-    return std::tuple(row.gpu, without_scale(row.problem), winner_us(row), row.origin);
+    const Problem& p = row.problem;
+    return std::tuple(row.gpu, p.dtype, p.d_head, p.causal, p.seq_len, without_scale(p),
+                      winner_us(row), row.origin);
   };
   return key(a) < key(b);
 }

@@ -77,7 +77,7 @@ struct DefaultConfig {
 struct TunedTable {
   std::vector<TunedOrigin> origins;
   std::map<GpuModel, DeviceLimits> gpus;
-  std::vector<TunedProblem> problems;  ///< sorted by GPU, then problem; each pair once
+  std::vector<TunedProblem> problems;  ///< sorted by GPU, type, d_head, mask, length; each once
   std::vector<DefaultConfig> defaults;
   std::vector<SkippedResult> skipped;
 };

@@ -251,6 +251,21 @@ std::int64_t first_seq_len(const ProblemOptions& options) {
   return options.seq_lens.empty() ? kDefaultSeqLen : options.seq_lens.front();
 }
 
+std::vector<Problem> named_problems(const ProblemOptions& options) {
+  const auto or_else = [](auto values, auto otherwise) {
+    return values.empty() ? decltype(values){otherwise} : values;
+  };
+  std::vector<Problem> problems;
+  for (const DType dtype : or_else(options.dtypes, DType::fp16)) {
+    for (const std::int64_t d_head : or_else(options.d_heads, kDefaultHeadDim)) {
+      for (const std::int64_t seq_len : or_else(options.seq_lens, first_seq_len(options))) {
+        problems.push_back(make_problem(options, dtype, d_head, seq_len));
+      }
+    }
+  }
+  return problems;
+}
+
 Problem problem_for(const Family& family, const Config& config, const ProblemOptions& options,
                     std::int64_t seq_len) {
   return make_problem(options, dtype_of(family, config, options),

@@ -43,6 +43,11 @@ void choose_audited(const std::vector<FamilyPlan>& plans, const AuditOptions& au
 /// run.
 [[nodiscard]] std::int64_t first_seq_len(const ProblemOptions& options);
 
+/// Every combination of what the options name, whatever configurations there are: of lengths (else
+/// first_seq_len()), types (else FP16) and head dimensions (else 128). Error(usage) for extents out
+/// of range.
+[[nodiscard]] std::vector<Problem> named_problems(const ProblemOptions& options);
+
 /// Whether a problem of an earlier run is one that the options name; what they leave open may be
 /// anything.
 [[nodiscard]] bool is_asked_for(const Problem& problem, const ProblemOptions& options);

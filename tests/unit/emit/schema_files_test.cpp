@@ -16,7 +16,9 @@
 #include "emit/debug_report.hpp"
 #include "emit/device_fields.hpp"
 #include "emit/emulate_report.hpp"
+#include "emit/export_report.hpp"
 #include "emit/history_report.hpp"
+#include "emit/predict_report.hpp"
 #include "emit/preset_report.hpp"
 #include "emit/profile_fields.hpp"
 #include "emit/result_fields.hpp"
@@ -97,6 +99,7 @@ class SchemaFiles : public testing::Test {
   void describe_results();
   void describe_emulations();
   void describe_machine_code();
+  void describe_choices();
   void describe_others();
   void copy_definitions();
 
@@ -148,6 +151,19 @@ void SchemaFiles::describe_machine_code() {
   describe(row_of("sass_map", "/properties/selection/properties/sass"), map_sass_fields());
 }
 
+void SchemaFiles::describe_choices() {
+  describe(row_of("export", "/properties/origins"), tuned_origin_fields());
+  Schema& row = row_of("export", "/properties/rows");
+  describe(row, export_row_fields());
+  describe(row["alternatives"]["items"]["properties"], tuned_time_fields());
+  describe(row_of("export", "/properties/defaults"), export_default_fields());
+  describe(row_of("export", "/properties/skipped"), skipped_result_fields());
+  describe(row_of("export", "/properties/left_out"), step_regret_fields());
+  Schema& prediction = row_of("predict", "/properties/predictions");
+  describe(prediction, prediction_fields());
+  describe(prediction["neighbours"]["items"]["properties"], neighbour_fields());
+}
+
 void SchemaFiles::describe_others() {
   describe(row_of("cases", "/properties/results"), case_fields());
   describe(row_of("check", "/properties/checks"), checked_input_fields());
@@ -162,7 +178,7 @@ void SchemaFiles::describe_others() {
 
 void SchemaFiles::copy_definitions() {
   const Schema& results = at("results", "/definitions");
-  for (const char* name : {"best_configs", "cases"}) {
+  for (const char* name : {"best_configs", "cases", "export", "predict"}) {
     for (auto& [key, definition] : at(name, "/definitions").items()) {
       definition = results.at(key);
     }
@@ -182,6 +198,7 @@ TEST_F(SchemaFiles, SayWhatTheFieldsSay) {
   describe_results();
   describe_emulations();
   describe_machine_code();
+  describe_choices();
   describe_others();
   copy_definitions();
   for (const auto& [name, schema] : files_) {

@@ -13,7 +13,9 @@
 #include "emit/document/shared_parts.hpp"
 #include "emit/document/text_fit.hpp"
 #include "emit/emulate_report.hpp"
+#include "emit/export_report.hpp"
 #include "emit/history_report.hpp"
+#include "emit/predict_report.hpp"
 #include "emit/result_fields.hpp"
 #include "emit/sass_report.hpp"
 #include "emit/summary_report.hpp"
@@ -157,6 +159,9 @@ TEST(ColumnFit, TheOrderInWhichColumnsLeaveIsDocumented) {
         "`check` | " + leaving_order(checked_input_fields()),
         "`emulate` | " + leaving_order(emulated_config_fields()),
         "`history` | " + leaving_order(history_fields()),
+        "`export` | " + leaving_order(export_row_fields()),
+        "`predict` | " + leaving_order(prediction_fields()),
+        "tuned problems | " + leaving_order(neighbour_fields()),
         "`devices` | " + leaving_order(device_fields()), "`sass` | " + leaving_order(sass_fields()),
         "`sass diff` | " + leaving_order(sass_diff_fields())}) {
     EXPECT_THAT(doc, HasSubstr(row + " |"));

@@ -1,0 +1,25 @@
+#include "app/commands/export_command.hpp"
+
+#include "app/choice/kernel_choice.hpp"
+#include "app/console/console.hpp"
+#include "app/tuned/load_tuned.hpp"
+#include "emit/export_report.hpp"
+#include "emit/output_file.hpp"
+
+namespace fatune {
+
+ExitCode export_tuned(const ExportOptions& options) {
+  if (options.out_file) {
+    check_output_file(*options.out_file);
+  }
+  const KernelSet kernels = choose_families(options.kernels);
+  const ExportReport report =
+      judge_tuned(load_tuned(options.tuned, kernels.families), kernels.families);
+  if (options.out_file) {
+    write_output_file(*options.out_file, export_json(report));
+  }
+  print_document(export_document(report), options.output);
+  return ExitCode::ok;
+}
+
+}  // namespace fatune

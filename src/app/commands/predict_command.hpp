@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/option_groups.hpp"
+#include "core/exit_code.hpp"
+
+namespace fatune {
+
+struct PredictOptions {
+  TunedOptions tuned;
+  KernelOptions kernels;
+  ProblemOptions problems;
+  std::optional<Arch> arch;        ///< the device that stands for it
+  std::optional<std::string> gpu;  ///< product name of a tuned one
+  OutputOptions output;
+};
+
+/// Which configuration would be chosen for problems, tuned or not, and how good that is likely to
+/// be.
+[[nodiscard]] ExitCode predict_choices(const PredictOptions& options);
+
+}  // namespace fatune

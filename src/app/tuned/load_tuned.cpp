@@ -1,0 +1,74 @@
+#include "app/tuned/load_tuned.hpp"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/run/run_identity.hpp"
+#include "app/run/stored_reports.hpp"
+#include "app/version.hpp"
+#include "core/error.hpp"
+#include "data/file_tree.hpp"
+#include "data/json_file.hpp"
+#include "emit/results_json.hpp"
+#include "tuned/eligibility.hpp"
+#include "tuned/tuned_file.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr const char* kShipped = "configs/tuned/";
+
+std::string run_name(const std::optional<std::int64_t>& run) {
+  return run ? fmt::format("run {}", *run) : "last run";
+}
+
+void add_run(const TunedOptions& options, const std::optional<std::int64_t>& run,
+             const FamilySet& families, TunedTable& table) {
+  const nlohmann::json json = results_object(stored_report(options.db_file, run));
+  add_tuned(JsonNode(json, run_name(run)), run_name(run), families, table);
+}
+
+void add_file(const JsonFile& file, const FamilySet& families, TunedTable& table) {
+  add_tuned(file.root(), file.origin(), families, table);
+}
+
+void add_shipped(const FileTree& tree, const FamilySet& families, TunedTable& table) {
+  for (const std::string& path : tree.list(kShipped)) {
+    add_file(load_json(tree, path, kTunedFormats.front()), families, table);
+  }
+}
+
+void check_not_empty(const TunedTable& table) {
+  if (table.problems.empty()) {
+    const std::string why = table.skipped.empty() ? "" : ": " + table.skipped.front().reason;
+    throw Error(ExitCode::bad_file, "it has no tuned problem that can be used" + why,
+                table.origins.front().name, "give what a sweep on a GPU has written");
+  }
+}
+
+}  // namespace
+
+TunedTable load_tuned(const TunedOptions& options, const FamilySet& families) {
+  const FileTree tree;
+  TunedTable table;
+  for (const std::filesystem::path& path : options.best_files) {
+    add_file(load_json_from_disk(tree, path, kTunedFormats), families, table);
+  }
+  for (const std::optional<std::int64_t>& run : options.runs) {
+    add_run(options, run, families, table);
+  }
+  if (options.best_files.empty() && options.runs.empty()) {
+    add_shipped(tree, families, table);
+  }
+  finish_table(table);
+  check_not_empty(table);
+  return table;
+}
+
+ExportReport judge_tuned(TunedTable table, const FamilySet& families) {
+  std::vector<LeftOut> left_out = leave_one_out(table, families_say(families));
+  return {std::move(table), std::move(left_out), source_hashes(families), std::string(version())};
+}
+
+}  // namespace fatune

@@ -1,0 +1,39 @@
+#include "app/commands/export_command.hpp"
+#include "cli/option_groups.hpp"
+#include "cli/path_option.hpp"
+#include "cli/subcommands.hpp"
+#include "core/error.hpp"
+
+namespace fatune {
+namespace {
+
+void check_export_format(const std::string& text) {
+  if (text != "json") {
+    throw Error(ExitCode::usage, "nothing can be exported as '" + text + "'", "--to",
+                "write --to json");
+  }
+}
+
+}  // namespace
+
+void add_export_command(const Subcommands& all) {
+  const auto [sub, options] = add_subcommand(
+      all, "export", "Write tuned problems as one table, and say how good choices from it are",
+      export_tuned);
+  add_tuned_options(sub, options.tuned);
+  add_text_option(sub, "--to", "FORMAT", "json, the default: the table for other programs' loaders",
+                  check_export_format);
+  add_path_option(sub, "--out", "FILE", "file for the table", options.out_file);
+  add_kernel_options(sub, options.kernels, SpaceOption::no, FamilyOption::several);
+  add_output_options(sub, options.output);
+  sub.footer(
+      R"(Each tuned problem is left out in turn: the table says what would be chosen for it from the others,
+and by how much that is slower than its winner (docs/export.md). --format json prints what --out writes.
+
+Examples:
+  fatune export
+  fatune export --best results/best_configs.json --to json --out table.json
+  fatune export --best h100.json --best h200.json --run last --out table.json)");
+}
+
+}  // namespace fatune

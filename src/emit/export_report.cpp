@@ -1,0 +1,284 @@
+#include "emit/export_report.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+#include "emit/device_fields.hpp"
+#include "tuned/buckets.hpp"
+
+namespace fatune {
+namespace {
+
+/// Further configurations of a row that are exported: a reader takes them where the winner is not
+/// eligible.
+constexpr std::size_t kAlternatives = 4;
+
+const TunedTime& winner_of(const ExportRow& row) { return row.tuned.times.front(); }
+
+std::string hash_of(const ExportReport& report, const Config& config) {
+  return report.source_hashes.at(config.family);
+}
+
+const auto left_out_regret = [](const ExportRow& row) { return row.left_out.regret_percent; };
+
+Json json_buckets(const TunedProblem& tuned) {
+  const Buckets buckets = buckets_of(coordinates_of(tuned.problem, tuned.gpu.sm_count));
+  Json json = Json::object();
+  for (std::size_t i = 0; i < buckets.size(); ++i) {
+    json[std::string(kBucketNames.at(i))] = buckets.at(i);
+  }
+  return json;
+}
+
+Json json_alternatives(const std::vector<TunedTime>& times) {
+  const auto end =
+      times.begin() + static_cast<std::ptrdiff_t>(std::min(times.size(), kAlternatives + 1));
+  return json_rows(tuned_time_fields(), std::vector(times.begin() + 1, end));
+}
+
+Json json_export_row(const ExportRow& row) {
+  Json json = json_object(export_row_fields(), row);
+  json["problem"] = json_problem(row.tuned.problem);
+  json["buckets"] = json_buckets(row.tuned);
+  json["alternatives"] = json_alternatives(row.tuned.times);
+  return json;
+}
+
+std::vector<ExportRow> rows_of(const ExportReport& report) {
+  std::vector<ExportRow> rows;
+  for (const LeftOut& left_out : report.left_out) {
+    rows.push_back({report, report.table.problems[left_out.row], left_out});
+  }
+  return rows;
+}
+
+std::vector<ExportDefault> defaults_of(const ExportReport& report) {
+  std::vector<ExportDefault> defaults;
+  for (const DefaultConfig& chosen : report.table.defaults) {
+    defaults.push_back({report, chosen});
+  }
+  return defaults;
+}
+
+/// Of the steps that were taken, and of all together.
+std::vector<StepRegrets> regrets_of(const ExportReport& report) {
+  std::vector<StepRegrets> rows;
+  for (const ChoiceStep step : {ChoiceStep::same_bucket, ChoiceStep::neighbour_bucket,
+                                ChoiceStep::same_arch, ChoiceStep::fallback, ChoiceStep::refused}) {
+    const RegretSummary regrets = summarize_regrets(report.left_out, step);
+    if (regrets.problems > 0) {
+      rows.push_back({std::string(choice_step_name(step)), regrets});
+    }
+  }
+  rows.push_back({"all", summarize_regrets(report.left_out)});
+  return rows;
+}
+
+Json json_families(const ExportReport& report) {
+  Json families = Json::array();
+  for (const auto& [family, hash] : report.source_hashes) {
+    families.push_back({{"family", family}, {"source_hash", hash}});
+  }
+  return families;
+}
+
+Json json_gpus(const TunedTable& table) {
+  return json_list(table.gpus,
+                   [](const auto& gpu) { return json_object(device_fields(), gpu.second); });
+}
+
+Json export_object(const ExportReport& report) {
+  Json json = json_head("export");
+  json["fatune"] = report.fatune_version;
+  json["origins"] = json_rows(tuned_origin_fields(), report.table.origins);
+  json["families"] = json_families(report);
+  json["gpus"] = json_gpus(report.table);
+  json["rows"] = json_list(rows_of(report), json_export_row);
+  json["defaults"] = json_rows(export_default_fields(), defaults_of(report));
+  json["skipped"] = json_rows(skipped_result_fields(), report.table.skipped);
+  json["left_out"] = json_rows(step_regret_fields(), regrets_of(report));
+  return json;
+}
+
+std::string gpu_text(const GpuModel& gpu) {
+  return fmt::format("{} ({}, {} SMs)", gpu.name, arch_name(gpu.arch), gpu.sm_count);
+}
+
+Blocks skipped_blocks(const TunedTable& table) {
+  if (table.skipped.empty()) {
+    return {};
+  }
+  return {block::Text{"\n"}, block::Heading{"skipped"},
+          block::Rows{table_of(skipped_result_fields(), table.skipped)}};
+}
+
+Blocks blocks_of(const ExportReport& report) {
+  Blocks blocks;
+  for (const auto& [gpu, limits] : report.table.gpus) {
+    blocks.push_back(block::Text{gpu_text(gpu) + "\n"});
+  }
+  append(blocks, {block::Text{"\n"}, block::Rows{table_of(export_row_fields(), rows_of(report))}});
+  append(blocks, {block::Text{"\n"}, block::Heading{"each problem left out in turn"},
+                  block::Rows{table_of(step_regret_fields(), regrets_of(report))}});
+  append(blocks, skipped_blocks(report.table));
+  return blocks;
+}
+
+}  // namespace
+
+const std::vector<Field<TunedOrigin>>& tuned_origin_fields() {
+  using O = TunedOrigin;
+  static const std::vector<Field<O>> fields{
+      {"name", "name", "the file, or the run of the store", 0, kEverywhere, member<&O::name>},
+      {"started_at", "started", "when it was measured: ISO 8601, UTC", 0, kEverywhere,
+       member<&O::started_at>},
+      {"fatune", "fatune", "version that measured it", 0, kEverywhere, member<&O::fatune_version>},
+      {"nvrtc", "NVRTC", "version that compiled the kernels; null: not known", 0, kEverywhere,
+       [](const O& o) { return text_or_none(o.nvrtc_version); }},
+      {"driver", "driver", "release of the driver; null: not known", 0, kEverywhere,
+       [](const O& o) { return text_or_none(o.driver); }},
+  };
+  return fields;
+}
+
+const std::vector<Field<TunedTime>>& tuned_time_fields() {
+  using T = TunedTime;
+  static const std::vector<Field<T>> fields{
+      {"config", "config", "the configuration's short form", 0, kEverywhere,
+       member<&T::short_form>},
+      {"family", "family", "its kernel family", 0, kEverywhere,
+       [](const T& t) { return t.config.family; }},
+      {"time_us", "us", "its median in microseconds", 1, kEverywhere, member<&T::time_us>},
+      {"regret_percent", "regret %", "by how much it is slower than the problem's winner", 2,
+       kEverywhere, member<&T::regret_percent>},
+      {"tie_group", "tie", "results with the same number cannot be told apart by their times", 0,
+       kEverywhere, member<&T::tie_group>},
+      {"verified", "verified", "how its output was found right; null: it was not", 0, kEverywhere,
+       [](const T& t) { return text_or_none(t.verified); }},
+  };
+  return fields;
+}
+
+const std::vector<Field<ExportRow>>& export_row_fields() {
+  using R = ExportRow;
+  static const std::vector<Field<R>> fields{
+      {"problem", "problem", "what it was measured on", 0, kEverywhere,
+       [](const R& r) { return describe(r.tuned.problem); }, ColumnFit{.least = 14}},
+      {"gpu", "gpu", "product name of the GPU", 0, kEverywhere,
+       [](const R& r) { return r.tuned.gpu.name; }, ColumnFit{.leaves = 3, .once = true}},
+      {"arch", "arch", "its architecture", 0, kForPrograms,
+       [](const R& r) { return arch_name(r.tuned.gpu.arch); }},
+      {"sm_count", "SMs", "its number of SMs", 0, kForPrograms,
+       [](const R& r) { return r.tuned.gpu.sm_count; }},
+      {"config", "config", "short form of the winner", 0, kEverywhere,
+       [](const R& r) { return winner_of(r).short_form; }, ColumnFit{.least = 24, .config = true}},
+      {"family", "family", "its kernel family", 0, kForPrograms,
+       [](const R& r) { return winner_of(r).config.family; }},
+      {"source_hash", "source", "SHA-256 of the family's sources, as this fatune compiles them", 0,
+       kForPrograms, [](const R& r) { return hash_of(r.report, winner_of(r).config); }},
+      {"time_us", "us", "its median in microseconds", 1, kEverywhere,
+       [](const R& r) { return winner_of(r).time_us; }, ColumnFit{.leaves = 4}},
+      {"regret_percent", "regret %",
+       "by how much it is slower than the fastest that was measured; more than 0 where that was "
+       "skipped",
+       2, kForPrograms, [](const R& r) { return winner_of(r).regret_percent; }},
+      {"tie_group", "tie", "alternatives with this number cannot be told apart from it", 0,
+       kForPrograms, [](const R& r) { return winner_of(r).tie_group; }},
+      {"verified", "verified", "how its output was found right; null: it was not", 0, kForPrograms,
+       [](const R& r) { return text_or_none(winner_of(r).verified); }},
+      {"origin", "origin", "what measured it: its number in origins, from 0", 0, kForPrograms,
+       [](const R& r) { return r.tuned.origin; }},
+      {"left_out_step", "without it", "how the choice would be come to without this row", 0,
+       kEverywhere, [](const R& r) { return choice_step_name(r.left_out.choice.step); },
+       ColumnFit{.leaves = 2}},
+      {"left_out_config", "chosen", "what would be chosen; null: nothing is eligible", 0,
+       kEverywhere, [](const R& r) { return text_or_none(r.left_out.choice.short_form); },
+       ColumnFit{.leaves = 1, .least = 24, .config = true}},
+      {"left_out_regret_percent", "regret %",
+       "by how much that is slower than the winner; null: its time here is not known", 2,
+       kEverywhere, left_out_regret},
+  };
+  return fields;
+}
+
+const std::vector<Field<ExportDefault>>& export_default_fields() {
+  using D = ExportDefault;
+  static const std::vector<Field<D>> fields{
+      {"gpu", "gpu", "product name of the GPU", 0, kEverywhere,
+       [](const D& d) { return d.chosen.gpu.name; }},
+      {"arch", "arch", "its architecture", 0, kEverywhere,
+       [](const D& d) { return arch_name(d.chosen.gpu.arch); }},
+      {"sm_count", "SMs", "its number of SMs", 0, kEverywhere,
+       [](const D& d) { return d.chosen.gpu.sm_count; }},
+      {"dtype", "dtype", "element type of Q, K, V and O", 0, kEverywhere,
+       [](const D& d) { return dtype_name(d.chosen.dtype); }},
+      {"d_head", "d_head", "head dimension", 0, kEverywhere,
+       [](const D& d) { return d.chosen.d_head; }},
+      {"d_head_v", "d_head_v", "head dimension of V and O", 0, kEverywhere,
+       [](const D& d) { return d.chosen.d_head_v; }},
+      {"causal", "causal", "whether a query sees only keys up to its own position", 0, kEverywhere,
+       [](const D& d) { return d.chosen.causal; }},
+      {"config", "config", "short form of what is chosen where no row is near", 0, kEverywhere,
+       [](const D& d) { return d.chosen.short_form; }},
+      {"family", "family", "its kernel family: each has a default", 0, kEverywhere,
+       [](const D& d) { return d.chosen.config.family; }},
+      {"source_hash", "source", "SHA-256 of the family's sources, as this fatune compiles them", 0,
+       kEverywhere, [](const D& d) { return hash_of(d.report, d.chosen.config); }},
+      {"problems", "problems", "tuned problems of this type, head dimensions and mask", 0,
+       kEverywhere, [](const D& d) { return d.chosen.problems; }},
+      {"measured_on", "measured on", "of them, those on which its time is known", 0, kEverywhere,
+       [](const D& d) { return d.chosen.measured_on; }},
+      {"mean_regret_percent", "mean %",
+       "by how much it is slower than the winners of these: the geometric mean", 2, kEverywhere,
+       [](const D& d) { return d.chosen.mean_regret_percent; }},
+      {"worst_regret_percent", "worst %", "the same on the problem where it is greatest", 2,
+       kEverywhere, [](const D& d) { return d.chosen.worst_regret_percent; }},
+  };
+  return fields;
+}
+
+const std::vector<Field<StepRegrets>>& step_regret_fields() {
+  using S = StepRegrets;
+  static const std::vector<Field<S>> fields{
+      {"step", "chosen by", "how the choices were come to (docs/export.md)", 0, kEverywhere,
+       member<&S::step>},
+      {"problems", "problems", "tuned problems that were left out, one after the other", 0,
+       kEverywhere, [](const S& s) { return s.regrets.problems; }},
+      {"winners", "winner", "of them, those for which the winner was chosen", 0, kEverywhere,
+       [](const S& s) { return s.regrets.winners; }},
+      {"ties", "or tied", "or what cannot be told apart from it", 0, kEverywhere,
+       [](const S& s) { return s.regrets.ties; }},
+      {"known", "regret known", "those on which the time of what was chosen is known", 0,
+       kEverywhere, [](const S& s) { return s.regrets.known; }},
+      {"median_percent", "median %", "regret on these: the median; null: none is known", 2,
+       kEverywhere, [](const S& s) { return s.regrets.median_percent; }},
+      {"worst_percent", "worst %", "the greatest; null: none is known", 2, kEverywhere,
+       [](const S& s) { return s.regrets.worst_percent; }},
+  };
+  return fields;
+}
+
+const std::vector<Field<SkippedResult>>& skipped_result_fields() {
+  using S = SkippedResult;
+  static const std::vector<Field<S>> fields{
+      {"origin", "origin", "the file, or the run of the store", 0, kEverywhere, member<&S::origin>,
+       ColumnFit{.once = true}},
+      {"problem", "problem", "what it is of", 0, kEverywhere, member<&S::problem>},
+      {"config", "config", "short form; null: all of the problem's", 0, kEverywhere,
+       [](const S& s) { return text_or_none(s.config); }, ColumnFit{.least = 24, .config = true}},
+      {"reason", "reason", "why it is not used", 0, kEverywhere, member<&S::reason>, kWraps},
+  };
+  return fields;
+}
+
+Document export_document(const ExportReport& report) {
+  return {[&] { return blocks_of(report); },
+          [&] { return table_of(export_row_fields(), rows_of(report)); },
+          [&] { return export_object(report); }};
+}
+
+std::string export_json(const ExportReport& report) { return json_text(export_object(report)); }
+
+}  // namespace fatune

@@ -1,0 +1,37 @@
+#pragma once
+
+#include "emit/document/document.hpp"
+#include "emit/document/property.hpp"
+#include "tuned/export_report.hpp"
+
+namespace fatune {
+
+/// A table of tuned problems with its regrets. JSON: configs/schema/export.schema.json.
+[[nodiscard]] Document export_document(const ExportReport& report);
+[[nodiscard]] std::string export_json(const ExportReport& report);
+
+struct ExportRow {
+  const ExportReport& report;
+  const TunedProblem& tuned;
+  const LeftOut& left_out;
+};
+[[nodiscard]] const std::vector<Field<ExportRow>>& export_row_fields();
+
+struct ExportDefault {
+  const ExportReport& report;
+  const DefaultConfig& chosen;
+};
+[[nodiscard]] const std::vector<Field<ExportDefault>>& export_default_fields();
+
+/// How good the choices are that are come to in one way.
+struct StepRegrets {
+  std::string step;  ///< choice_step_name(), or "all"
+  RegretSummary regrets;
+};
+[[nodiscard]] const std::vector<Field<StepRegrets>>& step_regret_fields();
+
+[[nodiscard]] const std::vector<Field<SkippedResult>>& skipped_result_fields();
+[[nodiscard]] const std::vector<Field<TunedTime>>& tuned_time_fields();
+[[nodiscard]] const std::vector<Field<TunedOrigin>>& tuned_origin_fields();
+
+}  // namespace fatune

@@ -1,0 +1,146 @@
+#include "emit/predict_report.hpp"
+
+#include "emit/device_fields.hpp"
+
+namespace fatune {
+namespace {
+
+const auto chosen_hash = [](const PredictionRow& row) {
+  const TunedChoice& choice = row.prediction.choice;
+  return choice.step == ChoiceStep::refused
+             ? std::nullopt
+             : std::optional(row.report.known.source_hashes.at(choice.config.family));
+};
+
+/// The row that the choice is of; null when it is of none.
+const TunedProblem* row_of(const PredictionRow& row) {
+  const auto& index = row.prediction.choice.row;
+  return index ? &row.report.known.table.problems[*index] : nullptr;
+}
+
+std::vector<NeighbourRow> neighbours_of(const PredictionRow& row) {
+  std::vector<NeighbourRow> rows;
+  for (const Neighbour& neighbour : row.prediction.neighbours) {
+    rows.push_back({row.report.known.table, neighbour});
+  }
+  return rows;
+}
+
+const TunedProblem& tuned(const NeighbourRow& row) {
+  return row.table.problems[row.neighbour.near.row];
+}
+
+Json json_neighbour(const NeighbourRow& row) {
+  Json json = json_object(neighbour_fields(), row);
+  json["problem"] = json_problem(tuned(row).problem);
+  return json;
+}
+
+Json json_prediction(const PredictionRow& row) {
+  Json json = json_object(prediction_fields(), row);
+  json["problem"] = json_problem(row.prediction.problem);
+  json["neighbours"] = json_list(neighbours_of(row), json_neighbour);
+  return json;
+}
+
+std::vector<PredictionRow> rows_of(const PredictReport& report) {
+  std::vector<PredictionRow> rows;
+  for (const Prediction& prediction : report.predictions) {
+    rows.push_back({report, prediction});
+  }
+  return rows;
+}
+
+Json predict_object(const PredictReport& report) {
+  Json json = json_head("predict");
+  json["device"] = json_object(device_fields(), report.device);
+  json["predictions"] = json_list(rows_of(report), json_prediction);
+  return json;
+}
+
+Blocks blocks_of(const PredictReport& report) {
+  Blocks blocks{block::Text{"for " + report.device.name + "\n\n"},
+                block::Rows{table_of(prediction_fields(), rows_of(report))}};
+  for (const PredictionRow& row : rows_of(report)) {
+    if (!row.prediction.neighbours.empty()) {
+      append(blocks,
+             {block::Text{"\n"}, block::Heading{"tuned beside " + describe(row.prediction.problem)},
+              block::Rows{table_of(neighbour_fields(), neighbours_of(row))}});
+    }
+  }
+  return blocks;
+}
+
+}  // namespace
+
+const std::vector<Field<PredictionRow>>& prediction_fields() {
+  using P = PredictionRow;
+  static const std::vector<Field<P>> fields{
+      {"problem", "problem", "what is chosen for", 0, kEverywhere,
+       [](const P& p) { return describe(p.prediction.problem); }, ColumnFit{.least = 14}},
+      {"step", "chosen by", "how the choice was come to (docs/export.md)", 0, kEverywhere,
+       [](const P& p) { return choice_step_name(p.prediction.choice.step); }},
+      {"config", "config", "short form of what is chosen; null: nothing is eligible", 0,
+       kEverywhere, [](const P& p) { return text_or_none(p.prediction.choice.short_form); },
+       ColumnFit{.least = 24, .config = true}},
+      {"family", "family", "its kernel family; null: nothing is eligible", 0, kForPrograms,
+       [](const P& p) { return text_or_none(p.prediction.choice.config.family); }},
+      {"source_hash", "source", "SHA-256 of the family's sources; null: nothing is eligible", 0,
+       kForPrograms, chosen_hash},
+      {"tuned_on", "tuned on", "the tuned problem that it is of; null: it is a default", 0,
+       kEverywhere,
+       [](const P& p) {
+         const TunedProblem* const row = row_of(p);
+         return row == nullptr ? std::nullopt : std::optional(describe(row->problem));
+       },
+       ColumnFit{.leaves = 2, .least = 14}},
+      {"tuned_on_gpu", "of", "product name of its GPU", 0, kForPrograms,
+       [](const P& p) {
+         const TunedProblem* const row = row_of(p);
+         return row == nullptr ? std::nullopt : std::optional(row->gpu.name);
+       }},
+      {"expected_regret_percent", "expected %",
+       "regret of such choices for tuned problems that were left out: the median; of a default on "
+       "those that it is the default of: the geometric mean; null: not known",
+       2, kEverywhere, [](const P& p) { return p.prediction.regret.typical_percent; }},
+      {"worst_regret_percent", "worst %", "the greatest of them", 2, kEverywhere,
+       [](const P& p) { return p.prediction.regret.worst_percent; }},
+      {"regrets_known", "of", "how many regrets these are of", 0, kEverywhere,
+       [](const P& p) { return p.prediction.regret.known; }, ColumnFit{.leaves = 1}},
+      {"reason", "reason", "why nothing is eligible; else null", 0, kEverywhere,
+       [](const P& p) { return text_or_none(p.prediction.choice.refusal); }, kWraps},
+  };
+  return fields;
+}
+
+const std::vector<Field<NeighbourRow>>& neighbour_fields() {
+  using N = NeighbourRow;
+  static const std::vector<Field<N>> fields{
+      {"problem", "problem", "what was tuned", 0, kEverywhere,
+       [](const N& n) { return describe(tuned(n).problem); }, ColumnFit{.least = 14}},
+      {"gpu", "gpu", "product name of the GPU that it was tuned on", 0, kEverywhere,
+       [](const N& n) { return tuned(n).gpu.name; }, ColumnFit{.leaves = 2, .once = true}},
+      {"buckets_apart", "buckets", "between the two problems", 0, kEverywhere,
+       [](const N& n) { return n.neighbour.near.distance.buckets; }},
+      {"octaves_apart", "octaves", "between them: the sum over all numbers of docs/export.md", 2,
+       kEverywhere, [](const N& n) { return n.neighbour.near.distance.octaves; },
+       ColumnFit{.leaves = 1}},
+      {"winner", "winner", "short form of its winner", 0, kEverywhere,
+       [](const N& n) { return tuned(n).times.front().short_form; },
+       ColumnFit{.least = 24, .config = true}},
+      {"time_us", "us", "the winner's median in microseconds", 1, kEverywhere,
+       [](const N& n) { return tuned(n).times.front().time_us; }, ColumnFit{.leaves = 3}},
+      {"regret_percent", "regret %",
+       "by how much what is chosen is slower there; null: its time there is not known", 2,
+       kEverywhere, [](const N& n) { return n.neighbour.regret_percent; }},
+  };
+  return fields;
+}
+
+Document predict_document(const PredictReport& report) {
+  return {[&] { return blocks_of(report); },
+          [&] { return table_of(prediction_fields(), rows_of(report)); },
+          [&] { return predict_object(report); }};
+}
+
+}  // namespace fatune

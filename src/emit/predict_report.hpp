@@ -1,0 +1,29 @@
+#pragma once
+
+#include "emit/document/document.hpp"
+#include "tuned/export_report.hpp"
+#include "tuned/prediction.hpp"
+
+namespace fatune {
+
+/// What would be chosen for problems on a device. JSON: configs/schema/predict.schema.json.
+struct PredictReport {
+  const ExportReport& known;
+  DeviceLimits device;
+  std::vector<Prediction> predictions;
+};
+[[nodiscard]] Document predict_document(const PredictReport& report);
+
+struct PredictionRow {
+  const PredictReport& report;
+  const Prediction& prediction;
+};
+[[nodiscard]] const std::vector<Field<PredictionRow>>& prediction_fields();
+
+struct NeighbourRow {
+  const TunedTable& table;
+  const Neighbour& neighbour;
+};
+[[nodiscard]] const std::vector<Field<NeighbourRow>>& neighbour_fields();
+
+}  // namespace fatune

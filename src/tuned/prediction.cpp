@@ -1,0 +1,50 @@
+#include "tuned/prediction.hpp"
+
+#include <algorithm>
+
+namespace fatune {
+namespace {
+
+std::optional<double> regret_on(const TunedProblem& row, const Config& config) {
+  const auto time = std::ranges::find(row.times, config, &TunedTime::config);
+  return time == row.times.end() ? std::nullopt : std::optional(time->regret_percent);
+}
+
+ExpectedRegret regret_left_out(const std::vector<LeftOut>& left_out, ChoiceStep step) {
+  for (const ChoiceStep surely :
+       {ChoiceStep::same_bucket, ChoiceStep::neighbour_bucket, ChoiceStep::same_arch}) {
+    const RegretSummary regrets = summarize_regrets(left_out, surely);
+    if (surely >= step && regrets.known > 0) {
+      return {regrets.median_percent, regrets.worst_percent, regrets.known};
+    }
+  }
+  return {};
+}
+
+ExpectedRegret expected_regret(const TunedTable& table, const std::vector<LeftOut>& left_out,
+                               const TunedChoice& choice) {
+  if (choice.fallback) {
+    const DefaultConfig& known = table.defaults[*choice.fallback];
+    return {known.mean_regret_percent, known.worst_regret_percent, known.measured_on};
+  }
+  if (choice.step == ChoiceStep::exact) {
+    const auto regret = regret_on(table.problems[*choice.row], choice.config);
+    return {regret, regret, 1};
+  }
+  return regret_left_out(left_out, choice.step);
+}
+
+}  // namespace
+
+Prediction predict(const TunedTable& table, const std::vector<LeftOut>& left_out,
+                   const Problem& problem, const DeviceLimits& device, const WhyNot& why_not) {
+  Prediction prediction{problem, choose_tuned(table, problem, device, why_not), {}, {}};
+  for (const NearRow& near : near_rows(table, problem, device)) {
+    prediction.neighbours.push_back(
+        {near, regret_on(table.problems[near.row], prediction.choice.config)});
+  }
+  prediction.regret = expected_regret(table, left_out, prediction.choice);
+  return prediction;
+}
+
+}  // namespace fatune

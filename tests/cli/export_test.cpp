@@ -1,0 +1,176 @@
+// `fatune export` and `fatune predict`: no GPU is needed for either.
+#include "cli/program.hpp"
+
+#include <algorithm>
+#include <fstream>
+
+namespace fatune::testing_cli {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+const std::string kShippedFile = FATUNE_SOURCE_DIR "/configs/tuned/nvidia-h200.json";
+
+class Export : public ProgramTest {
+ protected:
+  /// What fatune ships, to be changed; with the first `problems` of its problems alone.
+  static json shipped(std::size_t problems = 100) {
+    std::ifstream file(kShippedFile);
+    json best = json::parse(file);
+    json& list = best["gpus"][0]["problems"];
+    list.erase(list.begin() + static_cast<std::ptrdiff_t>(std::min(problems, list.size())),
+               list.end());
+    return best;
+  }
+
+  std::string best_file(const std::string& name, const json& best) {
+    write(name, best.dump());
+    return path(name);
+  }
+
+  json exported(std::vector<std::string> options) {
+    options.insert(options.begin(), {"export", "--format", "json"});
+    return fatune_json(options);
+  }
+};
+
+json& winner_of(json& best, std::size_t problem) {
+  return best["gpus"][0]["problems"][problem]["winner"];
+}
+
+TEST_F(Export, WritesTheShippedWinnersByItsSchema) {
+  const ProcessResult result = fatune({"export", "--to", "json", "--out", path("table.json")});
+  expect_ok(result);
+  EXPECT_THAT(result.out, HasSubstr("each problem left out in turn"));
+  expect_schema(read("table.json"), "export");
+  const json table = json::parse(read("table.json"));
+  EXPECT_GE(table["rows"].size(), 72U);
+  EXPECT_EQ(table["rows"][0]["alternatives"].size(), 4U);
+  EXPECT_EQ(fatune({"export", "--format", "json"}).out, read("table.json"));
+}
+
+TEST_F(Export, SaysHowGoodChoicesAreWithAProblemLeftOut) {
+  const json all = exported({})["left_out"].back();
+  EXPECT_EQ(all["step"], "all");
+  EXPECT_GT(all["known"], 50);
+  EXPECT_LT(all["median_percent"], 1.0);
+}
+
+TEST_F(Export, TakesTheFasterRowOfOneGpuAndBothOfTwo) {
+  json slower = shipped(1);
+  winner_of(slower, 0)["time_us"] = 2.0 * winner_of(slower, 0)["time_us"].get<double>();
+  json other = shipped(1);
+  other["gpus"][0]["device"]["name"] = "NVIDIA H200 NVL";
+  const std::string first = best_file("first.json", slower);
+  const std::string second = best_file("second.json", shipped(1));
+  const std::string third = best_file("third.json", other);
+  const json rows = exported({"--best", first, "--best", second, "--best", third})["rows"];
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_EQ(rows[0]["gpu"], "NVIDIA H200");
+  EXPECT_EQ(rows[0]["origin"], 1);
+  EXPECT_EQ(rows[1]["gpu"], "NVIDIA H200 NVL");
+}
+
+TEST_F(Export, SkipsAResultThatDoesNotFitAndNotItsFile) {
+  json best = shipped(2);
+  winner_of(best, 0)["family"] = "flash_sm70";
+  const json table = exported({"--best", best_file("best.json", best)});
+  EXPECT_EQ(table["rows"].size(), 2U);
+  ASSERT_EQ(table["skipped"].size(), 1U);
+  EXPECT_EQ(table["skipped"][0]["reason"], "there is no kernel family flash_sm70");
+  EXPECT_GT(table["rows"][0]["regret_percent"], 0.0);
+  expect_schema(table.dump(), "export");
+}
+
+TEST_F(Export, ReadsResultsAndStoredRuns) {
+  use_fake_worker({{"us", {{"128, 64, 64, 4", 120.0}, {"128, 128, 64, 4", 100.0}}}});
+  expect_ok(fatune({"sweep", "--seq", "256,512", "--dhead", "128", "--dtype", "fp16", "--batch",
+                    "1", "--space", FATUNE_SOURCE_DIR "/tests/spaces/four_shapes.json", "--db",
+                    path("runs.db"), "-q", "--out", path("out")}));
+  const json of_file = exported({"--best", path("out/results.json")});
+  const json of_run = exported({"--run", "last", "--db", path("runs.db")});
+  EXPECT_EQ(of_file["rows"].size(), 2U);
+  EXPECT_EQ(of_file["rows"], of_run["rows"]);
+  EXPECT_EQ(of_run["origins"][0]["name"], "last run");
+  expect_error(fatune({"export", "--run", "7", "--db", path("runs.db")}), ExitCode::usage,
+               {"no run 7"});
+}
+
+TEST_F(Export, RefusesFilesThatItCannotRead) {
+  json newer = shipped(1);
+  newer["format_version"] = 2;
+  expect_error(fatune({"export", "--best", best_file("newer.json", newer)}), ExitCode::bad_file,
+               {"newer.json", "format_version"});
+  json other = shipped(1);
+  other["format"] = "fatune.history";
+  expect_error(fatune({"export", "--best", best_file("other.json", other)}), ExitCode::bad_file,
+               {"other.json", "\"format\"", "best_configs, results, runs"});
+  expect_error(fatune({"export", "--best", best_file("list.json", json::array())}),
+               ExitCode::bad_file, {"list.json", "\"format\""});
+  expect_error(fatune({"export", "--best", best_file("empty.json", shipped(0))}),
+               ExitCode::bad_file, {"empty.json", "no tuned problem"});
+  expect_error(fatune({"export", "--best", path("absent.json")}), ExitCode::bad_file,
+               {"absent.json"});
+  expect_error(fatune({"export", "--to", "pdf"}), ExitCode::usage, {"'pdf'", "--to"});
+}
+
+class Predict : public Export {
+ protected:
+  json predicted(std::vector<std::string> options, ExitCode expected = ExitCode::ok) {
+    options.insert(options.begin(), {"predict", "--format", "json"});
+    const json report = fatune_json(options, expected);
+    expect_schema(report.dump(), "predict");
+    return report["predictions"];
+  }
+};
+
+TEST_F(Predict, TakesTheWinnerOfATunedProblem) {
+  const json choice =
+      predicted({"--seq", "4096", "--dhead", "128", "--dtype", "bf16", "--causal"})[0];
+  EXPECT_EQ(choice["step"], "exact");
+  EXPECT_EQ(choice["expected_regret_percent"], 0.0);
+  EXPECT_EQ(choice["config"], choice["neighbours"][0]["winner"]);
+}
+
+TEST_F(Predict, ChoosesForALengthBetweenTwoTunedOnes) {
+  const json choices = predicted({"--seq", "3000,6000", "--dhead", "64,128"});
+  ASSERT_EQ(choices.size(), 4U);
+  EXPECT_EQ(choices[0]["step"], "same bucket");
+  EXPECT_GT(choices[0]["regrets_known"], 50) << "of neighbouring buckets: none is of the same";
+  EXPECT_EQ(choices[0]["tuned_on"], "b16 s4096 h16 d64 FP16");
+  EXPECT_EQ(choices[1]["tuned_on"], "b8 s8192 h16 d64 FP16");
+}
+
+TEST_F(Predict, SaysThatItFallsBackFarFromAllThatWasTuned) {
+  const json choice = predicted({"--seq", "64", "--batch", "1"})[0];
+  EXPECT_EQ(choice["step"], "default");
+  EXPECT_TRUE(choice["tuned_on"].is_null());
+  EXPECT_TRUE(choice["neighbours"].empty());
+  EXPECT_GE(choice["worst_regret_percent"], choice["expected_regret_percent"]);
+  EXPECT_GT(choice["regrets_known"], 1);
+}
+
+TEST_F(Predict, RefusesWhatNoKernelCanDo) {
+  const json choice = predicted({"--arch", "sm_80"}, ExitCode::nothing_ranked)[0];
+  EXPECT_EQ(choice["step"], "refused");
+  EXPECT_EQ(choice["reason"], "flash_sm90 needs sm_90a, the device is sm_80");
+  EXPECT_TRUE(choice["config"].is_null());
+}
+
+TEST_F(Predict, ChoosesForTheGpuThatIsNamed) {
+  json other = shipped(1);
+  other["gpus"][0]["device"]["name"] = "NVIDIA H200 NVL";
+  const std::string file = best_file("other.json", other);
+  const std::vector<std::string> both{"--best", kShippedFile, "--best",  file,
+                                      "--seq",  "512",        "--dhead", "64"};
+  std::vector<std::string> named = both;
+  named.insert(named.end(), {"--gpu", "NVIDIA H200 NVL"});
+  EXPECT_EQ(predicted(both)[0]["tuned_on_gpu"], "NVIDIA H200");
+  EXPECT_EQ(predicted(named)[0]["tuned_on_gpu"], "NVIDIA H200 NVL");
+  expect_error(fatune({"predict", "--gpu", "NVIDIA A100"}), ExitCode::usage,
+               {"'NVIDIA A100'", "known: NVIDIA H200"});
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli

@@ -1,0 +1,52 @@
+#include "tuned/prediction.hpp"
+
+#include <gtest/gtest.h>
+
+#include "unit/tuned/table_samples.hpp"
+
+namespace fatune {
+namespace {
+
+using samples::problem;
+using samples::row;
+
+Prediction predict_for(const Problem& wanted) {
+  const TunedTable table = samples::table(
+      {row(problem(512), {{1, 10.0}, {2, 10.5}}), row(problem(1024), {{2, 20.0}, {1, 24.0}})});
+  const WhyNot why_not = samples::anything_goes();
+  return predict(table, leave_one_out(table, why_not), wanted, samples::gpu(), why_not);
+}
+
+TEST(Prediction, OfATunedProblemHasItsOwnRegret) {
+  const Prediction exact = predict_for(problem(512));
+  EXPECT_EQ(exact.choice.short_form, "c1");
+  EXPECT_EQ(exact.regret.typical_percent, 0.0);
+  EXPECT_EQ(exact.regret.known, 1U);
+}
+
+TEST(Prediction, HasTheRegretOfTheChoiceOnEachNeighbour) {
+  const Prediction between = predict_for(problem(600));
+  ASSERT_EQ(between.neighbours.size(), 2U);
+  EXPECT_EQ(between.neighbours[0].near.row, 0U);
+  EXPECT_EQ(between.neighbours[0].regret_percent, 0.0);
+  EXPECT_NEAR(*between.neighbours[1].regret_percent, 20.0, 1e-9);
+}
+
+TEST(Prediction, TakesTheRegretsOfTheNextStepWhereItsOwnHasNone) {
+  const Prediction between = predict_for(problem(600));
+  EXPECT_EQ(between.choice.step, ChoiceStep::same_bucket);
+  EXPECT_EQ(between.regret.known, 2U);
+  EXPECT_NEAR(*between.regret.typical_percent, 12.5, 1e-9);
+  EXPECT_NEAR(*between.regret.worst_percent, 20.0, 1e-9);
+}
+
+TEST(Prediction, OfADefaultHasItsRegretsOnTheTunedProblems) {
+  const Prediction far = predict_for(problem(65536));
+  EXPECT_EQ(far.choice.short_form, "c2");
+  EXPECT_TRUE(far.neighbours.empty());
+  EXPECT_EQ(far.regret.known, 2U);
+  EXPECT_NEAR(*far.regret.worst_percent, 5.0, 1e-9);
+}
+
+}  // namespace
+}  // namespace fatune
