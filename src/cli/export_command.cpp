@@ -1,4 +1,5 @@
 #include "app/commands/export_command.hpp"
+#include "cli/numbers.hpp"
 #include "cli/option_groups.hpp"
 #include "cli/path_option.hpp"
 #include "cli/subcommands.hpp"
@@ -24,6 +25,12 @@ void add_export_command(const Subcommands& all) {
   add_text_option(sub, "--to", "FORMAT", "json, the default: the table for other programs' loaders",
                   check_export_format);
   add_path_option(sub, "--out", "FILE", "file for the table", options.out_file);
+  add_text_option(sub, "--cover", "PERCENT",
+                  "only the smallest set of configurations of which, on each tuned problem, one is "
+                  "within PERCENT of the winner",
+                  [&options = options](const std::string& text) {
+                    options.cover_percent = parse_number(text, "--cover", 0.0, 1000.0);
+                  });
   add_kernel_options(sub, options.kernels, SpaceOption::no, FamilyOption::several);
   add_output_options(sub, options.output);
   sub.footer(
@@ -33,6 +40,7 @@ and by how much that is slower than its winner (docs/export.md). --format json p
 Examples:
   fatune export
   fatune export --best results/best_configs.json --to json --out table.json
+  fatune export --run last --cover 5 --out table.json
   fatune export --best h100.json --best h200.json --run last --out table.json)");
 }
 

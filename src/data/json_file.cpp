@@ -13,6 +13,7 @@ namespace {
 
 using nlohmann::json;
 
+constexpr std::size_t kMostOutputBytes = std::size_t{1} << 30;  // results.json of a long sweep
 constexpr int kMaxDepth = 64;  // deeper than any of our formats; keeps recursion over values safe
 
 [[noreturn]] void fail_syntax(const std::string& origin, const std::string& what,
@@ -196,7 +197,7 @@ JsonFile load_json_from_disk(const FileTree& tree, const std::filesystem::path& 
 
 JsonFile load_json_from_disk(const FileTree& tree, const std::filesystem::path& path,
                              std::span<const std::string_view> schemas) {
-  json value = parse_json(read_disk_file(path), path.string());
+  json value = parse_json(read_disk_file(path, kMostOutputBytes), path.string());
   check_schema(value, tree, schema_of_format(value, schemas, path.string()), path.string());
   return {std::move(value), path.string()};
 }

@@ -89,6 +89,13 @@ Json json_gpus(const TunedTable& table) {
                    [](const auto& gpu) { return json_object(device_fields(), gpu.second); });
 }
 
+Json json_cover(const Cover& cover) {
+  return {{"percent", cover.percent},
+          {"exact", cover.exact},
+          {"winners", cover.winners},
+          {"configs", json_rows(covering_config_fields(), cover.configs)}};
+}
+
 Json export_object(const ExportReport& report) {
   Json json = json_head("export");
   json["fatune"] = report.fatune_version;
@@ -98,8 +105,23 @@ Json export_object(const ExportReport& report) {
   json["rows"] = json_list(rows_of(report), json_export_row);
   json["defaults"] = json_rows(export_default_fields(), defaults_of(report));
   json["skipped"] = json_rows(skipped_result_fields(), report.table.skipped);
+  json["cover"] = report.cover ? json_cover(*report.cover) : Json(nullptr);
   json["left_out"] = json_rows(step_regret_fields(), regrets_of(report));
   return json;
+}
+
+std::string cover_text(const Cover& cover) {
+  return fmt::format(
+      "{} configurations in place of {} winners: one is within {:g} % on every problem; {}",
+      cover.configs.size(), cover.winners, cover.percent,
+      cover.exact ? "by the times that are known, no smaller set is as good"
+                  : "a greedy choice, a smaller set may be as good");
+}
+
+Blocks cover_blocks(const std::optional<Cover>& cover) {
+  return cover ? Blocks{block::Text{"\n"}, block::Heading{cover_text(*cover)},
+                        block::Rows{table_of(covering_config_fields(), cover->configs)}}
+               : Blocks{};
 }
 
 std::string gpu_text(const GpuModel& gpu) {
@@ -120,6 +142,7 @@ Blocks blocks_of(const ExportReport& report) {
     blocks.push_back(block::Text{gpu_text(gpu) + "\n"});
   }
   append(blocks, {block::Text{"\n"}, block::Rows{table_of(export_row_fields(), rows_of(report))}});
+  append(blocks, cover_blocks(report.cover));
   append(blocks, {block::Text{"\n"}, block::Heading{"each problem left out in turn"},
                   block::Rows{table_of(step_regret_fields(), regrets_of(report))}});
   append(blocks, skipped_blocks(report.table));
@@ -182,8 +205,9 @@ const std::vector<Field<ExportRow>>& export_row_fields() {
        [](const R& r) { return winner_of(r).time_us; }, ColumnFit{.leaves = 4}},
       {"regret_percent", "regret %",
        "by how much it is slower than the fastest that was measured; more than 0 where that was "
-       "skipped",
-       2, kForPrograms, [](const R& r) { return winner_of(r).regret_percent; }},
+       "skipped, or is not in the cover",
+       2, kEverywhere, [](const R& r) { return winner_of(r).regret_percent; },
+       ColumnFit{.leaves = 5}},
       {"tie_group", "tie", "alternatives with this number cannot be told apart from it", 0,
        kForPrograms, [](const R& r) { return winner_of(r).tie_group; }},
       {"verified", "verified", "how its output was found right; null: it was not", 0, kForPrograms,
@@ -196,7 +220,7 @@ const std::vector<Field<ExportRow>>& export_row_fields() {
       {"left_out_config", "chosen", "what would be chosen; null: nothing is eligible", 0,
        kEverywhere, [](const R& r) { return text_or_none(r.left_out.choice.short_form); },
        ColumnFit{.leaves = 1, .least = 24, .config = true}},
-      {"left_out_regret_percent", "regret %",
+      {"left_out_regret_percent", "its regret %",
        "by how much that is slower than the winner; null: its time here is not known", 2,
        kEverywhere, left_out_regret},
   };
@@ -269,6 +293,24 @@ const std::vector<Field<SkippedResult>>& skipped_result_fields() {
       {"config", "config", "short form; null: all of the problem's", 0, kEverywhere,
        [](const S& s) { return text_or_none(s.config); }, ColumnFit{.least = 24, .config = true}},
       {"reason", "reason", "why it is not used", 0, kEverywhere, member<&S::reason>, kWraps},
+  };
+  return fields;
+}
+
+const std::vector<Field<CoveringConfig>>& covering_config_fields() {
+  using C = CoveringConfig;
+  static const std::vector<Field<C>> fields{
+      {"config", "config", "the configuration's short form", 0, kEverywhere, member<&C::short_form>,
+       ColumnFit{.least = 24, .config = true}},
+      {"family", "family", "its kernel family", 0, kEverywhere,
+       [](const C& c) { return c.config.family; }, ColumnFit{.leaves = 1}},
+      {"problems", "problems", "tuned problems on which it is the best of the cover", 0,
+       kEverywhere, member<&C::problems>},
+      {"mean_regret_percent", "mean %",
+       "by how much it is slower than the winners of these: the geometric mean", 2, kEverywhere,
+       member<&C::mean_regret_percent>},
+      {"worst_regret_percent", "worst %", "the same on the problem where it is greatest", 2,
+       kEverywhere, member<&C::worst_regret_percent>},
   };
   return fields;
 }

@@ -30,6 +30,7 @@ struct StepRegrets {
 };
 [[nodiscard]] const std::vector<Field<StepRegrets>>& step_regret_fields();
 
+[[nodiscard]] const std::vector<Field<CoveringConfig>>& covering_config_fields();
 [[nodiscard]] const std::vector<Field<SkippedResult>>& skipped_result_fields();
 [[nodiscard]] const std::vector<Field<TunedTime>>& tuned_time_fields();
 [[nodiscard]] const std::vector<Field<TunedOrigin>>& tuned_origin_fields();

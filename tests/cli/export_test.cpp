@@ -97,6 +97,23 @@ TEST_F(Export, ReadsResultsAndStoredRuns) {
                {"no run 7"});
 }
 
+TEST_F(Export, CoversTheTunedProblemsWithFewerConfigurations) {
+  const json table = exported({"--cover", "5"});
+  expect_schema(table.dump(), "export");
+  const json& cover = table["cover"];
+  EXPECT_TRUE(cover["exact"]);
+  EXPECT_LT(cover["configs"].size(), cover["winners"]);
+  EXPECT_EQ(table["rows"].size(), exported({})["rows"].size());
+  for (const json& row : table["rows"]) {
+    EXPECT_LE(row["regret_percent"], 5.0) << row["problem"];
+    EXPECT_TRUE(std::ranges::any_of(
+        cover["configs"], [&](const json& config) { return config["config"] == row["config"]; }));
+  }
+  EXPECT_THAT(fatune({"export", "--cover", "5"}).out, HasSubstr("no smaller set is as good"));
+  EXPECT_EQ(exported({"--cover", "0"})["cover"]["configs"].size(), cover["winners"]);
+  expect_error(fatune({"export", "--cover", "-1"}), ExitCode::usage, {"--cover"});
+}
+
 TEST_F(Export, RefusesFilesThatItCannotRead) {
   json newer = shipped(1);
   newer["format_version"] = 2;

@@ -1,5 +1,7 @@
 #include "app/commands/export_command.hpp"
 
+#include <utility>
+
 #include "app/choice/kernel_choice.hpp"
 #include "app/console/console.hpp"
 #include "app/tuned/load_tuned.hpp"
@@ -13,8 +15,14 @@ ExitCode export_tuned(const ExportOptions& options) {
     check_output_file(*options.out_file);
   }
   const KernelSet kernels = choose_families(options.kernels);
-  const ExportReport report =
-      judge_tuned(load_tuned(options.tuned, kernels.families), kernels.families);
+  TunedTable table = load_tuned(options.tuned, kernels.families);
+  std::optional<Cover> cover;
+  if (options.cover_percent) {
+    cover = find_cover(table, *options.cover_percent);
+    table = restricted_to(table, *cover);
+  }
+  ExportReport report = judge_tuned(std::move(table), kernels.families);
+  report.cover = std::move(cover);
   if (options.out_file) {
     write_output_file(*options.out_file, export_json(report));
   }

@@ -13,6 +13,7 @@ struct ExportOptions {
   KernelOptions kernels;
   OutputOptions output;
   std::optional<std::filesystem::path> out_file;  ///< of the table, as JSON
+  std::optional<double> cover_percent;  ///< the table has the smallest set that is within it
 };
 
 /// Tuned problems as one table for loaders of other programs, and how good choices from it are.

@@ -160,6 +160,7 @@ TEST(ColumnFit, TheOrderInWhichColumnsLeaveIsDocumented) {
         "`emulate` | " + leaving_order(emulated_config_fields()),
         "`history` | " + leaving_order(history_fields()),
         "`export` | " + leaving_order(export_row_fields()),
+        "its `--cover` | " + leaving_order(covering_config_fields()),
         "`predict` | " + leaving_order(prediction_fields()),
         "tuned problems | " + leaving_order(neighbour_fields()),
         "`devices` | " + leaving_order(device_fields()), "`sass` | " + leaving_order(sass_fields()),
