@@ -180,6 +180,9 @@ const std::vector<Field<TunedTime>>& tuned_time_fields() {
        kEverywhere, member<&T::tie_group>},
       {"verified", "verified", "how its output was found right; null: it was not", 0, kEverywhere,
        [](const T& t) { return text_or_none(t.verified); }},
+      {"sources_recorded", "sources",
+       "true: it was measured with the sources of source_hash; false: its file does not say", 0,
+       kForPrograms, member<&T::sources_recorded>},
   };
   return fields;
 }
@@ -212,6 +215,9 @@ const std::vector<Field<ExportRow>>& export_row_fields() {
        kForPrograms, [](const R& r) { return winner_of(r).tie_group; }},
       {"verified", "verified", "how its output was found right; null: it was not", 0, kForPrograms,
        [](const R& r) { return text_or_none(winner_of(r).verified); }},
+      {"sources_recorded", "sources",
+       "true: it was measured with the sources of source_hash; false: its file does not say", 0,
+       kForPrograms, [](const R& r) { return winner_of(r).sources_recorded; }},
       {"origin", "origin", "what measured it: its number in origins, from 0", 0, kForPrograms,
        [](const R& r) { return r.tuned.origin; }},
       {"left_out_step", "without it", "how the choice would be come to without this row", 0,

@@ -205,6 +205,8 @@ const Properties<RunReport>& header_properties() {
        "search space; empty when configurations were named; of several families joined by +",
        member<&R::space>},
       {"toolchain", {}, [](const R& run) { return json_toolchain(run.toolchain); }},
+      {"source_hashes", "by family: SHA-256 of its kernel's sources; empty: not known",
+       [](const R& run) { return Json(run.source_hashes); }},
       {"policy",
        {},
        [](const R& run) {

@@ -45,6 +45,7 @@ Json to_record(Integer value) {
 }
 Json to_record(const std::string& value) { return value; }
 Json to_record(DType value) { return dtype_name(value); }
+Json to_record(const SourceHashes& value) { return value; }
 Json to_record(Arch value) { return arch_name(value); }
 Json to_record(Strategy value) { return strategy_name(value); }
 Json to_record(StopReason value) { return stop_reason_name(value); }
@@ -128,6 +129,13 @@ void read(const Json& json, Integer& value) {
 void read(const Json& json, std::string& value) {
   require(json.is_string(), "not a string");
   value = json.get<std::string>();
+}
+
+void read(const Json& json, SourceHashes& value) {
+  require(json.is_object(), "hashes are no object");
+  for (const auto& [family, hash] : json.items()) {
+    read(hash, value[family]);
+  }
 }
 
 void read(const Json& json, double& value) {

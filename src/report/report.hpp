@@ -13,6 +13,7 @@
 #include "core/measure_policy.hpp"
 #include "core/named_value.hpp"
 #include "core/outcome.hpp"
+#include "core/source_hashes.hpp"
 #include "core/statistics.hpp"
 #include "core/stop_reason.hpp"
 #include "report/winners_summary.hpp"
@@ -130,6 +131,7 @@ struct RunReport {
   std::string family;
   DeviceLimits device;
   Toolchain toolchain;
+  SourceHashes source_hashes{};  ///< empty: a stored run that did not keep them
   MeasurePolicy policy;
   std::vector<ProblemReport> problems;
   std::optional<WinnersSummary> summary;  ///< filled by rank/; absent: of one problem

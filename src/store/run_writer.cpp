@@ -26,7 +26,7 @@ std::optional<std::string> artifact_key_of(const Result& result) {
 }  // namespace
 
 RunWriter::RunWriter(Database& database, const NewRun& run)
-    : database_(database), header_(run.header), source_hashes_(run.source_hashes) {
+    : database_(database), header_(run.header) {
   Transaction transaction(database_);
   run_id_ = insert_run(database_, run);
   seal_run(database_, run_id_);
@@ -53,7 +53,7 @@ void RunWriter::add(const Result& result, const OutcomeOrigin& origin) {
              Column{"kind", std::string(outcome_name(result.outcome))},
              Column{"time_us", time_of(result.outcome)},
              Column{"audited", !result.pruned_by.empty()}, Column{"code_hash", origin.code_hash},
-             Column{"source_hash", source_hashes_.at(result.config.family)},
+             Column{"source_hash", header_.source_hashes.at(result.config.family)},
              Column{"result", result_column(result)});
   if (!origin.source) {
     save_samples(database_, id, samples_of(result));

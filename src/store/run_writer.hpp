@@ -20,10 +20,9 @@ struct RunIdentity {
 };
 
 struct NewRun {
-  RunReport header;  ///< without problems
+  RunReport header;  ///< without problems; with the hash of each family's sources
   RunIdentity identity;
   std::optional<Config> baseline;
-  std::map<std::string, std::string> source_hashes;  ///< of the sources of each family
   bool anew = false;  ///< what earlier unfinished runs of the plan left does not count any more
 };
 
@@ -63,7 +62,6 @@ class RunWriter {
 
   Database& database_;
   RunReport header_;
-  std::map<std::string, std::string> source_hashes_;
   std::map<std::string, std::int64_t> outcomes_;  ///< of the problem, by configuration
   std::int64_t run_id_ = 0;
   std::int64_t problem_id_ = 0;  ///< in run_problems

@@ -26,12 +26,24 @@ TunedOrigin origin_of(const JsonNode& run, const std::string& name) {
           text_or(toolchain, "nvrtc", {}), text_or(toolchain, "driver", {})};
 }
 
+SourceHashes sources_of(const JsonNode& run) {
+  SourceHashes hashes;
+  if (const auto given = run.find("source_hashes")) {
+    for (const auto& [family, hash] : given->members()) {
+      hashes[family] = hash.text();
+    }
+  }
+  return hashes;
+}
+
 /// One run's problems on one GPU.
 class RunReader {
  public:
-  /// `family`: of results that name none, as in older files.
-  RunReader(const FamilySet& families, std::string family, TunedTable& table)
-      : families_(families), family_(std::move(family)), table_(table) {}
+  RunReader(const JsonNode& run, const KernelsAtHand& kernels, TunedTable& table)
+      : kernels_(kernels),
+        family_(run.at("family").text()),
+        sources_(sources_of(run)),
+        table_(table) {}
 
   /// `results`: of a problem, best first.
   void add(const JsonNode& problem, const std::vector<JsonNode>& results, const GpuModel& gpu);
@@ -50,17 +62,22 @@ class RunReader {
   const Parsed& parsed(const std::string& family_name, const std::string& text);
   void add_time(const JsonNode& result, double fastest_us, std::vector<TunedTime>& times);
 
-  const FamilySet& families_;
-  std::string family_;
+  const KernelsAtHand& kernels_;
+  std::string family_;    ///< of results that name none, as in older files
+  SourceHashes sources_;  ///< that the run was measured with; empty in older files
   TunedTable& table_;
   std::string problem_;
   std::map<std::pair<std::string, std::string>, Parsed> parsed_;
 };
 
 RunReader::Parsed RunReader::parse(const std::string& family_name, const std::string& text) const {
-  const Family* const family = families_.find(family_name);
+  const Family* const family = kernels_.families.find(family_name);
   if (family == nullptr) {
     return "there is no kernel family " + family_name;
+  }
+  if (const auto measured = sources_.find(family_name);
+      measured != sources_.end() && measured->second != kernels_.source_hashes.at(family_name)) {
+    return "it was measured with other sources of " + family_name;
   }
   try {
     Config config = parse_config(*family, text);
@@ -96,7 +113,8 @@ void RunReader::add_time(const JsonNode& result, double fastest_us, std::vector<
        .time_us = time_us,
        .regret_percent = std::max(0.0, 100.0 * (time_us / fastest_us - 1.0)),
        .tie_group = static_cast<int>(tie_group.raw().is_null() ? 0 : tie_group.integer()),
-       .verified = text_or(result, "verified", {})});
+       .verified = text_or(result, "verified", {}),
+       .sources_recorded = sources_.contains(family_of(result))});
 }
 
 void RunReader::add(const JsonNode& problem, const std::vector<JsonNode>& results,
@@ -153,16 +171,16 @@ void add_results(const JsonNode& run, RunReader& reader, TunedTable& table) {
 
 }  // namespace
 
-void add_tuned(const JsonNode& document, const std::string& name, const FamilySet& families,
+void add_tuned(const JsonNode& document, const std::string& name, const KernelsAtHand& kernels,
                TunedTable& table) {
   if (const auto runs = document.find("runs")) {
     for (const JsonNode& run : runs->elements()) {
-      add_tuned(run, name, families, table);
+      add_tuned(run, name, kernels, table);
     }
     return;
   }
   table.origins.push_back(origin_of(document, name));
-  RunReader reader(families, document.at("family").text(), table);
+  RunReader reader(document, kernels, table);
   if (document.find("gpus")) {
     add_best_configs(document, reader, table);
   } else {

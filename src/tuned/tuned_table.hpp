@@ -31,6 +31,7 @@ struct TunedTime {
   double regret_percent = 0.0;  ///< by how much it is slower than the problem's winner; at least 0
   int tie_group = 0;            ///< 1: it cannot be told apart from the winner
   std::string verified;         ///< how its output was found right: "gpu"; empty: it was not
+  bool sources_recorded = false;  ///< of the kernel's sources at hand; false: of unknown ones
 };
 
 /// A row of the table: a problem that was tuned on a GPU.

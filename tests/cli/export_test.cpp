@@ -93,6 +93,11 @@ TEST_F(Export, ReadsResultsAndStoredRuns) {
   EXPECT_EQ(of_file["rows"].size(), 2U);
   EXPECT_EQ(of_file["rows"], of_run["rows"]);
   EXPECT_EQ(of_run["origins"][0]["name"], "last run");
+  EXPECT_TRUE(of_run["rows"][0]["sources_recorded"]);
+  json changed = json::parse(read("out/best_configs.json"));
+  changed["source_hashes"]["flash_sm80"] = std::string(64, '0');
+  expect_error(fatune({"export", "--best", best_file("changed.json", changed)}), ExitCode::bad_file,
+               {"measured with other sources of flash_sm80"});
   expect_error(fatune({"export", "--run", "7", "--db", path("runs.db")}), ExitCode::usage,
                {"no run 7"});
 }

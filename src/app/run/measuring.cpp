@@ -45,6 +45,7 @@ RunReport report_header(const PlannedRun& run, const MeasureOptions& options,
   report.family = run.kernels.families.names();
   report.device = target.limits;
   report.toolchain = toolchain_in_use(target);
+  report.source_hashes = source_hashes(run.kernels.families);
   report.policy = options.policy;
   return report;
 }
@@ -127,8 +128,7 @@ std::unique_ptr<StoreLog> open_log(const PlannedRun& run, const MeasureOptions& 
   header.device = limits;
   const RunIdentity identity = identify(run, header);
   auto log = std::make_unique<StoreLog>(
-      options.store, NewRun{std::move(header), identity, run.baseline,
-                            source_hashes(run.kernels.families), options.store.fresh});
+      options.store, NewRun{std::move(header), identity, run.baseline, options.store.fresh});
   if (log->continues()) {
     print_note(options.output,
                "going on with an interrupted run of the same measurements (--fresh measures anew)");

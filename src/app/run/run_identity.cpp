@@ -84,8 +84,8 @@ std::string source_hash(const Family& family) {
 
 }  // namespace
 
-std::map<std::string, std::string> source_hashes(const FamilySet& families) {
-  std::map<std::string, std::string> hashes;
+SourceHashes source_hashes(const FamilySet& families) {
+  SourceHashes hashes;
   for (const Family& family : families.all()) {
     hashes[family.name] = source_hash(family);
   }

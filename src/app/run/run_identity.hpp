@@ -1,6 +1,5 @@
 #pragma once
 
-#include <map>
 #include <string>
 
 #include "app/run/session.hpp"
@@ -14,6 +13,6 @@ namespace fatune {
 [[nodiscard]] RunIdentity identify(const PlannedRun& run, const RunReport& header);
 
 /// By family: SHA-256 over its sources and headers, with their names.
-[[nodiscard]] std::map<std::string, std::string> source_hashes(const FamilySet& families);
+[[nodiscard]] SourceHashes source_hashes(const FamilySet& families);
 
 }  // namespace fatune

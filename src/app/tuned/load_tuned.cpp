@@ -24,18 +24,18 @@ std::string run_name(const std::optional<std::int64_t>& run) {
 }
 
 void add_run(const TunedOptions& options, const std::optional<std::int64_t>& run,
-             const FamilySet& families, TunedTable& table) {
+             const KernelsAtHand& kernels, TunedTable& table) {
   const nlohmann::json json = results_object(stored_report(options.db_file, run));
-  add_tuned(JsonNode(json, run_name(run)), run_name(run), families, table);
+  add_tuned(JsonNode(json, run_name(run)), run_name(run), kernels, table);
 }
 
-void add_file(const JsonFile& file, const FamilySet& families, TunedTable& table) {
-  add_tuned(file.root(), file.origin(), families, table);
+void add_file(const JsonFile& file, const KernelsAtHand& kernels, TunedTable& table) {
+  add_tuned(file.root(), file.origin(), kernels, table);
 }
 
-void add_shipped(const FileTree& tree, const FamilySet& families, TunedTable& table) {
+void add_shipped(const FileTree& tree, const KernelsAtHand& kernels, TunedTable& table) {
   for (const std::string& path : tree.list(kShipped)) {
-    add_file(load_json(tree, path, kTunedFormats.front()), families, table);
+    add_file(load_json(tree, path, kTunedFormats.front()), kernels, table);
   }
 }
 
@@ -51,15 +51,17 @@ void check_not_empty(const TunedTable& table) {
 
 TunedTable load_tuned(const TunedOptions& options, const FamilySet& families) {
   const FileTree tree;
+  const SourceHashes hashes = source_hashes(families);
+  const KernelsAtHand kernels{families, hashes};
   TunedTable table;
   for (const std::filesystem::path& path : options.best_files) {
-    add_file(load_json_from_disk(tree, path, kTunedFormats), families, table);
+    add_file(load_json_from_disk(tree, path, kTunedFormats), kernels, table);
   }
   for (const std::optional<std::int64_t>& run : options.runs) {
-    add_run(options, run, families, table);
+    add_run(options, run, kernels, table);
   }
   if (options.best_files.empty() && options.runs.empty()) {
-    add_shipped(tree, families, table);
+    add_shipped(tree, kernels, table);
   }
   finish_table(table);
   check_not_empty(table);

@@ -25,7 +25,7 @@ NewRun sample_run() {
   header.policy.seed = 0xffffffffffffffff;
   run.identity = {"conditions", "plan"};
   run.baseline = Config{"toy", {1, 2}};
-  run.source_hashes = {{"toy", "abc"}};
+  run.header.source_hashes = {{"toy", "abc"}};
   return run;
 }
 

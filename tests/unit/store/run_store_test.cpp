@@ -51,6 +51,7 @@ TEST_F(RunStore, TheHeaderComesBack) {
   EXPECT_EQ(record_json(stored.header.device), record_json(run.header.device));
   EXPECT_EQ(record_json(stored.header.policy), record_json(run.header.policy));
   EXPECT_EQ(record_json(stored.header.toolchain), record_json(run.header.toolchain));
+  EXPECT_EQ(stored.header.source_hashes, run.header.source_hashes);
 }
 
 TEST_F(RunStore, EveryOutcomeComesBack) {

@@ -25,7 +25,7 @@ TunedProblem row(const Problem& problem, const std::vector<std::pair<int, double
   int tie_group = 0;
   for (const auto& [number, us] : config_us) {
     tuned.times.push_back({config(number), fmt::format("c{}", number), us,
-                           100.0 * (us / fastest_us - 1.0), ++tie_group, "gpu"});
+                           100.0 * (us / fastest_us - 1.0), ++tie_group, "gpu", false});
   }
   return tuned;
 }

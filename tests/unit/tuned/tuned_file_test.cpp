@@ -14,6 +14,8 @@ const FamilySet& families() {
   return set;
 }
 
+const SourceHashes kHashes{{"flash_sm90", "abc"}};
+
 json result(const std::string& config, double us, int tie_group = 1) {
   return {{"config", config},  {"family", "flash_sm90"}, {"measured", true},
           {"verified", "gpu"}, {"time_us", us},          {"tie_group", tie_group}};
@@ -39,7 +41,7 @@ struct Results {
   [[nodiscard]] TunedTable read() const { return read(document()); }
   static TunedTable read(const json& document) {
     TunedTable table;
-    add_tuned(JsonNode(document, "results.json"), "results.json", families(), table);
+    add_tuned(JsonNode(document, "results.json"), "results.json", {families(), kHashes}, table);
     finish_table(table);
     return table;
   }
@@ -102,6 +104,17 @@ TEST(TunedFile, SkipsAFamilyThatIsNotThere) {
   EXPECT_TRUE(table.problems.empty());
   ASSERT_EQ(table.skipped.size(), 2U);
   EXPECT_THAT(table.skipped[0].reason, testing::HasSubstr("flash_sm70"));
+}
+
+TEST(TunedFile, SkipsWhatWasMeasuredWithOtherSources) {
+  json document = Results().document();
+  EXPECT_FALSE(Results::read(document).problems.at(0).times[0].sources_recorded);
+  document["source_hashes"] = {{"flash_sm90", "abc"}, {"flash_sm80", "def"}};
+  EXPECT_TRUE(Results::read(document).problems.at(0).times[0].sources_recorded);
+  document["source_hashes"]["flash_sm90"] = "def";
+  const TunedTable table = Results::read(document);
+  EXPECT_TRUE(table.problems.empty());
+  EXPECT_EQ(table.skipped.at(0).reason, "it was measured with other sources of flash_sm90");
 }
 
 TEST(TunedFile, SkipsEstimates) {
