@@ -138,7 +138,7 @@ void RunReader::add(const JsonNode& problem, const std::vector<JsonNode>& result
 
 GpuModel add_gpu(const JsonNode& device, TunedTable& table) {
   const DeviceLimits limits = read_device_limits(device);
-  const GpuModel model = model_of(limits);
+  GpuModel model = model_of(limits);
   table.gpus.try_emplace(model, limits);
   return model;
 }

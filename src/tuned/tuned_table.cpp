@@ -119,8 +119,8 @@ bool same_work(const Problem& a, const Problem& b) { return without_scale(a) == 
 
 void finish_table(TunedTable& table) {
   std::ranges::sort(table.problems, before);
-  const auto slower = std::ranges::unique(table.problems, clash);
-  table.problems.erase(slower.begin(), slower.end());
+  auto& rows = table.problems;
+  rows.erase(std::unique(rows.begin(), rows.end(), clash), rows.end());
   table.defaults = choose_defaults(table.problems);
 }
 

@@ -180,6 +180,15 @@ TEST_F(Predict, RefusesWhatNoKernelCanDo) {
   EXPECT_TRUE(choice["config"].is_null());
 }
 
+TEST_F(Predict, ChoosesForTheGpuOfThisMachine) {
+  use_gpu_that_never_runs_kernels();
+  const json report =
+      fatune_json({"predict", "--seq", "4096", "--dhead", "128", "--format", "json"});
+  EXPECT_NE(report["device"]["name"], "NVIDIA H200");
+  EXPECT_EQ(report["device"]["name"],
+            fatune_json({"devices", "--format", "json"})["devices"][0]["name"]);
+}
+
 TEST_F(Predict, ChoosesForTheGpuThatIsNamed) {
   json other = shipped(1);
   other["gpus"][0]["device"]["name"] = "NVIDIA H200 NVL";

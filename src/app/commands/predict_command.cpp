@@ -1,7 +1,6 @@
 #include "app/commands/predict_command.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -31,8 +30,8 @@ const DeviceLimits& tuned_gpu(const TunedTable& table, const std::string& name) 
 
 /// The GPU of this machine; without one, the first that problems were tuned on.
 DeviceLimits gpu_here(const FileTree& tree, const FamilySet& families, const TunedTable& table) {
-  Target target = choose_targets({}, tree, families.least_arch()).front();
-  return target.measured() ? std::move(target.limits) : table.gpus.begin()->second;
+  const Target target = choose_targets({}, tree, families.least_arch()).front();
+  return target.measured() ? target.limits : table.gpus.begin()->second;
 }
 
 DeviceLimits device_for(const PredictOptions& options, const KernelSet& kernels,
