@@ -162,6 +162,8 @@ const std::vector<Field<TunedOrigin>>& tuned_origin_fields() {
        [](const O& o) { return text_or_none(o.nvrtc_version); }},
       {"driver", "driver", "release of the driver; null: not known", 0, kEverywhere,
        [](const O& o) { return text_or_none(o.driver); }},
+      {"complete", "complete", "false: it was stopped, and its winners may not be the fastest", 0,
+       kEverywhere, member<&O::complete>},
   };
   return fields;
 }

@@ -22,8 +22,12 @@ std::string text_or(const JsonNode& node, const char* key, const std::string& ot
 
 TunedOrigin origin_of(const JsonNode& run, const std::string& name) {
   const JsonNode toolchain = run.at("toolchain");
-  return {name, run.at("started_at").text(), toolchain.at("fatune").text(),
-          text_or(toolchain, "nvrtc", {}), text_or(toolchain, "driver", {})};
+  return {name,
+          run.at("started_at").text(),
+          toolchain.at("fatune").text(),
+          text_or(toolchain, "nvrtc", {}),
+          text_or(toolchain, "driver", {}),
+          run.at("complete").boolean()};
 }
 
 SourceHashes sources_of(const JsonNode& run) {

@@ -48,7 +48,8 @@ struct TunedOrigin {
   std::string started_at;
   std::string fatune_version;
   std::string nvrtc_version;
-  std::string driver;  ///< its release or, where that is not known, its CUDA version
+  std::string driver;    ///< its release or, where that is not known, its CUDA version
+  bool complete = true;  ///< false: it was stopped, its winners may not be the fastest
 };
 
 /// A result that is in no row, and why.

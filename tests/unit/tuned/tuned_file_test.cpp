@@ -33,6 +33,7 @@ struct Results {
 
   [[nodiscard]] json document() const {
     return {{"started_at", "2026-11-23T00:00:00Z"},
+            {"complete", false},
             {"family", "flash_sm90"},
             {"toolchain", {{"fatune", "0.1.0"}, {"nvrtc", "13.0"}, {"driver", "580"}}},
             {"device", device},
@@ -58,6 +59,7 @@ TEST(TunedFile, ReadsARankingWithItsRegrets) {
   EXPECT_NEAR(row.times[1].regret_percent, 5.0, 1e-9);
   EXPECT_EQ(row.times[1].tie_group, 2);
   EXPECT_EQ(table.origins.at(0).nvrtc_version, "13.0");
+  EXPECT_FALSE(table.origins.at(0).complete);
   EXPECT_TRUE(table.skipped.empty());
 }
 
