@@ -29,7 +29,7 @@ std::string line_at(const std::string& place) {
 }
 
 /// The lines of a place and of what it was inlined into, "a:1 < b:2", as text.
-std::string lines_of(const std::string& source) {
+std::string source_lines(const std::string& source) {
   std::string lines;
   std::istringstream in(source);
   for (std::string word; in >> word;) {
@@ -66,12 +66,12 @@ TEST_P(BrokenHopper, IsFoundAndNamedAtItsLine) {
   const json& first = row["findings"][0];
   EXPECT_EQ(first["kind"], planted.kind);
   EXPECT_THAT(first["text"].get<std::string>(), HasSubstr(planted.text));
-  EXPECT_THAT(lines_of(first["source"]), HasSubstr(planted.line));
+  EXPECT_THAT(source_lines(first["source"]), HasSubstr(planted.line));
   if (*planted.memory != '\0') {
     EXPECT_THAT(first["memory"].get<std::string>(), ::testing::StartsWith(planted.memory));
   }
   if (*planted.other != '\0') {
-    EXPECT_THAT(lines_of(first["other"]["source"]), HasSubstr(planted.other));
+    EXPECT_THAT(source_lines(first["other"]["source"]), HasSubstr(planted.other));
   }
 }
 

@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 
 template <typename Value>
-Value value_at(const std::vector<std::uint8_t>& bytes, std::size_t offset) {
+Value argument_at(const std::vector<std::uint8_t>& bytes, std::size_t offset) {
   Value value{};
   std::memcpy(&value, bytes.data() + offset, sizeof value);
   return value;
@@ -50,13 +50,13 @@ TEST(KernelArguments, ArePackedWithAddressesAndMaps) {
   const std::vector<std::uint8_t> bytes = pack_arguments(sample(), encoder());
   ASSERT_EQ(bytes.size(), 192U);
   EXPECT_EQ(bytes[0], 1);
-  EXPECT_EQ(value_at<float>(bytes, 4), 1.0F);
-  EXPECT_EQ(value_at<std::uint64_t>(bytes, 8), 0x1010U);
-  EXPECT_EQ(value_at<std::uint64_t>(bytes, 16), 0x2000U);
-  EXPECT_EQ(value_at<int>(bytes, 24), 7);
-  EXPECT_EQ(value_at<std::uint64_t>(bytes, 28), 0U) << "padding";
+  EXPECT_EQ(argument_at<float>(bytes, 4), 1.0F);
+  EXPECT_EQ(argument_at<std::uint64_t>(bytes, 8), 0x1010U);
+  EXPECT_EQ(argument_at<std::uint64_t>(bytes, 16), 0x2000U);
+  EXPECT_EQ(argument_at<int>(bytes, 24), 7);
+  EXPECT_EQ(argument_at<std::uint64_t>(bytes, 28), 0U) << "padding";
   EXPECT_EQ(bytes[64], 2);
-  EXPECT_EQ(value_at<std::uint64_t>(bytes, 72), 0x1100U);
+  EXPECT_EQ(argument_at<std::uint64_t>(bytes, 72), 0x1100U);
 }
 
 TEST(SameLaunch, LooksAtArgumentsThatDoNotFollowFromTheProblem) {

@@ -14,7 +14,9 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string failure(const std::string& messages) { return ncu_failure(messages, "ncu").what(); }
+std::string failure_text(const std::string& messages) {
+  return ncu_failure(messages, "ncu").what();
+}
 
 TEST(NcuMessages, MissingPermissionHasTheRemedy) {
   const Error error = ncu_failure(
@@ -32,19 +34,20 @@ TEST(NcuMessages, MissingPermissionHasTheRemedy) {
 TEST(NcuMessages, CausesAreToldApart) {
   EXPECT_EQ(ncu_failure("==ERROR== Profiling is not supported on device 0.", "ncu").code(),
             ExitCode::no_gpu);
-  EXPECT_THAT(failure("==ERROR== Profiling failed because a driver resource was unavailable."),
+  EXPECT_THAT(failure_text("==ERROR== Profiling failed because a driver resource was unavailable."),
               HasSubstr("another program"));
-  EXPECT_THAT(failure("==ERROR== Failed to find metric regex:^nonsense__metric.sum"),
+  EXPECT_THAT(failure_text("==ERROR== Failed to find metric regex:^nonsense__metric.sum"),
               HasSubstr("does not know a metric"));
-  EXPECT_THAT(failure("==ERROR== LibraryNotLoaded"), HasSubstr("profiling library"));
-  EXPECT_THAT(failure(recorded("messages_no_match.txt")), HasSubstr("no launch to profile"));
+  EXPECT_THAT(failure_text("==ERROR== LibraryNotLoaded"), HasSubstr("profiling library"));
+  EXPECT_THAT(failure_text(recorded("messages_no_match.txt")), HasSubstr("no launch to profile"));
 }
 
 TEST(NcuMessages, OtherErrorsAreShownAsTheyAre) {
-  const std::string text = failure("==PROF== fine\n==ERROR== the sky falls\n==PROF== still fine\n");
+  const std::string text =
+      failure_text("==PROF== fine\n==ERROR== the sky falls\n==PROF== still fine\n");
   EXPECT_THAT(text, AllOf(HasSubstr("the sky falls"), Not(HasSubstr("fine"))));
-  EXPECT_THAT(failure(""), HasSubstr("no message"));
-  EXPECT_LT(failure(std::string(100000, 'x')).size(), 3000U);
+  EXPECT_THAT(failure_text(""), HasSubstr("no message"));
+  EXPECT_LT(failure_text(std::string(100000, 'x')).size(), 3000U);
 }
 
 TEST(NcuMessages, OnlyErrorsAreErrors) {

@@ -16,12 +16,12 @@ inline std::string recorded_file(const std::string& path) {
 
 /// A file of tests/recorded/ncu.
 inline std::string recorded(const std::string& name) {
-  return recorded_file(FATUNE_RECORDED "/" + name);
+  return recorded_file(FATUNE_SOURCE_DIR "/tests/recorded/ncu/" + name);
 }
 
 /// A file of tests/recorded/nsys.
 inline std::string recorded_nsys(const std::string& name) {
-  return recorded_file(FATUNE_RECORDED_NSYS "/" + name);
+  return recorded_file(FATUNE_SOURCE_DIR "/tests/recorded/nsys/" + name);
 }
 
 }  // namespace fatune

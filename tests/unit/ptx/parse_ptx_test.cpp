@@ -14,7 +14,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 std::string recorded_ptx() {
-  std::ifstream file(FATUNE_LISTINGS "/toy_attention.sm_80.ptx", std::ios::binary);
+  std::ifstream file(FATUNE_SOURCE_DIR "/tests/listings/toy_attention.sm_80.ptx", std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
 }
 

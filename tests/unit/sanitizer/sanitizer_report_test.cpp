@@ -17,8 +17,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
 
-std::string recorded(const std::string& name) {
-  std::ifstream file(std::string(FATUNE_RECORDED) + "/" + name);
+std::string recorded_report(const std::string& name) {
+  std::ifstream file(FATUNE_SOURCE_DIR "/tests/recorded/compute_sanitizer/" + name);
   EXPECT_TRUE(file) << name;
   std::ostringstream text;
   text << file.rdbuf();
@@ -28,7 +28,7 @@ std::string recorded(const std::string& name) {
 TEST(SanitizerReport, WhatIsRightHasNoFindings) {
   for (const char* name : {"initcheck_none.txt", "racecheck_none.txt", "synccheck_none.txt",
                            "memcheck_none.log", "racecheck_none.log"}) {
-    const SanitizerReport report = parse_sanitizer_report(recorded(name));
+    const SanitizerReport report = parse_sanitizer_report(recorded_report(name));
     EXPECT_THAT(report.findings, IsEmpty()) << name;
     EXPECT_THAT(report.problems, IsEmpty()) << name;
     EXPECT_EQ(report.errors + report.warnings, 0) << name;
@@ -37,7 +37,7 @@ TEST(SanitizerReport, WhatIsRightHasNoFindings) {
 }
 
 TEST(SanitizerReport, AWriteOutOfBoundsIsFoundAndFailedCallsAreNot) {
-  const SanitizerReport report = parse_sanitizer_report(recorded("memcheck_far_write.txt"));
+  const SanitizerReport report = parse_sanitizer_report(recorded_report("memcheck_far_write.txt"));
   ASSERT_EQ(report.findings.size(), 1U);
   const SanitizerFinding& finding = report.findings[0];
   EXPECT_EQ(finding.kind, "invalid_access");
@@ -98,7 +98,7 @@ TEST(RaceGroups, AreOfRacesWithAnInstructionInCommon) {
 // The recorded kernels lack their barriers, or their wait for cp.async.
 TEST(SanitizerReport, RecordedRacesAreFound) {
   for (const char* name : {"racecheck_missing_barrier.log", "racecheck_missing_wait.log"}) {
-    const SanitizerReport report = parse_sanitizer_report(recorded(name));
+    const SanitizerReport report = parse_sanitizer_report(recorded_report(name));
     EXPECT_TRUE(report.complete) << name;
     EXPECT_GT(report.findings.size(), 5U) << name;
     EXPECT_GT(report.errors, 5) << name;
@@ -112,7 +112,8 @@ TEST(SanitizerReport, RecordedRacesAreFound) {
       EXPECT_GT(finding.group, 0);
     }
   }
-  const SanitizerReport first = parse_sanitizer_report(recorded("racecheck_missing_wait.log"));
+  const SanitizerReport first =
+      parse_sanitizer_report(recorded_report("racecheck_missing_wait.log"));
   EXPECT_EQ(describe(first.findings.at(0)),
             "Race reported between Write access at broken_flash+0x12f0 and Read access at "
             "broken_flash+0x1b20 and Read access at broken_flash+0x1b60 and 2 more (24576 "
@@ -174,8 +175,8 @@ TEST(SanitizerReport, AToolThatCannotGoOnSaysSo) {
 }
 
 TEST(SanitizerReport, SeveralProcessesAreCompleteWhenAllAre) {
-  SanitizerReport report = parse_sanitizer_report(recorded("memcheck_far_write.txt"));
-  merge(parse_sanitizer_report(recorded("memcheck_far_write.txt")), report);
+  SanitizerReport report = parse_sanitizer_report(recorded_report("memcheck_far_write.txt"));
+  merge(parse_sanitizer_report(recorded_report("memcheck_far_write.txt")), report);
   EXPECT_EQ(report.findings.size(), 1U);
   EXPECT_EQ(report.findings[0].count, 2);
   EXPECT_TRUE(report.complete);
@@ -185,7 +186,7 @@ TEST(SanitizerReport, SeveralProcessesAreCompleteWhenAllAre) {
 
 // A log may end anywhere, and a kernel may print anything.
 TEST(SanitizerReport, AnyBytesAreRead) {
-  const std::string whole = recorded("memcheck_far_write.txt");
+  const std::string whole = recorded_report("memcheck_far_write.txt");
   for (std::size_t bytes = 0; bytes < whole.size(); bytes += 7) {
     EXPECT_LE(parse_sanitizer_report(whole.substr(0, bytes)).findings.size(), 2U)
         << "its last line may be half of one";

@@ -15,7 +15,7 @@ WorkSample sample(ParamValue a, ParamValue b, double mufu) {
 }
 
 TEST(WorkCounts, AreForAMillionFlop) {
-  const Listing listing = recorded("flash.sm_80.txt");
+  const Listing listing = recorded_listing("flash.sm_80.txt");
   const auto counts = work_counts(profile_function(listing, listing.functions.at(0)));
   ASSERT_TRUE(counts);
   EXPECT_DOUBLE_EQ(counts->classes.at(static_cast<std::size_t>(OpcodeClass::tensor)), 1e6 / 4096);
@@ -23,7 +23,7 @@ TEST(WorkCounts, AreForAMillionFlop) {
 }
 
 TEST(WorkCounts, WithoutTensorWorkThereAreNone) {
-  const Listing listing = recorded("small.sm_80.txt");
+  const Listing listing = recorded_listing("small.sm_80.txt");
   EXPECT_FALSE(work_counts(profile_function(listing, function_named(listing, "saxpy"))));
   EXPECT_FALSE(work_counts(profile_function(listing, function_named(listing, "chosen"))));
 }

@@ -48,7 +48,7 @@ TEST(ControlFlow, AGuardedExitGoesOn) {
 }
 
 TEST(ControlFlow, JumpTablesReachAllTheirTargets) {
-  const Listing listing = recorded("small.sm_80.txt");
+  const Listing listing = recorded_listing("small.sm_80.txt");
   const SassFunction& chosen = function_named(listing, "chosen");
   const ControlFlow flow = control_flow(chosen);
   for (const BasicBlock& block : flow.blocks) {
@@ -71,7 +71,7 @@ TEST(ControlFlow, BlocksThatNothingLeadsToAreEntries) {
 }
 
 TEST(Loops, NestedOnesKnowTheirDepth) {
-  const Listing listing = recorded("small.sm_80.txt");
+  const Listing listing = recorded_listing("small.sm_80.txt");
   const SassFunction& nested = function_named(listing, "nested");
   const ControlFlow flow = control_flow(nested);
   const LoopForest forest = find_loops(flow);

@@ -19,12 +19,12 @@ const LineCount& at_line(const LineCounts& counts, std::int64_t line) {
 }
 
 LineCounts toy_counts() {
-  const Listing listing = recorded("toy_attention.sm_80.nvdisasm_13.5.txt");
+  const Listing listing = recorded_listing("toy_attention.sm_80.nvdisasm_13.5.txt");
   return count_lines(listing, function_named(listing, "toy_attention"));
 }
 
 TEST(LineCounts, EveryInstructionHasOneLineOfItsOwn) {
-  const Listing listing = recorded("toy_attention.sm_80.nvdisasm_13.5.txt");
+  const Listing listing = recorded_listing("toy_attention.sm_80.nvdisasm_13.5.txt");
   const SassFunction& function = function_named(listing, "toy_attention");
   const LineCounts counts = count_lines(listing, function);
   std::int64_t own = counts.without_line.total;
@@ -56,7 +56,7 @@ TEST(LineCounts, TheHottestLineComesFirst) {
 }
 
 TEST(LineCounts, WithoutLineInformationNothingIsGuessed) {
-  const Listing listing = recorded("flash.sm_80.txt");
+  const Listing listing = recorded_listing("flash.sm_80.txt");
   const LineCounts counts = count_lines(listing, listing.functions[0]);
   EXPECT_TRUE(counts.lines.empty());
   EXPECT_EQ(counts.without_line.total, counts.all.total);

@@ -17,7 +17,7 @@ constexpr const char* kToyFile = "toy_attention.cu";
 
 /// The recorded kernel: the same compilation in all three languages.
 struct Toy {
-  Listing listing = recorded("toy_attention.sm_80.nvdisasm_13.5.txt");
+  Listing listing = recorded_listing("toy_attention.sm_80.nvdisasm_13.5.txt");
   PtxModule ptx = parse_ptx(listing_text("toy_attention.sm_80.ptx"), "toy");
 
   [[nodiscard]] LineMap map(const MapTarget& target, int depth = 0) const {

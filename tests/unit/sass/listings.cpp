@@ -12,14 +12,16 @@
 namespace fatune {
 
 std::string listing_text(const std::string& name) {
-  std::ifstream file(std::string(FATUNE_LISTINGS "/") + name, std::ios::binary);
+  std::ifstream file(FATUNE_SOURCE_DIR "/tests/listings/" + name, std::ios::binary);
   if (!file) {
     throw std::runtime_error("no listing " + name);
   }
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-Listing recorded(const std::string& name) { return parse_listing(listing_text(name), name); }
+Listing recorded_listing(const std::string& name) {
+  return parse_listing(listing_text(name), name);
+}
 
 SassFunction function_of(const std::string& lines) {
   std::string text = "\t.section\t.text.f,\"ax\",@progbits\nf:\n";

@@ -8,7 +8,7 @@ namespace fatune {
 
 /// The text of tests/listings/<name>.
 [[nodiscard]] std::string listing_text(const std::string& name);
-[[nodiscard]] Listing recorded(const std::string& name);
+[[nodiscard]] Listing recorded_listing(const std::string& name);
 
 /// A listing of one function "f" with these lines; "A:" is the label .LA, everything else an
 /// instruction without its address and ';'.

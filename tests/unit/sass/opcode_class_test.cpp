@@ -46,7 +46,7 @@ TEST(OpcodeClass, MovesInDisguiseAreMoves) {
 TEST(OpcodeClass, EveryRecordedOpcodeIsKnown) {
   for (const char* name : {"small.sm_80.txt", "small.sm_90a.txt", "small.sm_120.txt",
                            "wgmma.sm_90a.txt", "flash.sm_80.txt"}) {
-    for (const SassFunction& function : recorded(name).functions) {
+    for (const SassFunction& function : recorded_listing(name).functions) {
       for (const Instruction& instruction : function.instructions) {
         EXPECT_NE(class_of(instruction), OpcodeClass::unknown) << instruction.mnemonic;
       }

@@ -23,7 +23,7 @@ const Instruction& at(const SassFunction& function, std::uint64_t address) {
   throw std::out_of_range("no such address");
 }
 
-std::string failure(const std::string& text) {
+std::string parsing_failure(const std::string& text) {
   try {
     (void)parse_listing(text, "file.txt");
   } catch (const Error& error) {
@@ -33,10 +33,10 @@ std::string failure(const std::string& text) {
   return "none";
 }
 
-const std::string kHead = "\t.section\t.text.f,\"ax\",@progbits\nf:\n";
+const std::string kSectionHead = "\t.section\t.text.f,\"ax\",@progbits\nf:\n";
 
 TEST(ParseListing, FunctionsOfAllSectionsInOrder) {
-  const Listing listing = recorded("small.sm_80.txt");
+  const Listing listing = recorded_listing("small.sm_80.txt");
   EXPECT_EQ(listing.target, "sm_80");
   std::vector<std::string> names;
   for (const SassFunction& function : listing.functions) {
@@ -59,7 +59,7 @@ TEST(ParseListing, LinesOfTheSourceWhereTheyWereInlinedAndOfThePtx) {
       "        /*0010*/  NOP ;\n"
       "\t//## File \"c.cu\", line 88\n"
       "        /*0020*/  EXIT ;\n";
-  const Listing listing = parse_listing(kHead + gi, "test");
+  const Listing listing = parse_listing(kSectionHead + gi, "test");
   const auto& code = listing.functions.at(0).instructions;
   ASSERT_EQ(code.size(), 3U);
   EXPECT_THAT(
@@ -73,7 +73,7 @@ TEST(ParseListing, LinesOfTheSourceWhereTheyWereInlinedAndOfThePtx) {
 }
 
 TEST(ParseListing, EveryPartOfAnInstruction) {
-  const Listing listing = recorded("small.sm_80.txt");
+  const Listing listing = recorded_listing("small.sm_80.txt");
   const SassFunction& nested = function_named(listing, "nested");
   const Instruction& branch = at(nested, 0x120);
   EXPECT_EQ(branch.guard, "!P1");
@@ -88,7 +88,7 @@ TEST(ParseListing, EveryPartOfAnInstruction) {
 }
 
 TEST(ParseListing, JumpTablesHaveTheirTargets) {
-  const Listing listing = recorded("small.sm_80.txt");
+  const Listing listing = recorded_listing("small.sm_80.txt");
   const Instruction& jump = at(listing.functions[0], 0xf0);
   EXPECT_EQ(jump.mnemonic, "BRX");
   EXPECT_THAT(jump.operands, ElementsAre("R4 -0x100"));
@@ -96,13 +96,13 @@ TEST(ParseListing, JumpTablesHaveTheirTargets) {
 }
 
 TEST(ParseListing, PaddingIsLeftOut) {
-  const SassFunction saxpy = function_named(recorded("small.sm_80.txt"), "saxpy");
+  const SassFunction saxpy = function_named(recorded_listing("small.sm_80.txt"), "saxpy");
   EXPECT_EQ(saxpy.instructions.back().mnemonic, "EXIT");
   EXPECT_EQ(saxpy.instructions.size(), 0x120U / 16 + 1);
 }
 
 TEST(ParseListing, EncodingsAreNoInstructions) {
-  const Listing listing = recorded("small.sm_120.txt");
+  const Listing listing = recorded_listing("small.sm_120.txt");
   EXPECT_EQ(listing.target, "sm_120");
   EXPECT_EQ(function_named(listing, "saxpy").instructions.size(), 0x170U / 16 + 1);
 }
@@ -124,23 +124,25 @@ TEST(ParseListing, WindowsLineEndsAreRead) {
     text.insert(i, 1, '\r');
   }
   EXPECT_EQ(parse_listing(text, "x").functions[0].instructions.size(),
-            recorded("wgmma.sm_90a.txt").functions[0].instructions.size());
+            recorded_listing("wgmma.sm_90a.txt").functions[0].instructions.size());
 }
 
 TEST(ParseListing, WhatIsNoListingIsRefused) {
-  EXPECT_THAT(failure(""), HasSubstr("no machine code"));
-  EXPECT_THAT(failure("hello\nworld\n"), HasSubstr("no machine code"));
-  EXPECT_THAT(failure(std::string("\x7f"
-                                  "ELF\x02\0\0",
-                                  7)),
+  EXPECT_THAT(parsing_failure(""), HasSubstr("no machine code"));
+  EXPECT_THAT(parsing_failure("hello\nworld\n"), HasSubstr("no machine code"));
+  EXPECT_THAT(parsing_failure(std::string("\x7f"
+                                          "ELF\x02\0\0",
+                                          7)),
               HasSubstr("file.txt, line 1"));
-  EXPECT_THAT(failure(kHead + "        /*0000*/      EXIT"), HasSubstr("cut off"));
-  EXPECT_THAT(failure(kHead + "        /*0000"), HasSubstr("cut off"));
-  EXPECT_THAT(failure(kHead + "   /*zz*/  EXIT ;\n"), HasSubstr("'zz' is no address"));
-  EXPECT_THAT(failure(kHead + "   /*0010*/ EXIT ;\n   /*0010*/ EXIT ;\n"), HasSubstr("ascend"));
-  EXPECT_THAT(failure(kHead + "   /*0000*/ ;\n"), HasSubstr("no instruction"));
-  EXPECT_THAT(failure(kHead + "   garbage\n"), HasSubstr("line 3"));
-  EXPECT_THAT(failure(kHead + ":\n"), HasSubstr("label without a name"));
+  EXPECT_THAT(parsing_failure(kSectionHead + "        /*0000*/      EXIT"), HasSubstr("cut off"));
+  EXPECT_THAT(parsing_failure(kSectionHead + "        /*0000"), HasSubstr("cut off"));
+  EXPECT_THAT(parsing_failure(kSectionHead + "   /*zz*/  EXIT ;\n"),
+              HasSubstr("'zz' is no address"));
+  EXPECT_THAT(parsing_failure(kSectionHead + "   /*0010*/ EXIT ;\n   /*0010*/ EXIT ;\n"),
+              HasSubstr("ascend"));
+  EXPECT_THAT(parsing_failure(kSectionHead + "   /*0000*/ ;\n"), HasSubstr("no instruction"));
+  EXPECT_THAT(parsing_failure(kSectionHead + "   garbage\n"), HasSubstr("line 3"));
+  EXPECT_THAT(parsing_failure(kSectionHead + ":\n"), HasSubstr("label without a name"));
 }
 
 /// Whatever becomes of a listing on its way: it is read, or refused.

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 SassProfile profile_of(const std::string& name, std::size_t function = 0) {
-  const Listing listing = recorded(name);
+  const Listing listing = recorded_listing(name);
   return profile_function(listing, listing.functions.at(function));
 }
 
@@ -177,7 +177,7 @@ TEST(ProfileDiff, TheGreatestChangeOfTheMainLoopComesFirst) {
 }
 
 TEST(ListingText, CleanTextHasNoAddressesAndOnlyLabelsInUse) {
-  const std::string text = clean_text(recorded("flash.sm_80.txt").functions.at(0));
+  const std::string text = clean_text(recorded_listing("flash.sm_80.txt").functions.at(0));
   EXPECT_THAT(text, Not(HasSubstr("/*")));
   EXPECT_THAT(text, HasSubstr(".L_x_4:\n"));
   EXPECT_THAT(text, Not(HasSubstr(".L_x_15:")));
@@ -200,12 +200,13 @@ TEST(ListingText, TheGraphHasEveryBlockAndQuotesNames) {
 
 /// One cubin, as three versions of nvdisasm print it.
 TEST(Profile, IsTheSameWhicheverVersionPrintedTheListing) {
-  const Listing first = recorded("toy_attention.sm_80.nvdisasm_12.4.txt");
+  const Listing first = recorded_listing("toy_attention.sm_80.nvdisasm_12.4.txt");
   const SassFunction& function = function_named(first, "toy_attention");
   const SassProfile expected = profile_function(first, function);
   EXPECT_EQ(expected.of(OpcodeClass::lanes).main_loop, 5);
   for (const char* version : {"13.2", "13.5"}) {
-    const Listing listing = recorded(fmt::format("toy_attention.sm_80.nvdisasm_{}.txt", version));
+    const Listing listing =
+        recorded_listing(fmt::format("toy_attention.sm_80.nvdisasm_{}.txt", version));
     const SassFunction& same = function_named(listing, "toy_attention");
     const SassProfile profile = profile_function(listing, same);
     ASSERT_EQ(profile.opcodes.size(), expected.opcodes.size()) << version;
