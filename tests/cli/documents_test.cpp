@@ -11,8 +11,10 @@
 #include <array>
 #include <fstream>
 #include <iterator>
+#include <set>
 
 #include "cli/document.hpp"
+#include "exhaustive.hpp"
 
 namespace fatune::testing_cli {
 namespace {
@@ -30,6 +32,19 @@ constexpr std::array kDocuments{
     "docs/reference.md"};
 
 constexpr std::string_view kExitCode = "exit code ";
+const std::set<std::string> kSearches{"check", "compile", "emulate", "sweep"};
+
+/// Commands that search both types search one of them, but for every night.
+void take_one_type(std::vector<std::string>& arguments) {
+  const auto has = [&](const char* option) {
+    return std::find(arguments.begin(), arguments.end(), option) != arguments.end();
+  };
+  std::replace(arguments.begin(), arguments.end(), std::string("fp16,bf16"), std::string("fp16"));
+  if (kSearches.contains(arguments.front()) && !has("--dtype") && !has("--config") &&
+      !has("--preset")) {
+    arguments.insert(arguments.end(), {"--dtype", "fp16"});
+  }
+}
 
 /// The fake GPU, but for commands that are to run without one.
 enum class Machine { fake_gpu, no_gpu };
@@ -52,6 +67,9 @@ class Documents : public ProgramTest, public testing::WithParamInterface<const c
     if (space != arguments.end() && (*std::next(space) == "tune" || *std::next(space) == "all") &&
         arguments.front() != "list") {
       *std::next(space) = kOneSpace;
+    }
+    if (!is_exhaustive()) {
+      take_one_type(arguments);
     }
     const bool other_family = std::any_of(
         arguments.begin(), arguments.end(),

@@ -54,20 +54,10 @@ TEST_F(SassSource, RunsAndRanksThatAreNotThere) {
                {"rank 2", "1 ranked"});
 }
 
-/// A file for the host, as far as its first bytes tell.
-std::string host_file() {
-  std::string bytes(64, '\0');
-  return bytes
-      .replace(0, 4,
-               "\x7f"
-               "ELF")
-      .replace(18, 1, "\x3e");
-}
-
 class SassContainer : public SassTest {
  protected:
   SassContainer() {
-    write("a.out", host_file());
+    write("a.out", elf_file(kHostMachine));
     write("fatbin", "\x50\xed\x55\xba and more");
     use_disassembler("cat '" + listing("wgmma.sm_90a.txt") + "'\n");
   }

@@ -9,6 +9,12 @@ namespace fatune::testing_cli {
 /// The path of a recorded listing.
 [[nodiscard]] std::string listing(const std::string& name);
 
+/// The low byte of EM_X86_64 and of EM_CUDA.
+inline constexpr char kHostMachine = '\x3e';
+inline constexpr char kCudaMachine = '\xbe';
+/// An ELF file for this machine, as far as its first bytes tell.
+[[nodiscard]] std::string elf_file(char machine);
+
 /// The row of that class or opcode; std::out_of_range without one.
 [[nodiscard]] const nlohmann::json& row_of(const nlohmann::json& rows, const std::string& what);
 

@@ -243,7 +243,7 @@ TEST_F(LiveSassCounts, WhyTellsWhatAParameterMoves) {
   EXPECT_GT(why["configs"].size(), 5U);
   EXPECT_GT(why["effects"].size(), 5U);
   EXPECT_NEAR(why["configs"][0]["per_mflop"]["tensor"].get<double>(), 1e6 / 4096, 1e-9);
-  EXPECT_THAT(fatune({"sass", "why", "--space", "64,32", "--dtype", "fp16", "--arch", "sm_80",
+  EXPECT_THAT(fatune({"sass", "why", "--space", kFewSpace, "--dtype", "fp16", "--arch", "sm_80",
                       "--top", "2"})
                   .out,
               HasSubstr("(--top 0 shows all)"));
