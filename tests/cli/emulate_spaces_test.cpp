@@ -105,7 +105,7 @@ std::map<std::string, Wavefronts> counted(const json& row) {
 
 using Configs = std::map<std::string, json>;  ///< parameters by configuration
 
-constexpr std::size_t kParts = 12;
+constexpr std::size_t kParts = 20;
 
 Configs unswizzled(Configs configs) {
   std::erase_if(configs,

@@ -28,7 +28,7 @@ class OwnArguments : public ProgramTest {
   json emulate(const std::string& folder, ExitCode expected = ExitCode::ok) {
     std::vector<std::string> arguments{"emulate", "--kernel-dir", folder,     "--seq",
                                        "77",      "--batch",      "2",        "--heads",
-                                       "3",       "--causal",     "--format", "json"};
+                                       "2",       "--causal",     "--format", "json"};
     if (folder != kTmaFolder) {
       arguments.insert(arguments.end(), {"--dtype", "fp16"});
     }
