@@ -53,6 +53,21 @@ __device__ __forceinline__ void named_barrier_wait(unsigned id, unsigned threads
 __device__ __forceinline__ void named_barrier_arrive(unsigned id, unsigned threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
+// As named_barrier_wait, with whole warps that are converged. Returns whether `vote` of any thread
+// is true.
+__device__ __forceinline__ bool named_barrier_any(unsigned id, unsigned threads, bool vote) {
+  unsigned any;
+  asm volatile(
+      "{\n\t.reg .pred vote, any;\n\t"
+      "setp.ne.u32 vote, %3, 0;\n\t"
+      "bar.red.or.pred any, %1, %2, vote;\n\t"
+      "selp.u32 %0, 1, 0, any;\n\t}"
+      : "=r"(any)
+      : "r"(id), "r"(threads), "r"(static_cast<unsigned>(vote))
+      : "memory");
+  // It is the same in all of a warp, which the compiler has to be told.
+  return __shfl_sync(0xffffffffu, any, 0) != 0;
+}
 
 __device__ __forceinline__ unsigned cluster_block_rank() {
   unsigned rank;

@@ -34,6 +34,18 @@ __device__ __forceinline__ uint4 ld_global_16(const void* global) {
   return v;
 }
 
+// What other threads of the GPU wrote before a release that this sees is seen after it.
+__device__ __forceinline__ int ld_global_acquire(const int* global) {
+  int v;
+  asm volatile("ld.acquire.gpu.global.s32 %0, [%1];" : "=r"(v) : "l"(global) : "memory");
+  return v;
+}
+
+// Other threads of the GPU may access the same word by atomics, loads and stores of this kind.
+__device__ __forceinline__ void st_global_relaxed(int* global, int v) {
+  asm volatile("st.relaxed.gpu.global.s32 [%0], %1;" ::"l"(global), "r"(v) : "memory");
+}
+
 __device__ __forceinline__ uint4 ld_shared_16(unsigned shared) {
   uint4 v;
   asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"

@@ -21,6 +21,7 @@ struct HopperForwardConfig {
   bool persistent;     // as many thread blocks as the device can hold, else one for each tile
   bool dynamic;        // they take tiles from a counter, else each has its own from the start
   bool short_first;    // the step with the last keys has as many as there are, else BLOCK_N
+  bool split_tail;     // the tiles that would leave a wave unfilled are split over all blocks
 };
 
 // Problem facts that family.json turns into defines; a problem pays for none that it does not have.
@@ -41,6 +42,13 @@ enum ProblemExtent : int {
   kKeysAfter = kCausal || kWindow == 0 ? 0 : kWindow - 1  // of them after its position: at most
 };
 
+// Whether intermediates of the steps are written out: debug_dump.cuh.
+#ifdef FATUNE_DEBUG_DUMP
+constexpr bool kDumps = true;
+#else
+constexpr bool kDumps = false;
+#endif
+
 template <HopperForwardConfig kConfig>
 struct Shape {
   static constexpr bool kIsBf16 = kConfig.dtype == 15;
@@ -49,6 +57,7 @@ struct Shape {
   static constexpr bool kLazyRescale = kConfig.lazy_rescale;
   static constexpr bool kPersistent = kConfig.persistent;
   static constexpr bool kDynamic = kConfig.dynamic;
+  static constexpr bool kSplitTail = kConfig.split_tail && !kDumps;  // dumps are of whole tiles
   static constexpr int kHeadDim = kConfig.d_head;
   static constexpr int kBlockM = kConfig.BLOCK_M;
   static constexpr int kBlockN = kConfig.BLOCK_N;
@@ -69,9 +78,11 @@ struct Shape {
   static constexpr int kOutputs = kHeadDim / 2;  // of O
 
   // Registers of a thread after the warpgroups have shared them out: 512 for each lane of the
-  // warpgroups, in multiples of 8. A producer for a cluster needs more than 24, and so does one
-  // with a single stage that takes tiles from the counter.
-  static constexpr bool kWideProducer = kCluster > 1 || (kDynamic && kStages == 1);
+  // warpgroups, in multiples of 8. A producer for a cluster needs more than 24, and so do one
+  // with a single stage that takes tiles from the counter and one with parts of tiles. At d_head
+  // 256 the consumers need the registers more.
+  static constexpr bool kWideProducer = kCluster > 1 || (kDynamic && kStages == 1) ||
+                                        (kConfig.split_tail && kHeadDim < 256);
   static constexpr int kProducerRegisters = kGroups == 1    ? 56
                                             : kGroups == 3  ? 32
                                             : kWideProducer ? 40
@@ -84,6 +95,8 @@ struct Shape {
   static_assert(kBlockM == kGroupRows * kGroups, "a consumer has 64 rows");
   static_assert(kConfig.NUM_MMA_WARPS == 4 * kGroups, "a consumer is a warpgroup");
   static_assert(!kDynamic || (kPersistent && kCluster == 1), "blocks of a cluster share a tile");
+  static_assert(!kSplitTail || (kPersistent && kCluster == 1), "each block has a part of one tile");
+  static_assert(!kSplitTail || !kConfig.short_first, "a part may begin with any step of its tile");
   static_assert(kBlockN % 16 == 0 && kBlockN <= 256, "what wgmma takes");
   static_assert(kFirstKeys % 16 == 0 && kFirstKeys <= kBlockN, "the same");
   static_assert(kShortKeys == 0 || kOverlap, "steps that do not overlap are all alike");

@@ -15,6 +15,7 @@
 #include "flash_sm90/mask.cuh"
 #include "flash_sm90/smem_plan.cuh"
 #include "flash_sm90/softmax.cuh"
+#include "flash_sm90/split_output.cuh"
 #include "flash_sm90/tile_schedule.cuh"
 
 // threads: one warpgroup, converged, in every function
@@ -271,8 +272,25 @@ class Consumer {
 
   __device__ __forceinline__ bool is_storing_thread() const { return warp_ == 0 && lane_ == 0; }
 
-  // One thread of the consumer stores, after all have written.
   __device__ __forceinline__ void finish(const Tile& tile) {
+    if (!S::kSplitTail || tile.split < 0 || unite_parts(tile)) {
+      store_output(tile);
+    }
+    stored_slot_ = q_.index();
+    if constexpr (S::kQuerySlots == 1) {
+      free_stored_slot();  // the next tile's Q has nowhere else to go
+    }
+    q_.advance();
+  }
+
+  __device__ __forceinline__ bool unite_parts(const Tile& tile) {
+    const SplitOutput<S> parts(work_, tile.split, group_, 32 * warp_ + lane_,
+                               kFirstStoreBarrier + group_);
+    return parts.unite(o_, state_, scale_log2_);
+  }
+
+  // One thread of the consumer stores, after all have written.
+  __device__ __forceinline__ void store_output(const Tile& tile) {
     normalise_output<S>(o_, state_);
     if constexpr (kWritesLse) {
       const long long head = static_cast<long long>(tile.batch) * work_.heads + tile.head;
@@ -288,11 +306,6 @@ class Consumer {
       tma_store<kPassing>(map_o_, {0, first_row_, 0, tile.head, tile.batch}, staged);
       tma_store_commit();
     }
-    stored_slot_ = q_.index();
-    if constexpr (S::kQuerySlots == 1) {
-      free_stored_slot();  // the next tile's Q has nowhere else to go
-    }
-    q_.advance();
   }
 
   // Gives the slot of the last tile back once O has been read from it: with two slots under the

@@ -16,6 +16,7 @@ struct Tile {
   int first_row;  // of this thread block
   int last_step;
   int first_step;
+  int split = -1;  // which split tile, where other blocks have other steps of it
 };
 
 // Tiles of a section of heads are neighbours: the same rows of all its heads, then the next. Under
@@ -45,19 +46,31 @@ __device__ __forceinline__ Tile tile_at(const Work& work, int index, unsigned ra
   return tile;
 }
 
-// Calls `use` with each tile that this block's cluster has from the start.
-template <typename S, typename Use>
-__device__ __forceinline__ void for_each_own_tile(const Work& work, unsigned rank, const Use& use) {
-  const int first = static_cast<int>(blockIdx.x / S::kCluster);
-  if constexpr (S::kPersistent) {
-#pragma unroll 1
-    for (int index = first; index < work.tiles;
-         index += static_cast<int>(gridDim.x / S::kCluster)) {
-      use(tile_at<S>(work, index, rank));
-    }
-  } else {
-    use(tile_at<S>(work, first, rank));
+// The steps of the split tiles, one tile after the other, are shared out evenly: a block has some
+// in a row, of one tile or of neighbouring ones.
+
+// threads: any. Returns the first step of the block's share
+__device__ __forceinline__ int share_begin(const Work& work, int block) {
+  return block * (work.split_tiles * work.tile_steps) / static_cast<int>(gridDim.x);
+}
+
+// The block that has a step of split tiles.
+__device__ __forceinline__ int share_owner(const Work& work, int step) {
+  return ((step + 1) * static_cast<int>(gridDim.x) - 1) / (work.split_tiles * work.tile_steps);
+}
+
+// Leaves to a split tile the steps that this block has of it, from `step` on: of all split tiles'
+// steps. Steps beyond the last one that the tile's rows see are masked: there is at least one.
+// Returns the step after them.
+__device__ __forceinline__ int take_part(const Work& work, Tile& tile, int index, int step) {
+  const int begin = index * work.tile_steps;
+  const int end = min(share_begin(work, static_cast<int>(blockIdx.x) + 1), begin + work.tile_steps);
+  if (end - step < work.tile_steps) {
+    tile.split = index;
+    tile.first_step = step - begin;
+    tile.last_step = max(min(end - begin - 1, tile.last_step), tile.first_step);
   }
+  return end;
 }
 
 // Tiles on their way from the producer, which takes them from a counter, to the consumers.
@@ -96,15 +109,94 @@ class TileQueue {
   Ring<S::kTileSlots> slot_;
 };
 
-// The next tile of the counter, behind those that blocks begin with. There are as many counts as
-// tiles, and the block with the last one leaves the counter as it was before the kernel.
+// The whole tile with which a block, or a cluster, begins.
+template <typename S>
+__device__ __forceinline__ int first_whole_tile(const Work& work) {
+  return (S::kSplitTail ? work.split_tiles : 0) + static_cast<int>(blockIdx.x / S::kCluster);
+}
+
+// Where a block's whole tiles come from. index() is asked for once for each tile, and once more at
+// the end, when it is no tile's; advance() follows each tile's.
+
+// Tiles that are fixed from the start.
+// threads: any
+template <typename S>
+class OwnTiles {
+ public:
+  __device__ __forceinline__ explicit OwnTiles(const Work& work)
+      : index_(first_whole_tile<S>(work)) {}
+
+  __device__ __forceinline__ int index() const { return index_; }
+  __device__ __forceinline__ void advance() { index_ += static_cast<int>(gridDim.x / S::kCluster); }
+
+ private:
+  int index_;
+};
+
+// Tiles of the counter, for the producer, which hands them on. Each block begins with a tile of its
+// own. There are as many counts as whole tiles, and the block with the last one leaves the counter
+// as it was before the kernel.
 // threads: one
-__device__ __forceinline__ int count_tile(const Work& work) {
-  const int count = atomicAdd(work.next_tile, 1);
-  if (count == work.tiles - 1) {
-    *work.next_tile = 0;
+template <typename S>
+class CountedTiles {
+ public:
+  __device__ __forceinline__ CountedTiles(const Work& work, unsigned smem)
+      : work_(work), queue_(smem), index_(first_whole_tile<S>(work)) {}
+
+  __device__ __forceinline__ int index() {
+    queue_.put(index_);
+    return index_;
   }
-  return static_cast<int>(gridDim.x) + count;
+  __device__ __forceinline__ void advance() {
+    const int first = S::kSplitTail ? work_.split_tiles : 0;
+    const int count = atomicAdd(work_.next_tile, 1);
+    if (count == work_.tiles - first - 1) {
+      *work_.next_tile = 0;
+    }
+    index_ = first + static_cast<int>(gridDim.x) + count;
+  }
+
+ private:
+  const Work& work_;
+  TileQueue<S> queue_;
+  int index_;
+};
+
+// The same tiles, for the consumers.
+// threads: all consumers
+template <typename S>
+class QueuedTiles {
+ public:
+  __device__ __forceinline__ explicit QueuedTiles(unsigned smem) : queue_(smem) {}
+
+  __device__ __forceinline__ int index() { return queue_.take(); }
+  __device__ __forceinline__ void advance() {}
+
+ private:
+  TileQueue<S> queue_;
+};
+
+// Calls `use` with this block's parts of split tiles, and then with its whole tiles.
+template <typename S, typename WholeTiles, typename Use>
+__device__ __forceinline__ void for_each_tile(const Work& work, unsigned rank, WholeTiles whole,
+                                              const Use& use) {
+  const int block = static_cast<int>(blockIdx.x);
+  int step = S::kSplitTail ? share_begin(work, block) : 0;
+#pragma unroll 1
+  for (;;) {
+    const bool is_split = S::kSplitTail && step < share_begin(work, block + 1);
+    const int index = is_split ? step / work.tile_steps : whole.index();
+    if (index >= work.tiles) {
+      break;
+    }
+    Tile tile = tile_at<S>(work, index, rank);
+    if (is_split) {
+      step = take_part(work, tile, index, step);
+    } else {
+      whole.advance();
+    }
+    use(tile);
+  }
 }
 
 // Calls `load` with each tile that this block computes.
@@ -113,18 +205,11 @@ template <typename S, typename Load>
 __device__ __forceinline__ void produce_tiles(const Work& work, unsigned smem, unsigned rank,
                                               const Load& load) {
   if constexpr (S::kDynamic) {
-    TileQueue<S> queue(smem);
-    int index = static_cast<int>(blockIdx.x);
-#pragma unroll 1
-    while (index < work.tiles) {
-      queue.put(index);
-      const Tile tile = tile_at<S>(work, index, rank);
-      index = count_tile(work);
-      load(tile);
-    }
-    queue.put(index);
+    for_each_tile<S>(work, rank, CountedTiles<S>(work, smem), load);
+  } else if constexpr (S::kPersistent) {
+    for_each_tile<S>(work, rank, OwnTiles<S>(work), load);
   } else {
-    for_each_own_tile<S>(work, rank, load);
+    load(tile_at<S>(work, first_whole_tile<S>(work), rank));
   }
 }
 
@@ -134,13 +219,11 @@ template <typename S, typename Compute>
 __device__ __forceinline__ void consume_tiles(const Work& work, unsigned smem, unsigned rank,
                                               const Compute& compute) {
   if constexpr (S::kDynamic) {
-    TileQueue<S> queue(smem);
-#pragma unroll 1
-    for (int index = queue.take(); index < work.tiles; index = queue.take()) {
-      compute(tile_at<S>(work, index, rank));
-    }
+    for_each_tile<S>(work, rank, QueuedTiles<S>(smem), compute);
+  } else if constexpr (S::kPersistent) {
+    for_each_tile<S>(work, rank, OwnTiles<S>(work), compute);
   } else {
-    for_each_own_tile<S>(work, rank, compute);
+    compute(tile_at<S>(work, first_whole_tile<S>(work), rank));
   }
 }
 

@@ -50,7 +50,7 @@ INSTANTIATE_TEST_SUITE_P(
               {"--seq", "300", "--causal"}},
         Shown{"ThreeConsumers",
               "(ws_pp, FP16, 64, 192, 128, 2, 12, 3): overlap+lazy+slots_2+cluster_1+persistent+"
-              "dynamic",
+              "dynamic+split",
               {"--seq", "333", "--causal"}},
         Shown{"Cluster",
               "(ws_pp, BF16, 128, 128, 48, 2, 8, 2): overlap+slots_1+cluster_2+persistent",

@@ -84,6 +84,23 @@ TEST_F(EmulateHopper, ABlockOfManyTilesIsRight) {
                words("--seq 8 --seq-kv 64 --heads 48 --batch 3 --kv-heads 4 --schedules 1"));
 }
 
+// All tiles are split: over several blocks each, and under a mask that hides some parts.
+TEST_F(EmulateHopper, TilesThatBlocksShareAreRight) {
+  expect_right(
+      {"(ws, FP16, 64, 64, 32, 2, 4, 1): overlap+slots_1+cluster_1+persistent+split",
+       "(ws_pp, BF16, 64, 128, 48, 2, 8, 2): lazy+slots_2+cluster_1+persistent+dynamic+split"},
+      words("--seq 100 --seq-kv 520 --batch 1 --heads 3 --kv-heads 1 --causal --lse"));
+}
+
+// A wave of whole tiles follows those that blocks share.
+TEST_F(EmulateHopper, WholeTilesAfterSharedOnesAreRight) {
+  const std::vector<std::string> configs{
+      "(ws, FP16, 64, 64, 32, 2, 4, 1): overlap+slots_2+cluster_1+persistent+split",
+      "(ws, FP16, 64, 64, 32, 2, 4, 1): lazy+slots_1+cluster_1+persistent+dynamic+split"};
+  expect_right(part_of(configs, 1, 2),
+               words("--seq 8 --seq-kv 40 --heads 45 --batch 6 --kv-heads 3 --schedules 1"));
+}
+
 /// The configurations that the tuning space keeps for one head dimension and problem.
 class HopperSpace : public ProgramTest {
  protected:
@@ -151,7 +168,11 @@ TEST_F(HopperSpace, PaddedKeysAndUnfilledWavesAreDropped) {
   EXPECT_FALSE(rules(list("128", {"--seq", "512", "--window", "9"})).contains("keys-padded"));
   // One wave of either: with 192 rows each SM works longer, and 36 of 132 are idle, not 4.
   const json one_wave = list("128", {"--seq", "1024", "--batch", "1"});
-  EXPECT_FALSE(keeps(one_wave, "FP16, 128, 192, "));
+  for (const json& kept : one_wave["kept"]) {
+    const std::string config = kept["config"];
+    EXPECT_TRUE(config.find("FP16, 128, 192, ") == std::string::npos || config.ends_with("+split"))
+        << config;
+  }
   EXPECT_TRUE(keeps(one_wave, "FP16, 128, 128, "));
   EXPECT_TRUE(keeps(list("128", {"--seq", "3072", "--batch", "1"}), "FP16, 128, 192, "));
 }
@@ -170,6 +191,15 @@ TEST_F(HopperSpace, AShortFirstStepIsTriedWhereItSavesKeys) {
                 config.ends_with("+short"))
         << config;
   }
+}
+
+TEST_F(HopperSpace, TilesAreSplitWhereTheirWavesLeaveSmsIdle) {
+  EXPECT_TRUE(keeps(list("128", {"--seq", "1024", "--seq-kv", "65536", "--batch", "1"}), "+split"));
+  EXPECT_TRUE(keeps(list("128", {"--seq", "512", "--seq-kv", "8192", "--batch", "1", "--causal"}),
+                    "192, 80, 3, 12, 3): overlap+lazy+slots_2+cluster_1+persistent+split"));
+  const json square = list("128", {"--seq", "2048", "--causal"});
+  EXPECT_FALSE(keeps(square, "+split"));
+  EXPECT_TRUE(rules(square).contains("split-saves-little"));
 }
 
 TEST_F(EmulateHopper, TheTuningSpaceIsWideForEachProblem) {

@@ -80,7 +80,8 @@ TEST_F(List, RulesThatKnowTheProblemWaitForALength) {
   const std::vector<std::string> list{"list", "--space", "hopper", "--dhead", "128"};
   EXPECT_THAT(fatune(list).out,
               HasSubstr("invalid\ntried on each problem, or with --seq: keys-padded, "
-                        "short-saves-little, last-step-padded, waves-unfilled\n"));
+                        "short-saves-little, last-step-padded, split-saves-little, "
+                        "waves-unfilled\n"));
   auto with_length = list;
   with_length.insert(with_length.end(), {"--seq", "512", "--format", "json"});
   const ProcessResult result = fatune(with_length);

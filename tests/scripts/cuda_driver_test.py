@@ -86,9 +86,9 @@ class OnTheFakeDriver(unittest.TestCase):
         self.assertEqual([struct.unpack("<Q", one[8:16])[0] for one in maps],
                          [ADDRESSES[name] for name in ("q", "k", "v", "o")])
         self.assertEqual({len(one) for one in maps}, {128})
-        lengths = struct.unpack("<6i", work[16:40])
+        lengths = struct.unpack("<6i", work[32:56])
         self.assertEqual(lengths, (512, 512, 4, 2, 8, 2))
-        self.assertEqual(struct.unpack("<f", work[48:52])[0], 0.125)
+        self.assertEqual(struct.unpack("<f", work[72:76])[0], 0.125)
         grid = self.library.fatune_fake_grid()
         self.assertEqual(list(grid[0:3]), self.kernel["launch"]["grid"])
 
