@@ -162,7 +162,7 @@ class CountedTiles {
   int index_;
 };
 
-// The same tiles, for the consumers.
+// The producer's tiles, for the consumers.
 // threads: all consumers
 template <typename S>
 class QueuedTiles {

@@ -75,8 +75,8 @@ class JsonFile {
 [[nodiscard]] JsonFile load_json_from_disk(const FileTree& tree, const std::filesystem::path& path,
                                            std::string_view schema);
 
-/// The same for an output of fatune in one of several formats: its member "format" says which, as
-/// "fatune.<schema>". It may be larger, up to 1 GiB.
+/// Reads an output of fatune that may have one of several formats: its member "format" says which,
+/// as "fatune.<schema>". The file may be larger than others, up to 1 GiB.
 [[nodiscard]] JsonFile load_json_from_disk(const FileTree& tree, const std::filesystem::path& path,
                                            std::span<const std::string_view> schemas);
 

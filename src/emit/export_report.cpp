@@ -62,7 +62,7 @@ std::vector<ExportDefault> defaults_of(const ExportReport& report) {
   return defaults;
 }
 
-/// Of the steps that were taken, and of all together.
+/// A row for each step that was taken, and one for all together.
 std::vector<StepRegrets> regrets_of(const ExportReport& report) {
   std::vector<StepRegrets> rows;
   for (const ChoiceStep step : {ChoiceStep::same_bucket, ChoiceStep::neighbour_bucket,

@@ -30,7 +30,7 @@ struct RegretSummary {
   std::optional<double> worst_percent{};
 };
 [[nodiscard]] RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out);
-/// Of the choices that were come to in this way alone.
+/// The regrets of the choices made by this step alone.
 [[nodiscard]] RegretSummary summarize_regrets(const std::vector<LeftOut>& left_out,
                                               ChoiceStep step);
 

@@ -11,13 +11,14 @@ namespace fatune {
 /// A tuned problem beside one that is predicted for.
 struct Neighbour {
   NearRow near;
-  /// Of the chosen configuration on this problem. Absent: its time there is not known.
+  /// How much slower the chosen configuration is here than the winner; absent: that is unknown.
   std::optional<double> regret_percent;
 };
 
-/// Of an exact choice: its own. Of a default: on the problems that it is the default of. Else of
-/// the tuned problems that were left out in turn, those whose choice was come to in the same way;
-/// where none of their regrets is known, in the next less sure way.
+/// The regret that a choice is likely to have. An exact choice has its own, and a default those on
+/// the problems that it is the default of. Any other choice has those of the tuned problems for
+/// which, left out in turn, the choice was made by the same step; where none is known, by the next
+/// less sure one.
 struct ExpectedRegret {
   std::optional<double> typical_percent;  ///< median; of a default geometric mean; absent: unknown
   std::optional<double> worst_percent;

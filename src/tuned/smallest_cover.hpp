@@ -7,7 +7,7 @@
 
 namespace fatune {
 
-/// Of a candidate that does not serve a row.
+/// The cost of a candidate that does not serve a row.
 inline constexpr double kNotServed = std::numeric_limits<double>::infinity();
 
 /// Costs of serving each row (outer) by each candidate (inner): finite and not negative, or

@@ -7,7 +7,7 @@
 namespace fatune {
 namespace {
 
-/// What is chosen for, and what cannot be.
+/// The problem and the device that a configuration is chosen for.
 struct Wanted {
   const Problem& problem;
   const DeviceLimits& device;
@@ -32,7 +32,7 @@ ChoiceStep step_on_this_gpu(const TunedProblem& row, const Problem& problem,
   return distance.buckets == 0 ? ChoiceStep::same_bucket : ChoiceStep::neighbour_bucket;
 }
 
-/// Of all rows' members but its index; nothing when the row says nothing about the problem.
+/// All of a NearRow but its index; nothing when the row says nothing about the problem.
 std::optional<NearRow> near_row(const TunedProblem& row, const Problem& problem,
                                 const GpuModel& gpu) {
   if (row.gpu.arch != gpu.arch || !same_kind(row.problem, problem)) {
