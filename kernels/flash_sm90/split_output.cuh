@@ -14,8 +14,9 @@
 // The parts of one tile's rows that a consumer has. A part in global memory is
 // [kOutputs / 4 + 1][128] float4: of each thread its sums of O as they are in registers, and then
 // its state. work.parts is such parts, [blocks][2][kGroups]: a block has at most two, of the tile
-// with which its share begins and of the one with which it ends. threads: one warpgroup, converged,
-// in every function
+// with which its share begins and of the one with which it ends.
+//
+// threads: one warpgroup, converged, in every function
 template <typename S>
 class SplitOutput {
  public:

@@ -141,7 +141,7 @@ CoveringConfig standing_of(const Config& config, const TunedTable& covered) {
   CoveringConfig standing{config, {}, 0, 0.0, 0.0};
   double logs = 0.0;
   for (const TunedProblem& row : covered.problems) {
-    const auto time = std::ranges::find(row.times, config, &TunedTime::config);
+    const auto time = row.find(config);
     if (time != row.times.end()) {
       standing.short_form = time->short_form;
     }

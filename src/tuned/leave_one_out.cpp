@@ -12,7 +12,7 @@ LeftOut leave_out(const TunedTable& table, std::size_t row, const WhyNot& why_no
   const TunedProblem& tuned = table.problems[row];
   LeftOut left{
       row, choose_tuned(without_row(table, row), tuned.problem, table.gpus.at(tuned.gpu), why_not)};
-  const auto time = std::ranges::find(tuned.times, left.choice.config, &TunedTime::config);
+  const auto time = tuned.find(left.choice.config);
   if (time != tuned.times.end()) {
     left.is_winner = time == tuned.times.begin();
     left.ties_with_winner = time->tie_group == tuned.times.front().tie_group;

@@ -1,12 +1,10 @@
 #include "tuned/prediction.hpp"
 
-#include <algorithm>
-
 namespace fatune {
 namespace {
 
 std::optional<double> regret_on(const TunedProblem& row, const Config& config) {
-  const auto time = std::ranges::find(row.times, config, &TunedTime::config);
+  const auto time = row.find(config);
   return time == row.times.end() ? std::nullopt : std::optional(time->regret_percent);
 }
 

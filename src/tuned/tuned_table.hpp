@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <map>
@@ -40,6 +41,11 @@ struct TunedProblem {
   Problem problem;
   std::vector<TunedTime> times;  ///< best first; at least one
   std::size_t origin = 0;        ///< index of TunedTable::origins
+
+  /// The configuration's time; times.end() when it is not known.
+  [[nodiscard]] auto find(const Config& config) const {
+    return std::ranges::find(times, config, &TunedTime::config);
+  }
 };
 
 /// What measured a part of the table.

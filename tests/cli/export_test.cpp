@@ -115,8 +115,16 @@ TEST_F(Export, CoversTheTunedProblemsWithFewerConfigurations) {
         cover["configs"], [&](const json& config) { return config["config"] == row["config"]; }));
   }
   EXPECT_THAT(fatune({"export", "--cover", "5"}).out, HasSubstr("no smaller set is as good"));
-  for (const json& row : exported({"--cover", "0"})["rows"]) {
-    EXPECT_EQ(row["regret_percent"], 0.0) << row["problem"];
+  // What is as fast as a winner may replace it. It need not be the row's first, which has the best
+  // rank of the race.
+  const json winners = exported({"--cover", "0"});
+  EXPECT_LE(winners["cover"]["configs"].size(), cover["winners"]);
+  for (const json& row : winners["rows"]) {
+    EXPECT_TRUE(row["regret_percent"] == 0.0 ||
+                std::ranges::any_of(
+                    row["alternatives"],
+                    [](const json& alternative) { return alternative["regret_percent"] == 0.0; }))
+        << row["problem"];
   }
   expect_error(fatune({"export", "--cover", "-1"}), ExitCode::usage, {"--cover"});
 }
