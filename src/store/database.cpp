@@ -174,6 +174,8 @@ std::int64_t Database::value(const std::string& sql) {
 
 std::int64_t Database::last_id() const { return sqlite3_last_insert_rowid(connection_.get()); }
 
+bool Database::in_transaction() const { return sqlite3_get_autocommit(connection_.get()) == 0; }
+
 void Database::check(int code) const {
   if (code != SQLITE_OK) {
     fail();
@@ -190,8 +192,11 @@ void Database::fail_damaged(const std::string& what) const {
               kRepair);
 }
 
-Transaction::Transaction(Database& database) : database_(database) {
-  database_.execute("BEGIN IMMEDIATE");
+Transaction::Transaction(Database& database)
+    : database_(database), open_(!database.in_transaction()) {
+  if (open_) {
+    database_.execute("BEGIN IMMEDIATE");
+  }
 }
 
 Transaction::~Transaction() {
@@ -204,8 +209,10 @@ Transaction::~Transaction() {
 }
 
 void Transaction::commit() {
-  database_.execute("COMMIT");
-  open_ = false;
+  if (open_) {
+    database_.execute("COMMIT");
+    open_ = false;
+  }
 }
 
 }  // namespace fatune

@@ -86,6 +86,7 @@ class Database {
   [[nodiscard]] Statement prepare(const std::string& sql);
   [[nodiscard]] std::int64_t value(const std::string& sql);  ///< the only row's only integer
   [[nodiscard]] std::int64_t last_id() const;                ///< of the row inserted last
+  [[nodiscard]] bool in_transaction() const;
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
   /// Throws the Error for the last call unless that has gone well.
@@ -104,7 +105,8 @@ class Database {
   std::unique_ptr<sqlite3, Close> connection_;
 };
 
-/// All that is written while it lives becomes visible with commit(), or not at all.
+/// All that is written while it lives becomes visible with commit(), or not at all. One within
+/// another is a part of that one, and does nothing by itself.
 class Transaction {
  public:
   explicit Transaction(Database& database);
@@ -116,7 +118,7 @@ class Transaction {
 
  private:
   Database& database_;
-  bool open_ = true;
+  bool open_;  ///< and to be ended: it is not within another
 };
 
 }  // namespace fatune

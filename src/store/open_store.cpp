@@ -34,6 +34,15 @@ std::optional<fs::path> default_store_path() {
   return folder ? std::optional(*folder / kFile) : std::nullopt;
 }
 
+std::filesystem::path store_path(const std::optional<std::filesystem::path>& named) {
+  const auto path = named ? named : default_store_path();
+  if (!path) {
+    throw Error(ExitCode::io, "no place for the database is known",
+                "neither XDG_DATA_HOME nor HOME is set", "name a file with --db");
+  }
+  return *path;
+}
+
 Database open_store(const fs::path& path, Database::Mode mode,
                     std::chrono::milliseconds busy_timeout) {
   Database database(path, mode, busy_timeout);

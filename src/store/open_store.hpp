@@ -14,6 +14,9 @@ inline constexpr std::chrono::milliseconds kBusyTimeout{5000};
 /// variable (a relative XDG_DATA_HOME does not count).
 [[nodiscard]] std::optional<std::filesystem::path> default_store_path();
 
+/// The file that is named, else the default. Error(io) when there is neither.
+[[nodiscard]] std::filesystem::path store_path(const std::optional<std::filesystem::path>& named);
+
 /// Opens the database of everything measured, makes or migrates its schema, and checks that the
 /// file is whole. Its writes survive a kill of the process at any moment.
 /// Error(bad_file): damaged, of another program, or of a newer fatune; Error(io): not usable.

@@ -1,5 +1,7 @@
 #include "store/run_writer.hpp"
 
+#include <utility>
+
 #include "store/insert.hpp"
 #include "store/seal.hpp"
 #include "store/stored_result.hpp"
@@ -21,6 +23,12 @@ std::optional<double> time_of(const Outcome& outcome) {
 
 std::optional<std::string> artifact_key_of(const Result& result) {
   return result.facts ? std::optional(result.artifact_key) : std::nullopt;
+}
+
+/// Empty: it is not known, as of results of another program.
+std::string source_hash_of(const RunReport& run, const std::string& family) {
+  const auto found = run.source_hashes.find(family);
+  return found == run.source_hashes.end() ? std::string() : found->second;
 }
 
 }  // namespace
@@ -53,7 +61,7 @@ void RunWriter::add(const Result& result, const OutcomeOrigin& origin) {
              Column{"kind", std::string(outcome_name(result.outcome))},
              Column{"time_us", time_of(result.outcome)},
              Column{"audited", !result.pruned_by.empty()}, Column{"code_hash", origin.code_hash},
-             Column{"source_hash", header_.source_hashes.at(result.config.family)},
+             Column{"source_hash", source_hash_of(header_, result.config.family)},
              Column{"result", result_column(result)});
   if (!origin.source) {
     save_samples(database_, id, samples_of(result));
@@ -126,6 +134,44 @@ void RunWriter::end_run(const RunReport& report) {
       .run();
   seal_run(database_, run_id_);
   transaction.commit();
+}
+
+namespace {
+
+/// That of no run which fatune makes: those are hashes.
+constexpr const char* kImported = "imported";
+
+void write_problem(RunWriter& writer, const ProblemReport& problem) {
+  writer.begin_problem(problem);
+  for (const auto* results : {&problem.ranking, &problem.failures, &problem.audited}) {
+    for (const Result& result : *results) {
+      writer.add(result, {});
+    }
+  }
+  writer.end_problem(problem, true);
+}
+
+std::int64_t write_run(Database& database, const RunReport& run) {
+  RunReport header = run;
+  header.problems.clear();
+  RunWriter writer(database, {std::move(header), {kImported, kImported}, std::nullopt});
+  for (const ProblemReport& problem : run.problems) {
+    write_problem(writer, problem);
+  }
+  writer.end_run(run);
+  return writer.run_id();
+}
+
+}  // namespace
+
+std::vector<std::int64_t> store_runs(Database& database, const std::vector<RunReport>& runs) {
+  Transaction transaction(database);
+  std::vector<std::int64_t> numbers;
+  for (const RunReport& run : runs) {
+    numbers.push_back(write_run(database, run));
+  }
+  transaction.commit();
+  return numbers;
 }
 
 }  // namespace fatune

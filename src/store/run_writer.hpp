@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/config.hpp"
 #include "core/kernel_code.hpp"
@@ -66,5 +67,10 @@ class RunWriter {
   std::int64_t run_id_ = 0;
   std::int64_t problem_id_ = 0;  ///< in run_problems
 };
+
+/// Stores runs that have ended, with the problems of their headers: all of them, or none and an
+/// Error. No later run takes their outcomes. Returns their numbers.
+[[nodiscard]] std::vector<std::int64_t> store_runs(Database& database,
+                                                   const std::vector<RunReport>& runs);
 
 }  // namespace fatune

@@ -12,15 +12,6 @@
 namespace fatune {
 namespace {
 
-std::filesystem::path path_of(const StoreOptions& options) {
-  const auto path = options.file ? options.file : default_store_path();
-  if (!path) {
-    throw Error(ExitCode::io, "no place for the database is known",
-                "neither XDG_DATA_HOME nor HOME is set", "name a file with --db, or say --no-db");
-  }
-  return *path;
-}
-
 std::string code_hash(const Artifact* artifact) {
   return artifact == nullptr
              ? std::string()
@@ -48,7 +39,8 @@ StoreLog::StoreLog(const StoreOptions& options, const NewRun& run) : identity_(r
 }
 
 void StoreLog::open(const StoreOptions& options, const NewRun& run) {
-  database_ = std::make_unique<Database>(open_store(path_of(options), Database::Mode::create));
+  database_ =
+      std::make_unique<Database>(open_store(store_path(options.file), Database::Mode::create));
   writer_ = std::make_unique<RunWriter>(*database_, run);
   reuse_ = options.reuse;
   continues_ = !options.fresh && has_unfinished(*database_, identity_, writer_->run_id());

@@ -86,6 +86,18 @@ TEST_F(DatabaseFiles, ATransactionThatIsNotCommittedLeavesNothing) {
   EXPECT_EQ(database.value("SELECT count(*) FROM samples"), 0);
 }
 
+TEST_F(DatabaseFiles, ATransactionWithinAnotherIsAPartOfIt) {
+  Database database = open();
+  {
+    const Transaction outer(database);
+    RunWriter writer(database, sample_run());
+    writer.begin_problem(sample_problem());
+    EXPECT_EQ(database.value("SELECT count(*) FROM runs"), 1);
+  }
+  EXPECT_EQ(database.value("SELECT count(*) FROM runs"), 0);
+  EXPECT_FALSE(database.in_transaction());
+}
+
 int add_many(const fs::path& path, int count) {
   try {
     Database database = open_store(path, Database::Mode::create);

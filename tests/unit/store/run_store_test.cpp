@@ -1,6 +1,7 @@
 // Written data is read back unchanged.
 #include "store/run_reader.hpp"
 
+#include "core/error.hpp"
 #include "record/record_json.hpp"
 #include "unit/store/run_samples.hpp"
 #include "unit/store/store_folder.hpp"
@@ -198,6 +199,50 @@ TEST_F(RunStore, TheListHasTheLatestFirstAndItsBest) {
   ASSERT_TRUE(runs[1].best);
   EXPECT_EQ(runs[1].best->problem.seq_len, 1024);  // four times the FLOP in three times the time
   EXPECT_EQ(runs[1].best->time_us, 150.0);
+}
+
+RunReport report_that_ended() {
+  RunReport run = sample_run().header;
+  run.complete = true;
+  run.wall_s = 3.5;
+  ProblemReport problem = sample_problem();
+  problem.ranking = {sample_result(1, sample_measurement(100.0))};
+  problem.ranking.front().rank = 1;
+  problem.failures = {sample_result(2, TimedOut{5.0})};
+  problem.audited = {sample_result(3, sample_measurement(300.0))};
+  problem.audited.front().pruned_by = "rule";
+  run.problems = {problem, sample_problem(1024)};
+  return run;
+}
+
+TEST_F(RunStore, WholeRunsComeBackWhole) {
+  RunReport other = report_that_ended();
+  other.source_hashes.clear();
+  other.complete = false;
+  const std::vector<std::int64_t> numbers = store_runs(database_, {report_that_ended(), other});
+  ASSERT_EQ(numbers.size(), 2U);
+  for (const std::int64_t number : numbers) {
+    const StoredRun run = load_run(database_, number).value();
+    EXPECT_EQ(run.header.complete, number == numbers[0]);
+    EXPECT_EQ(run.header.wall_s, 3.5);
+    ASSERT_EQ(run.problems.size(), 2U);
+    const ProblemReport& problem = run.problems[0].report;
+    const ProblemReport expected = report_that_ended().problems[0];
+    EXPECT_TRUE(run.problems[0].ranked);
+    EXPECT_EQ(record_json(problem.ranking.at(0)), record_json(expected.ranking[0]));
+    EXPECT_EQ(record_json(problem.failures.at(0)), record_json(expected.failures[0]));
+    EXPECT_EQ(record_json(problem.audited.at(0)), record_json(expected.audited[0]));
+  }
+}
+
+TEST_F(RunStore, WholeRunsAreAllStoredOrNone) {
+  database_.execute(
+      "CREATE TRIGGER fourth BEFORE INSERT ON run_problems "
+      "WHEN (SELECT count(*) FROM run_problems) = 3 BEGIN SELECT RAISE(ABORT, 'no more'); END");
+  EXPECT_THROW(static_cast<void>(store_runs(database_, {report_that_ended(), report_that_ended()})),
+               Error);
+  EXPECT_EQ(database_.value("SELECT count(*) FROM runs"), 1) << "the fixture's";
+  EXPECT_EQ(database_.value("SELECT count(*) FROM run_problems"), 0);
 }
 
 }  // namespace
