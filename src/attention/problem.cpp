@@ -96,4 +96,10 @@ std::string describe(const Problem& problem) {
   return text;
 }
 
+std::string file_name_part(const Problem& problem) {
+  std::string name = describe(problem);
+  std::ranges::replace(name, ' ', '_');
+  return name;
+}
+
 }  // namespace fatune

@@ -65,5 +65,7 @@ void check_problem(const Problem& problem);
 /// "b16 s4096 h16 d128 FP16 causal", and what is unusual behind it ("kv8192 hkv4"): for people;
 /// stable, used in logs and file names.
 [[nodiscard]] std::string describe(const Problem& problem);
+/// The same as part of a file's name: "b16_s4096_h16_d128_FP16_causal".
+[[nodiscard]] std::string file_name_part(const Problem& problem);
 
 }  // namespace fatune

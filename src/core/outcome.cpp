@@ -89,8 +89,8 @@ const Verification* verification_of(const Outcome& outcome) {
 }
 
 std::string_view verified_by(const Outcome& outcome) {
-  if (std::holds_alternative<Measured>(outcome)) {
-    return "gpu";
+  if (const auto* measured = std::get_if<Measured>(&outcome)) {
+    return measured->verification.method.empty() ? "" : "gpu";
   }
   return std::holds_alternative<Estimated>(outcome) && verification_of(outcome) != nullptr
              ? "emulated"

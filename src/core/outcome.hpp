@@ -48,7 +48,9 @@ struct RowMismatches {
                                                    const ErrorStats& stats);
 
 struct Verification {
-  std::string method;  ///< "gpu references, all rows", "gpu references, 16384 of 1048576 rows"
+  /// "gpu references, all rows", "gpu references, 16384 of 1048576 rows"; empty: none, as of times
+  /// that another program measured.
+  std::string method;
   std::uint64_t seed = 0;
   std::vector<ErrorStats> inputs;     ///< one per input kind and output
   std::vector<RowMismatches> rows{};  ///< one per input kind, when they were asked for; else empty

@@ -33,4 +33,8 @@ struct MedianInterval {
 /// or not finite.
 [[nodiscard]] Timing summarise(std::vector<double> samples_us, double confidence);
 
+/// What is known of samples of which only the median was kept: there are none, and the interval is
+/// the median.
+[[nodiscard]] Timing timing_of_median(double median_us);
+
 }  // namespace fatune

@@ -207,10 +207,14 @@ const Properties<RunReport>& header_properties() {
       {"toolchain", {}, [](const R& run) { return json_toolchain(run.toolchain); }},
       {"source_hashes", "by family: SHA-256 of its kernel's sources; empty: not known",
        [](const R& run) { return Json(run.source_hashes); }},
+      {"imported_from", "file that the times were taken from; null: they are this run's",
+       [](const R& run) { return text_or_none(run.imported_from); }},
       {"policy",
        {},
        [](const R& run) {
-         return run.measured ? json_object(policy_properties(), run.policy) : Json(nullptr);
+         return run.measured && run.imported_from.empty()
+                    ? json_object(policy_properties(), run.policy)
+                    : Json(nullptr);
        }},
   };
   return all;

@@ -118,8 +118,10 @@ std::vector<const Result*> results_of(const Rows& rows) {
 std::string device_line(const RunReport& report) {
   const DeviceLimits& device = report.device;
   const std::string space = report.space.empty() ? "" : ", space " + report.space;
-  return fmt::format("{} ({}, {} SMs) | NVRTC {} | {}{}", device.name, arch_name(device.arch),
-                     device.sm_count, report.toolchain.nvrtc_version, report.family, space);
+  const std::string& nvrtc = report.toolchain.nvrtc_version;
+  return fmt::format("{} ({}, {} SMs){} | {}{}", device.name, arch_name(device.arch),
+                     device.sm_count, nvrtc.empty() ? "" : " | NVRTC " + nvrtc, report.family,
+                     space);
 }
 
 std::string strategy_text(const MeasurePolicy& policy) {
@@ -321,9 +323,10 @@ Blocks summary_of(const RunReport& report) {
 
 std::string head_lines(const RunReport& report) {
   return device_line(report) + "\n" +
-         (report.measured
+         (!report.measured ? "measured: false\n"
+          : report.imported_from.empty()
               ? "measured: true; " + policy_line(report) + "\n" + time_line(report) + "\n"
-              : "measured: false\n");
+              : "measured: true; times of " + report.imported_from + "\n");
 }
 
 Blocks blocks_of(const RunReport& report, std::size_t top) {

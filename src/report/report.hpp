@@ -132,6 +132,9 @@ struct RunReport {
   DeviceLimits device;
   Toolchain toolchain;
   SourceHashes source_hashes{};  ///< empty: a stored run that did not keep them
+  /// The file of which the times were taken, without the run that they are of: how they were
+  /// measured is not known. Empty: they are this run's.
+  std::string imported_from{};
   MeasurePolicy policy;
   std::vector<ProblemReport> problems;
   std::optional<WinnersSummary> summary;  ///< filled by rank/; absent: of one problem

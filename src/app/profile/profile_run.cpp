@@ -65,7 +65,7 @@ class ProblemWalk {
       setup_.problems = {problem.problem};
       std::vector<CountedCase> counted;
       if (!profile.cases().empty() && !InterruptWatch::interrupted()) {
-        counted = count(setup_, profile.cases(), profile_stem(problem.problem),
+        counted = count(setup_, profile.cases(), file_name_part(problem.problem),
                         [&](const CandidateKernel& one) { return announce(problem.problem, one); });
       }
       for (ProfiledConfig& row : profile.finish(counted, fields)) {
@@ -117,12 +117,6 @@ void add_summary(const std::string& nsys, const std::string& report, const Probl
 }
 
 }  // namespace
-
-std::string profile_stem(const Problem& problem) {
-  std::string stem = describe(problem);
-  std::replace(stem.begin(), stem.end(), ' ', '_');
-  return stem;
-}
 
 ProfileReport run_profile(const ProfileOptions& options, const ProfilePlan& plan,
                           const Target& target, const std::optional<Ncu>& ncu,

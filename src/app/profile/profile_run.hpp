@@ -26,9 +26,6 @@ namespace fatune {
                                           const Target& target,
                                           const std::filesystem::path& reports);
 
-/// A problem's part of file names: "b16_s4096_h16_d128_FP16".
-[[nodiscard]] std::string profile_stem(const Problem& problem);
-
 /// Fills relative_percent of every row: of its problem's baseline, or fastest.
 void compare_durations(const std::optional<std::string>& baseline, ProfileReport& report);
 

@@ -80,7 +80,7 @@ std::vector<fs::path> write_profile_scripts(const ProfileOptions& options, const
   const FamilySet& families = plan.kernels.families;
   std::vector<fs::path> scripts;
   for (const ProfileProblem& problem : plan.problems) {
-    const std::string stem = profile_stem(problem.problem);
+    const std::string stem = file_name_part(problem.problem);
     for (std::size_t i = 0; i < problem.cases.size(); ++i) {
       const Family& family = families.of(problem.cases[i].config);
       const std::string config =

@@ -60,6 +60,8 @@ TEST(Problem, DtypesAreReadInAnyCase) {
 
 TEST(Problem, DescriptionIsStable) {
   EXPECT_EQ(describe({16, 4096, 16, 128, DType::fp16, true}), "b16 s4096 h16 d128 FP16 causal");
+  EXPECT_EQ(file_name_part({16, 4096, 16, 128, DType::fp16, true}),
+            "b16_s4096_h16_d128_FP16_causal");
   EXPECT_EQ(describe({1, 63, 2, 64, DType::bf16, false}), "b1 s63 h2 d64 BF16");
 }
 

@@ -62,7 +62,8 @@ TEST(Outcome, OnlyMeasuredAndEstimatedAreRanked) {
 }
 
 TEST(Outcome, OnlyWhatWasComparedIsVerified) {
-  EXPECT_EQ(verified_by(Measured{}), "gpu");
+  EXPECT_EQ(verified_by(Measured{}), "");
+  EXPECT_EQ(verified_by(Measured{{}, {"gpu references, all rows", 1, {}}}), "gpu");
   EXPECT_EQ(verified_by(Estimated{3.0, {}}), "");
   Verification emulated;
   emulated.inputs = {ErrorStats{}};

@@ -123,6 +123,14 @@ TEST(Statistics, OneSampleHasNoSpread) {
   EXPECT_DOUBLE_EQ(timing.median_high_us, 3.5);
 }
 
+TEST(Statistics, OfAMedianAloneThereAreNoSamples) {
+  const Timing timing = timing_of_median(3.5);
+  EXPECT_TRUE(timing.samples_us.empty());
+  EXPECT_DOUBLE_EQ(timing.median_us, 3.5);
+  EXPECT_DOUBLE_EQ(timing.median_low_us, 3.5);
+  EXPECT_DOUBLE_EQ(timing.median_high_us, 3.5);
+}
+
 TEST(Statistics, NothingAndNonsenseAreRefused) {
   EXPECT_THROW(static_cast<void>(summarise({}, 0.95)), std::invalid_argument);
   EXPECT_THROW(static_cast<void>(summarise({1.0, std::numeric_limits<double>::quiet_NaN()}, 0.95)),

@@ -53,6 +53,18 @@ TEST(Table, AMeasuredOneSaysHow) {
   EXPECT_THAT(text, HasSubstr("10.0 s; the GPU was measuring or verifying 80 % of it"));
 }
 
+TEST(Table, TimesOfAFileSayWhichAndNotHowTheyWereMeasured) {
+  RunReport report = sample_report(true);
+  report.imported_from = "cache.json";
+  report.toolchain.nvrtc_version.clear();
+  EXPECT_THAT(table(report), HasSubstr("measured: true; times of cache.json\n"));
+  EXPECT_THAT(table(report), Not(HasSubstr("ranked by the median")));
+  EXPECT_THAT(table(report), Not(HasSubstr("NVRTC")));
+  const json run = json::parse(render(run_document(report, 0), OutputFormat::json));
+  EXPECT_EQ(run["imported_from"], "cache.json");
+  EXPECT_TRUE(run["policy"].is_null());
+}
+
 TEST(Table, ARaceSaysHowItWent) {
   const std::string text = table(sample_race());
   EXPECT_THAT(text, HasSubstr("measured: true; race to +-0.5 %, budget 60 s, L2 flushed"));
