@@ -3,28 +3,21 @@
 #include "cli/option_groups.hpp"
 #include "cli/path_option.hpp"
 #include "cli/subcommands.hpp"
-#include "core/error.hpp"
 
 namespace fatune {
-namespace {
-
-void check_export_format(const std::string& text) {
-  if (text != "json") {
-    throw Error(ExitCode::usage, "nothing can be exported as '" + text + "'", "--to",
-                "write --to json");
-  }
-}
-
-}  // namespace
 
 void add_export_command(const Subcommands& all) {
   const auto [sub, options] = add_subcommand(
       all, "export", "Write tuned problems as one table, and say how good choices from it are",
       export_tuned);
   add_tuned_options(sub, options.tuned);
-  add_text_option(sub, "--to", "FORMAT", "json, the default: the table for other programs' loaders",
-                  check_export_format);
-  add_path_option(sub, "--out", "FILE", "file for the table", options.out_file);
+  add_text_option(
+      sub, "--to", "FORMAT", export_formats_text() + " (default: json)",
+      [&options = options](const std::string& text) { options.to = parse_export_format(text); });
+  add_path_option(sub, "--out", "FILE",
+                  "file for the table; --to t4 and others: for each kernel and problem a file, "
+                  "whose name begins so",
+                  options.out_file);
   add_text_option(sub, "--cover", "PERCENT",
                   "only the smallest set of configurations of which, on each tuned problem, one is "
                   "within PERCENT of the winner",
@@ -41,6 +34,7 @@ Examples:
   fatune export
   fatune export --best results/best_configs.json --to json --out table.json
   fatune export --run last --cover 5 --out table.json
+  fatune export --run last --to t4 --out last.json
   fatune export --best h100.json --best h200.json --run last --out table.json)");
 }
 

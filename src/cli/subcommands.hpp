@@ -65,6 +65,7 @@ Subcommand<Options> add_subcommand(const Subcommands& all, const std::string& na
   X(sass) \
   X(profile) \
   X(export) \
+  X(import) \
   X(predict) \
   X(devices) \
   X(doctor) \

@@ -24,7 +24,7 @@ TEST_F(Help, WithoutArgumentsPrintsTheOverview) {
 TEST_F(Help, EveryCommandHasItsOwnWithExamples) {
   for (const char* command :
        {"sweep", "run", "verify-winner", "cases", "check", "debug", "emulate", "history", "show",
-        "list", "compile", "sass", "profile", "export", "predict", "devices", "doctor"}) {
+        "list", "compile", "sass", "profile", "export", "import", "predict", "devices", "doctor"}) {
     const ProcessResult result = fatune({command, "--help"});
     expect_ok(result);
     EXPECT_THAT(result.out, HasSubstr("Examples:\n  fatune ")) << command;

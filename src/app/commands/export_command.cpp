@@ -4,13 +4,15 @@
 
 #include "app/choice/kernel_choice.hpp"
 #include "app/console/console.hpp"
+#include "app/tuned/export_files.hpp"
 #include "app/tuned/load_tuned.hpp"
 #include "emit/export_report.hpp"
 #include "emit/output_file.hpp"
 
 namespace fatune {
+namespace {
 
-ExitCode export_tuned(const ExportOptions& options) {
+ExitCode export_table(const ExportOptions& options) {
   if (options.out_file) {
     check_output_file(*options.out_file);
   }
@@ -28,6 +30,19 @@ ExitCode export_tuned(const ExportOptions& options) {
   }
   print_document(export_document(report), options.output);
   return ExitCode::ok;
+}
+
+}  // namespace
+
+ExitCode export_tuned(const ExportOptions& options) {
+  switch (options.to) {
+    case ExportFormat::t4:
+    case ExportFormat::kernel_tuner_cache:
+      return export_files(options);
+    case ExportFormat::json:
+      break;
+  }
+  return export_table(options);
 }
 
 }  // namespace fatune

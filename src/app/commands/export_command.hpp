@@ -5,6 +5,7 @@
 
 #include "app/option_groups.hpp"
 #include "core/exit_code.hpp"
+#include "core/export_format.hpp"
 
 namespace fatune {
 
@@ -12,11 +13,15 @@ struct ExportOptions {
   TunedOptions tuned;
   KernelOptions kernels;
   OutputOptions output;
-  std::optional<std::filesystem::path> out_file;  ///< of the table, as JSON
+  ExportFormat to = ExportFormat::json;
+  /// Of the table, as JSON; of files for other auto-tuners: the name, or what their names begin
+  /// with.
+  std::optional<std::filesystem::path> out_file;
   std::optional<double> cover_percent;  ///< the table has the smallest set that is within it
 };
 
-/// Tuned problems as one table for loaders of other programs, and how good choices from it are.
+/// Tuned problems as one table for loaders of other programs, and how good choices from it are; or
+/// as files of other auto-tuners.
 [[nodiscard]] ExitCode export_tuned(const ExportOptions& options);
 
 }  // namespace fatune

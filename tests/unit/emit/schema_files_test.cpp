@@ -16,8 +16,10 @@
 #include "emit/debug_report.hpp"
 #include "emit/device_fields.hpp"
 #include "emit/emulate_report.hpp"
+#include "emit/export_files_report.hpp"
 #include "emit/export_report.hpp"
 #include "emit/history_report.hpp"
+#include "emit/import_report.hpp"
 #include "emit/predict_report.hpp"
 #include "emit/preset_report.hpp"
 #include "emit/profile_fields.hpp"
@@ -171,7 +173,9 @@ void SchemaFiles::describe_others() {
   describe(row_of("check", "/properties/checks"), checked_input_fields());
   describe(row_of("compile", "/properties/configs"), compile_fields());
   describe(row_of("debug", "/properties/checks"), step_check_fields());
+  describe(row_of("export_files", "/properties/files"), exported_file_fields());
   describe(row_of("history", "/properties/runs"), history_fields());
+  describe(row_of("import", "/properties/runs"), imported_run_fields());
   describe(row_of("presets", "/properties/presets"), preset_fields());
   describe(row_of("profile", "/properties/configs"), profiled_config_fields());
   describe(row_of("timeline", "/properties/rows"), timeline_fields());

@@ -13,8 +13,10 @@
 #include "emit/document/shared_parts.hpp"
 #include "emit/document/text_fit.hpp"
 #include "emit/emulate_report.hpp"
+#include "emit/export_files_report.hpp"
 #include "emit/export_report.hpp"
 #include "emit/history_report.hpp"
+#include "emit/import_report.hpp"
 #include "emit/predict_report.hpp"
 #include "emit/result_fields.hpp"
 #include "emit/sass_report.hpp"
@@ -160,6 +162,8 @@ TEST(ColumnFit, TheOrderInWhichColumnsLeaveIsDocumented) {
         "`emulate` | " + leaving_order(emulated_config_fields()),
         "`history` | " + leaving_order(history_fields()),
         "`export` | " + leaving_order(export_row_fields()),
+        "its `--to t4` | " + leaving_order(exported_file_fields()),
+        "`import` | " + leaving_order(imported_run_fields()),
         "its `--cover` | " + leaving_order(covering_config_fields()),
         "`predict` | " + leaving_order(prediction_fields()),
         "tuned problems | " + leaving_order(neighbour_fields()),

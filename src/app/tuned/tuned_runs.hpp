@@ -1,0 +1,15 @@
+#pragma once
+
+#include <vector>
+
+#include "plan/family_set.hpp"
+#include "report/report.hpp"
+#include "tuned/tuned_table.hpp"
+
+namespace fatune {
+
+/// The rows of a table as runs, one for each GPU and origin. They have what the table knows: no
+/// samples, no failures, and of each origin the name.
+[[nodiscard]] std::vector<RunReport> tuned_runs(const TunedTable& table, const FamilySet& families);
+
+}  // namespace fatune

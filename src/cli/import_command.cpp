@@ -1,0 +1,41 @@
+#include "app/commands/import_command.hpp"
+#include "cli/option_groups.hpp"
+#include "cli/path_option.hpp"
+#include "cli/subcommands.hpp"
+
+namespace fatune {
+
+void add_import_command(const Subcommands& all) {
+  const auto [sub, options] = add_subcommand(
+      all, "import", "Store results in auto-tuners' common formats as runs", import_results);
+  sub.add_option_function<std::vector<std::string>>(
+         "FILE",
+         [&options = options](const std::vector<std::string>& files) {
+           for (const std::string& file : files) {
+             options.files.push_back(read_path(file, "FILE"));
+           }
+         },
+         "T4 results, or cache files of Kernel Tuner")
+      ->required();
+  add_text_option(
+      sub, "--from", "FORMAT", "t4 or kernel-tuner-cache (default: as each file's members tell)",
+      [&options = options](const std::string& text) { options.from = parse_import_format(text); });
+  add_db_option(sub, options.db_file);
+  add_problem_options(sub, options.problems, "none; one must be named");
+  add_arch_option(sub, options.arch);
+  add_text_option(sub, "--gpu", "NAME", "product name of the GPU (default: as the file says)",
+                  [&options = options](const std::string& text) { options.gpu = text; });
+  add_kernel_options(sub, options.kernels, SpaceOption::no, FamilyOption::several);
+  add_output_options(sub, options.output);
+  sub.footer(
+      R"(Files that 'fatune export --to t4' or '--to kernel-tuner-cache' wrote come back whole; those of one run,
+named together, become one run. Files of other programs do not say which problem they are of, nor the
+GPU's architecture: name both. Their settings must be configurations of a kernel family (docs/export.md).
+
+Examples:
+  fatune import last.*.json
+  fatune import cache.json --seq 4096 --dhead 128 --dtype fp16 --arch sm_90
+  fatune import results.json --seq 4096 --dhead 128 --arch sm_80 --gpu 'NVIDIA A100-SXM4-80GB')");
+}
+
+}  // namespace fatune

@@ -1,0 +1,47 @@
+#include "core/export_format.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <span>
+#include <vector>
+
+#include "core/error.hpp"
+#include "core/text_parts.hpp"
+
+namespace fatune {
+namespace {
+
+ExportFormat parse(std::span<const ExportFormatInfo> formats, std::string_view text,
+                   const std::string& what, const char* option) {
+  const auto found = std::ranges::find(formats, text, &ExportFormatInfo::name);
+  if (found == formats.end()) {
+    throw Error(ExitCode::usage, "nothing can be " + what + " '" + std::string(text) + "'", option,
+                "formats are " + joined(formats, ", ", &ExportFormatInfo::name));
+  }
+  return found->format;
+}
+
+}  // namespace
+
+std::string_view export_format_name(ExportFormat format) {
+  return std::ranges::find(kExportFormats, format, &ExportFormatInfo::format)->name;
+}
+
+ExportFormat parse_export_format(std::string_view text) {
+  return parse(kExportFormats, text, "exported as", "--to");
+}
+
+ExportFormat parse_import_format(std::string_view text) {
+  std::vector<ExportFormatInfo> imported;
+  std::ranges::copy_if(kExportFormats, std::back_inserter(imported),
+                       &ExportFormatInfo::is_imported);
+  return parse(imported, text, "imported as", "--from");
+}
+
+std::string export_formats_text() {
+  return joined(kExportFormats, "; ", [](const ExportFormatInfo& info) {
+    return std::string(info.name) + ": " + std::string(info.doc);
+  });
+}
+
+}  // namespace fatune

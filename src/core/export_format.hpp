@@ -1,0 +1,35 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+namespace fatune {
+
+/// What `export --to` writes.
+enum class ExportFormat { json, t4, kernel_tuner_cache };
+
+struct ExportFormatInfo {
+  ExportFormat format;
+  std::string_view name;  ///< on the command line
+  std::string_view doc;   ///< what it is, for the help
+  bool is_imported;       ///< `import --from` takes it
+};
+
+/// The only list of them, the default first.
+inline constexpr std::array kExportFormats{
+    ExportFormatInfo{ExportFormat::json, "json", "the table for other programs' loaders", false},
+    ExportFormatInfo{ExportFormat::t4, "t4", "auto-tuners' common format of results", true},
+    ExportFormatInfo{ExportFormat::kernel_tuner_cache, "kernel-tuner-cache",
+                     "what Kernel Tuner simulates tuning from", true},
+};
+
+[[nodiscard]] std::string_view export_format_name(ExportFormat format);
+/// Error(usage), which lists the formats, for anything else than a name.
+[[nodiscard]] ExportFormat parse_export_format(std::string_view text);
+/// The same of what `import --from` takes.
+[[nodiscard]] ExportFormat parse_import_format(std::string_view text);
+/// "json: ...; ...": for the help.
+[[nodiscard]] std::string export_formats_text();
+
+}  // namespace fatune

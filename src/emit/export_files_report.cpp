@@ -1,0 +1,32 @@
+#include "emit/export_files_report.hpp"
+
+namespace fatune {
+
+const std::vector<Field<ExportedFile>>& exported_file_fields() {
+  using F = ExportedFile;
+  static const std::vector<Field<F>> fields{
+      {"file", "file", "what was written", 0, kEverywhere, member<&F::file>},
+      {"device", "device", "the GPU that measured it", 0, kEverywhere, member<&F::device>,
+       ColumnFit{.leaves = 1, .once = true}},
+      {"problem", "problem", "what it was measured on", 0, kEverywhere, member<&F::problem>,
+       ColumnFit{.once = true}},
+      {"kernel", "kernel", "the kernel family", 0, kEverywhere, member<&F::kernel>,
+       ColumnFit{.once = true}},
+      {"settings", "settings", "configurations in the file", 0, kEverywhere, member<&F::settings>},
+      {"timed", "timed", "of these, the ones that have a time", 0, kEverywhere, member<&F::timed>},
+  };
+  return fields;
+}
+
+Document export_files_document(const std::vector<ExportedFile>& files) {
+  const auto records = [&] { return table_of(exported_file_fields(), files); };
+  const auto for_people = [records] { return Blocks{block::Rows{records()}}; };
+  const auto object = [&] {
+    Json json = json_head("export_files");
+    json["files"] = json_rows(exported_file_fields(), files);
+    return json;
+  };
+  return {for_people, records, object};
+}
+
+}  // namespace fatune

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "emit/document/document.hpp"
+
+namespace fatune {
+
+/// A file for another auto-tuner that was written: one kernel's results on one problem.
+struct ExportedFile {
+  std::string file;
+  std::string device;
+  std::string problem;  ///< described
+  std::string kernel;
+  std::size_t settings = 0;
+  std::size_t timed = 0;  ///< of them, those that have a time
+};
+
+/// JSON: configs/schema/export_files.schema.json.
+[[nodiscard]] Document export_files_document(const std::vector<ExportedFile>& files);
+[[nodiscard]] const std::vector<Field<ExportedFile>>& exported_file_fields();
+
+}  // namespace fatune

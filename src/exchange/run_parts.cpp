@@ -1,0 +1,222 @@
+#include "exchange/run_parts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <ranges>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "rank/ranking.hpp"
+#include "record/record_json.hpp"
+
+namespace fatune {
+namespace {
+
+using Results = std::vector<Result> ProblemReport::*;
+struct ResultList {
+  const char* name;
+  Results results;
+};
+constexpr std::array<ResultList, 3> kLists{ResultList{"ranking", &ProblemReport::ranking},
+                                           {"failures", &ProblemReport::failures},
+                                           {"audited", &ProblemReport::audited}};
+
+/// The report with nothing in its lists.
+ProblemReport without_results(ProblemReport report) {
+  for (const ResultList& list : kLists) {
+    (report.*list.results).clear();
+  }
+  return report;
+}
+
+/// A problem's report for each family that has results there.
+std::map<std::string, ProblemReport> by_family(const ProblemReport& problem) {
+  std::map<std::string, ProblemReport> reports;
+  const ProblemReport empty = without_results(problem);
+  for (const ResultList& list : kLists) {
+    for (const Result& result : problem.*list.results) {
+      ProblemReport& report = reports.try_emplace(result.config.family, empty).first->second;
+      (report.*list.results).push_back(result);
+    }
+  }
+  return reports;
+}
+
+RunReport header_of(RunReport run) {
+  run.problems.clear();
+  run.summary.reset();
+  return run;
+}
+
+const Result& any_result(const ProblemReport& report) {
+  const auto* const list = std::ranges::find_if(
+      kLists, [&](const ResultList& one) { return !(report.*one.results).empty(); });
+  return (report.*list->results).front();
+}
+
+const ProblemReport& problem_of(const RunPart& part) { return part.run.problems.front(); }
+nlohmann::json list_records(const std::vector<Result>& results) {
+  nlohmann::json records = nlohmann::json::array();
+  for (const Result& result : results) {
+    records.push_back(record_json(result));
+  }
+  return records;
+}
+
+/// Errors of records name the member; these also say where the record stands.
+template <typename Value>
+Value read_at(const JsonNode& node) {
+  try {
+    return read_record<Value>(node.raw());
+  } catch (const Error& error) {
+    node.fail(error.what_was_wrong() + (error.where().empty() ? "" : " (" + error.where() + ")"),
+              "give the file as fatune wrote it");
+  }
+}
+
+int read_count(const JsonNode& node) {
+  const std::int64_t count = node.integer();
+  if (count < 0 || count > std::numeric_limits<int>::max()) {
+    node.fail(fmt::format("{} is out of range", count), "give the file as fatune wrote it");
+  }
+  return static_cast<int>(count);
+}
+
+ProblemReport read_problem_report(const JsonNode& records) {
+  auto report = read_at<ProblemReport>(records.at("report"));
+  report.problem = read_at<Problem>(records.at("problem"));
+  report.run = read_count(records.at("repetition"));
+  for (const ResultList& list : kLists) {
+    for (const JsonNode& result : records.at(list.name).elements()) {
+      (report.*list.results).push_back(read_at<Result>(result));
+    }
+  }
+  return report;
+}
+
+/// Error(bad_file) unless the part has results, all of one family, and times where it ranks them.
+void check_part(const ProblemReport& report, const JsonNode& records) {
+  const bool ranked = std::ranges::all_of(
+      report.ranking, [](const Result& result) { return is_ranked(result.outcome); });
+  if (by_family(report).size() != 1 || !ranked) {
+    records.fail("it must have results of one kernel family, and a time of each that is ranked",
+                 "give the file as fatune wrote it");
+  }
+}
+
+bool are_of_one_run(const RunPart& a, const RunPart& b) {
+  return a.run.complete == b.run.complete && a.problems == b.problems &&
+         record_json(header_of(a.run)) == record_json(header_of(b.run));
+}
+
+[[noreturn]] void fail_twice(const RunPart& part) {
+  throw Error(ExitCode::bad_file,
+              fmt::format("the results of {} on {} are there twice", family_of(part),
+                          describe(problem_of(part).problem)),
+              {}, "name each file once");
+}
+
+double time_or_endless_us(const Result& result) {
+  return is_ranked(result.outcome) ? ranked_us(result.outcome)
+                                   : std::numeric_limits<double>::infinity();
+}
+
+/// The problem of these parts, which are of one problem of a run.
+ProblemReport join_problem(const std::vector<RunPart>& parts) {
+  ProblemReport joined = without_results(problem_of(parts.front()));
+  for (const RunPart& part : parts) {
+    for (const ResultList& list : kLists) {
+      const std::vector<Result>& results = problem_of(part).*list.results;
+      (joined.*list.results).insert((joined.*list.results).end(), results.begin(), results.end());
+    }
+  }
+  std::ranges::stable_sort(joined.ranking, {}, &Result::rank);
+  std::ranges::stable_sort(joined.failures, {}, &Result::config);
+  std::ranges::stable_sort(joined.audited, {}, time_or_endless_us);
+  if (static_cast<int>(parts.size()) < parts.front().families) {
+    rank_results(joined.ranking, std::nullopt);
+  }
+  return joined;
+}
+
+RunReport join_run(const std::vector<RunPart>& parts) {
+  std::map<int, std::map<std::string, RunPart>> problems;
+  for (const RunPart& part : parts) {
+    if (!problems[part.number].try_emplace(family_of(part), part).second) {
+      fail_twice(part);
+    }
+  }
+  RunReport run = header_of(parts.front().run);
+  run.complete = run.complete && static_cast<int>(problems.size()) == parts.front().problems;
+  for (const auto& [number, families] : problems) {
+    std::vector<RunPart> of_problem;
+    std::ranges::copy(families | std::views::values, std::back_inserter(of_problem));
+    run.complete = run.complete && static_cast<int>(families.size()) == of_problem.front().families;
+    run.problems.push_back(join_problem(of_problem));
+  }
+  return run;
+}
+
+}  // namespace
+
+const std::string& family_of(const RunPart& part) {
+  return any_result(problem_of(part)).config.family;
+}
+
+std::vector<RunPart> parts_of(const RunReport& run) {
+  std::vector<RunPart> parts;
+  int problems = 0;
+  for (const ProblemReport& problem : run.problems) {
+    const auto reports = by_family(problem);
+    for (const auto& [family, report] : reports) {
+      parts.push_back({header_of(run), problems, 0, static_cast<int>(reports.size())});
+      parts.back().run.problems.push_back(report);
+    }
+    problems += reports.empty() ? 0 : 1;
+  }
+  for (RunPart& part : parts) {
+    part.problems = problems;
+  }
+  return parts;
+}
+
+std::vector<RunReport> join_parts(std::vector<RunPart> parts) {
+  std::vector<RunReport> runs;
+  while (!parts.empty()) {
+    const auto others = std::stable_partition(
+        parts.begin(), parts.end(),
+        [first = parts.front()](const RunPart& part) { return are_of_one_run(first, part); });
+    runs.push_back(join_run({parts.begin(), others}));
+    parts.erase(parts.begin(), others);
+  }
+  return runs;
+}
+
+nlohmann::json part_records(const RunPart& part) {
+  const ProblemReport& problem = problem_of(part);
+  nlohmann::json records{{"run", record_json(part.run)}, {"complete", part.run.complete},
+                         {"number", part.number},        {"problems", part.problems},
+                         {"families", part.families},    {"problem", record_json(problem.problem)},
+                         {"repetition", problem.run},    {"report", record_json(problem)}};
+  for (const ResultList& list : kLists) {
+    records[list.name] = list_records(problem.*list.results);
+  }
+  return records;
+}
+
+RunPart read_part(const JsonNode& records) {
+  RunPart part{read_at<RunReport>(records.at("run")), read_count(records.at("number")),
+               read_count(records.at("problems")), read_count(records.at("families"))};
+  part.run.measured = true;
+  part.run.complete = records.at("complete").boolean();
+  part.run.problems = {read_problem_report(records)};
+  check_part(problem_of(part), records);
+  return part;
+}
+
+}  // namespace fatune

@@ -1,0 +1,140 @@
+#include "exchange/t4_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace fatune {
+namespace {
+
+constexpr const char* kT4Version = "1.0.0";
+constexpr const char* kTime = "time";
+
+Json t4_times(const TunedSetting& setting) {
+  return {{"compilation_time", setting.compile_ms}, {"runtimes", setting.runtimes_ms}};
+}
+
+Json t4_measurements(const TunedSetting& setting) {
+  Json measurements = Json::array();
+  if (setting.time_ms) {
+    measurements.push_back({{"name", kTime}, {"value", *setting.time_ms}, {"unit", "ms"}});
+  }
+  return measurements;
+}
+
+Json t4_result(const TunedSetting& setting) {
+  Json json{{"timestamp", setting.timestamp},
+            {"configuration", setting.configuration},
+            {"times", t4_times(setting)},
+            {"invalidity", validity_name(setting.validity)},
+            {"correctness", setting.validity == Validity::correct ? 1 : 0},
+            {"measurements", t4_measurements(setting)}};
+  json["objectives"] = Json::array({kTime});
+  return json;
+}
+
+Json t4_metadata(const TuningResults& results) {
+  Json metadata{{"timeunit", "milliseconds"}};
+  metadata["hardware"] = {{"operating_system", "Linux"}};
+  metadata["hardware"]["hardware_description"] = Json::array({results.device});
+  metadata["environment"] = {{"device_query", Json::object()},
+                             {"requirements", results.requirements}};
+  metadata["fatune"] = results.records;
+  return metadata;
+}
+
+using UnitRow = std::pair<std::string_view, double>;
+constexpr std::array<UnitRow, 9> kMsOfUnit{UnitRow{"milliseconds", 1.0},
+                                           {"ms", 1.0},
+                                           {"microseconds", 1e-3},
+                                           {"us", 1e-3},
+                                           {"\xc2\xb5s", 1e-3},
+                                           {"nanoseconds", 1e-6},
+                                           {"ns", 1e-6},
+                                           {"seconds", 1e3},
+                                           {"s", 1e3}};
+
+double ms_of(const JsonNode& unit) {
+  const std::string text = unit.text();
+  const auto* const found = std::ranges::find(kMsOfUnit, text, &UnitRow::first);
+  if (found == kMsOfUnit.end()) {
+    unit.fail("'" + text + "' is no unit of time that is known here",
+              "write milliseconds, microseconds, nanoseconds or seconds");
+  }
+  return found->second;
+}
+
+double file_unit(const JsonNode& file) {
+  const auto metadata = file.find("metadata");
+  const auto unit = metadata ? metadata->find("timeunit") : std::nullopt;
+  return unit ? ms_of(*unit) : 1.0;
+}
+
+/// What was measured as "time"; nothing when that is no number, as where it failed.
+std::optional<double> read_time(const JsonNode& result, double unit_ms) {
+  const auto measurements = result.find("measurements");
+  if (!measurements) {
+    return std::nullopt;
+  }
+  for (const JsonNode& measurement : measurements->elements()) {
+    const auto unit = measurement.find("unit");
+    if (measurement.at("name").text() == kTime && measurement.at("value").raw().is_number()) {
+      return measurement.at("value").number() *
+             (unit && !unit->text().empty() ? ms_of(*unit) : unit_ms);
+    }
+  }
+  return std::nullopt;
+}
+
+std::vector<double> read_runtimes(const JsonNode& times, double unit_ms) {
+  std::vector<double> runtimes;
+  if (const auto list = times.find("runtimes")) {
+    for (const JsonNode& runtime : list->elements()) {
+      runtimes.push_back(runtime.number() * unit_ms);
+    }
+  }
+  return runtimes;
+}
+
+/// Kernel Tuner calls it otherwise than the schema.
+double read_compile_time(const JsonNode& times, double unit_ms) {
+  for (const char* name : {"compilation_time", "compilation"}) {
+    if (const auto time = times.find(name)) {
+      return time->number() * unit_ms;
+    }
+  }
+  return 0.0;
+}
+
+TunedSetting read_result(const JsonNode& result, double unit_ms) {
+  const JsonNode times = result.at("times");
+  const auto timestamp = result.find("timestamp");
+  return {.configuration = result.at("configuration").raw(),
+          .validity = parse_validity(result.at("invalidity").text()),
+          .time_ms = read_time(result, unit_ms),
+          .runtimes_ms = read_runtimes(times, unit_ms),
+          .compile_ms = read_compile_time(times, unit_ms),
+          .timestamp = timestamp ? timestamp->text() : std::string()};
+}
+
+}  // namespace
+
+Json t4_json(const TuningResults& results) {
+  Json json{{"schema_version", kT4Version}, {"metadata", t4_metadata(results)}};
+  json["results"] = json_list(results.settings, t4_result);
+  return json;
+}
+
+TuningResults read_t4(const JsonNode& file) {
+  TuningResults results;
+  const double unit_ms = file_unit(file);
+  for (const JsonNode& result : file.at("results").elements()) {
+    results.settings.push_back(read_result(result, unit_ms));
+  }
+  if (const auto metadata = file.find("metadata"); metadata && metadata->find("fatune")) {
+    results.records = metadata->at("fatune").raw();
+  }
+  return results;
+}
+
+}  // namespace fatune

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "emit/document/json_text.hpp"
+
+// The results of a tunable kernel as other auto-tuners' files have them, whatever the format.
+namespace fatune {
+
+inline constexpr double kUsPerMs = 1000.0;
+
+/// How a setting ended. The enumerators are the words of T4's "invalidity".
+enum class Validity { correct, compile, runtime, timeout, correctness, constraints };
+[[nodiscard]] std::string_view validity_name(Validity validity);
+/// Precondition: the name of one.
+[[nodiscard]] Validity parse_validity(std::string_view name);
+
+/// One choice of values for the kernel's parameters.
+struct TunedSetting {
+  Json configuration = Json::object();  ///< values by parameter
+  Validity validity = Validity::correct;
+  std::optional<double> time_ms{};  ///< what it is ranked by; absent: it has no time
+  std::vector<double> runtimes_ms{};
+  double compile_ms = 0.0;
+  std::string timestamp{};
+};
+
+/// A file: one kernel, on one problem and device.
+struct TuningResults {
+  std::string kernel_name{};                ///< empty: the file does not say
+  std::string device_name{};                ///< the same
+  Json device = nullptr;                    ///< all that is known of it
+  std::vector<std::string> requirements{};  ///< "nvrtc==13.0": what it was measured with
+  std::vector<std::int64_t> problem_size{};
+  std::vector<TunedSetting> settings{};
+  nlohmann::json records{};  ///< what fatune alone knows (run_parts.hpp); null: not its file
+};
+
+}  // namespace fatune

@@ -1,0 +1,185 @@
+// `fatune import`, and `fatune export --to` the formats that it reads: no GPU is needed for either.
+#include "cli/program.hpp"
+
+#include <filesystem>
+
+namespace fatune::testing_cli {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+class Import : public ProgramTest {
+ protected:
+  /// Two problems on two families, stored in runs.db.
+  void sweep() {
+    use_fake_worker({{"us", {{"128, 64, 64, 4", 120.0}, {"128, 128, 64, 4", 100.0}}}});
+    expect_ok(fatune({"sweep", "--seq", "256,512", "--dhead", "128", "--dtype", "fp16", "--batch",
+                      "1", "--space", FATUNE_SOURCE_DIR "/tests/spaces/four_shapes.json", "--db",
+                      path("runs.db"), "-q"}));
+  }
+  /// Exports the run to files that begin with `name`, and returns their list.
+  json exported(const std::string& format, const std::string& name) {
+    const json list = fatune_json({"export", "--run", "last", "--db", path("runs.db"), "--to",
+                                   format, "--out", path(name), "--format", "json"});
+    expect_schema(list.dump(), "export_files");
+    return list["files"];
+  }
+  ProcessResult import_files(const json& files, const std::vector<std::string>& more = {},
+                             const std::string& db = "imported.db") {
+    std::vector<std::string> arguments{"import", "--db", path(db), "--format", "json"};
+    for (const json& file : files) {
+      arguments.push_back(file["file"]);
+    }
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return fatune(arguments);
+  }
+  std::string shown(const std::string& db) {
+    return fatune({"show", "last", "--db", path(db), "--format", "json"}).out;
+  }
+  /// The file without fatune's records: as another program may have written it.
+  std::string foreign(const json& file) {
+    json content = json::parse(read(std::filesystem::path(file["file"]).filename()));
+    content.erase("fatune");
+    if (content.contains("metadata")) {
+      content["metadata"].erase("fatune");
+    }
+    write("foreign.json", content.dump());
+    return path("foreign.json");
+  }
+  void expect_nothing_stored() {
+    EXPECT_TRUE(
+        !std::filesystem::exists(path("imported.db")) ||
+        fatune_json({"history", "--db", path("imported.db"), "--format", "json"})["runs"].empty());
+  }
+
+  const std::vector<std::string> problem_{"--seq",   "256", "--dhead", "128",
+                                          "--batch", "1",   "--arch",  "sm_90"};
+};
+
+TEST_F(Import, WhatWasExportedComesBackWhole) {
+  sweep();
+  for (const std::string format : {"t4", "kernel-tuner-cache"}) {
+    const json files = exported(format, format + ".json");
+    ASSERT_EQ(files.size(), 2U);
+    EXPECT_THAT(std::string(files[0]["file"]), HasSubstr(".b1_s256_h16_d128_FP16.flash_sm80.json"));
+    const ProcessResult result = import_files(files);
+    expect_ok(result);
+    expect_schema(result.out, "import");
+    EXPECT_EQ(json::parse(result.out)["runs"][0]["complete"], true);
+    EXPECT_EQ(shown("imported.db"), shown("runs.db")) << format;
+  }
+  EXPECT_EQ(
+      fatune_json({"history", "--db", path("imported.db"), "--format", "json"})["runs"].size(), 2U);
+}
+
+TEST_F(Import, OneOfTwoProblemsIsARunThatIsNotComplete) {
+  sweep();
+  json files = exported("t4", "t4.json");
+  files.erase(0);
+  const json runs = json::parse(import_files(files).out)["runs"];
+  EXPECT_EQ(runs[0]["problems"], 1);
+  EXPECT_EQ(runs[0]["complete"], false);
+}
+
+TEST_F(Import, ImportedRunsAreNotTakenForMeasurements) {
+  sweep();
+  const json files = exported("t4", "t4.json");
+  expect_ok(import_files(files, {}, "runs.db"));
+  const json again =
+      fatune_json({"sweep", "--seq", "256,512", "--dhead", "128", "--dtype", "fp16", "--batch", "1",
+                   "--space", FATUNE_SOURCE_DIR "/tests/spaces/four_shapes.json", "--db",
+                   path("runs.db"), "--format", "json"});
+  EXPECT_EQ(again["problems"][0]["ranking"][0]["reused"], false);
+}
+
+TEST_F(Import, ResultsOfAnotherProgramNeedTheirProblemAndGpu) {
+  sweep();
+  for (const std::string format : {"t4", "kernel-tuner-cache"}) {
+    const json file{{"file", foreign(exported(format, format + ".json")[0])}};
+    expect_error(import_files(json::array({file})), ExitCode::usage,
+                 {"foreign.json", "which attention problem", "--seq 4096"});
+    expect_error(import_files(json::array({file}), {"--seq", "256"}), ExitCode::usage,
+                 {"foreign.json", "architecture", "--arch sm_90"});
+    expect_error(import_files(json::array({file}), {"--seq", "256,512", "--arch", "sm_90"}),
+                 ExitCode::usage, {"several problems"});
+  }
+  expect_nothing_stored();
+}
+
+TEST_F(Import, ResultsOfAnotherProgramAreRankedAndNotVerified) {
+  sweep();
+  const json cache{{"file", foreign(exported("kernel-tuner-cache", "cache.json")[0])}};
+  expect_ok(import_files(json::array({cache}), problem_));
+  const std::string text = shown("imported.db");
+  expect_schema(text, "results");
+  const json run = json::parse(text);
+  EXPECT_EQ(run["imported_from"], path("foreign.json"));
+  EXPECT_TRUE(run["policy"].is_null());
+  EXPECT_EQ(run["device"]["name"], "Scripted GPU");
+  const json measured = json::parse(shown("runs.db"));
+  const json& best = run["problems"][0]["ranking"][0];
+  EXPECT_TRUE(best["verified"].is_null());
+  EXPECT_EQ(best["config"], measured["problems"][0]["ranking"][0]["config"]);
+  EXPECT_EQ(best["time_us"], measured["problems"][0]["ranking"][0]["time_us"]);
+  EXPECT_THAT(fatune({"show", "last", "--db", path("imported.db")}).out, HasSubstr("times of /"));
+  const json table =
+      fatune_json({"export", "--run", "last", "--db", path("imported.db"), "--format", "json"});
+  EXPECT_EQ(table["rows"].size(), 1U);
+  EXPECT_FALSE(table["rows"][0]["sources_recorded"]);
+}
+
+TEST_F(Import, T4OfAnotherProgramNeedsTheNameOfTheGpu) {
+  sweep();
+  const json file{{"file", foreign(exported("t4", "t4.json")[0])}};
+  expect_error(import_files(json::array({file}), problem_), ExitCode::usage,
+               {"which GPU", "--gpu"});
+  std::vector<std::string> named = problem_;
+  named.insert(named.end(), {"--gpu", "NVIDIA H200"});
+  expect_ok(import_files(json::array({file}), named));
+  EXPECT_EQ(json::parse(shown("imported.db"))["device"]["name"], "NVIDIA H200");
+}
+
+TEST_F(Import, WhenOneFileIsWrongNothingIsStored) {
+  sweep();
+  const json files = exported("t4", "t4.json");
+  const std::string second = std::filesystem::path(files[1]["file"]).filename();
+  json changed = json::parse(read(second));
+  changed["results"][0]["measurements"][0]["value"] = 0.001;
+  write(second, changed.dump());
+  expect_error(import_files(files), ExitCode::bad_file, {second, "not as in the records"});
+  write(second, read(second).substr(0, 1000));
+  expect_error(import_files(files), ExitCode::bad_file, {second, "not valid JSON"});
+  expect_error(import_files(json::array({files[0], files[0]})), ExitCode::bad_file, {"twice"});
+  expect_error(import_files(json::array({files[0]}), {"--seq", "256"}), ExitCode::usage,
+               {"leave these options"});
+  expect_error(import_files(json::array({files[0]}), {"--from", "json"}), ExitCode::usage,
+               {"--from", "t4, kernel-tuner-cache"});
+  expect_nothing_stored();
+}
+
+TEST_F(Import, WhatFatuneShipsIsExportedWithItsTimes) {
+  const std::vector<std::string> command{"export",   "--to", "t4", "--out", path("shipped.json"),
+                                         "--format", "json"};
+  const json files = fatune_json(command)["files"];
+  EXPECT_EQ(files.size(), 72U);
+  expect_ok(import_files(files));
+  const json table =
+      fatune_json({"export", "--run", "last", "--db", path("imported.db"), "--format", "json"});
+  const json shipped = fatune_json({"export", "--format", "json"});
+  ASSERT_EQ(table["rows"].size(), shipped["rows"].size());
+  for (std::size_t i = 0; i < shipped["rows"].size(); ++i) {
+    for (const char* member : {"problem", "config", "time_us", "tie_group", "verified"}) {
+      EXPECT_EQ(table["rows"][i][member], shipped["rows"][i][member]) << i << member;
+    }
+  }
+}
+
+TEST_F(Import, ExportingFilesNeedsANameAndNoCover) {
+  expect_error(fatune({"export", "--to", "t4"}), ExitCode::usage, {"--to t4", "--out FILE"});
+  expect_error(fatune({"export", "--to", "t4", "--out", path("a.json"), "--cover", "5"}),
+               ExitCode::usage, {"--cover", "not t4"});
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli

@@ -1,0 +1,117 @@
+#include "exchange/run_parts.hpp"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "unit/exchange/exchange_samples.hpp"
+
+namespace fatune {
+namespace {
+
+/// A part as it comes back from a file.
+RunPart read_again(const RunPart& part) {
+  const nlohmann::json records = nlohmann::json::parse(
+      part_records(part).dump(-1, ' ', false, Json::error_handler_t::replace));
+  return read_part(JsonNode(records, "file"));
+}
+
+TEST(RunParts, EachHasOneFamilyOnOneProblem) {
+  const std::vector<RunPart> parts = parts_of(sample_tuning());
+  ASSERT_EQ(parts.size(), 3U);
+  EXPECT_EQ(family_of(parts[0]), "other");
+  EXPECT_EQ(parts[0].run.problems.front().ranking.size(), 1U);
+  EXPECT_EQ(family_of(parts[1]), "toy");
+  EXPECT_EQ(parts[1].run.problems.front().failures.size(), 10U);
+  EXPECT_EQ(parts[2].run.problems.front().problem.seq_len, 1024);
+}
+
+TEST(RunParts, AreTheRunAgainInAnyOrder) {
+  RunReport run = sample_tuning();
+  run.problems[0].failures[0].outcome = CompileFailed{"error"};  // its text is no UTF-8
+  std::vector<RunPart> parts = parts_of(run);
+  for (RunPart& part : parts) {
+    part = read_again(part);
+  }
+  do {
+    const std::vector<RunReport> runs = join_parts(parts);
+    ASSERT_EQ(runs.size(), 1U);
+    EXPECT_EQ(all_of(runs[0]), all_of(run));
+  } while (std::ranges::next_permutation(parts, {}, &RunPart::number).found);
+}
+
+TEST(RunParts, OfTwoRunsAreTwoRuns) {
+  RunReport other = sample_tuning();
+  other.started_at = "2026-11-23T00:00:00Z";
+  std::vector<RunPart> parts = parts_of(sample_tuning());
+  std::ranges::copy(parts_of(other), std::back_inserter(parts));
+  const std::vector<RunReport> runs = join_parts(parts);
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(all_of(runs[0]), all_of(sample_tuning()));
+  EXPECT_EQ(all_of(runs[1]), all_of(other));
+}
+
+TEST(RunParts, WithoutAProblemTheRunIsNotComplete) {
+  std::vector<RunPart> parts = parts_of(sample_tuning());
+  parts.pop_back();
+  const RunReport run = join_parts(parts).at(0);
+  EXPECT_FALSE(run.complete);
+  EXPECT_EQ(run.problems.size(), 1U);
+}
+
+TEST(RunParts, WithoutAFamilyTheOthersAreRankedAnew) {
+  std::vector<RunPart> parts = parts_of(sample_tuning());
+  parts.erase(parts.begin());
+  const RunReport run = join_parts(parts).at(0);
+  EXPECT_FALSE(run.complete);
+  const std::vector<Result>& ranking = run.problems[0].ranking;
+  ASSERT_EQ(ranking.size(), 2U);
+  EXPECT_EQ(ranking[1].rank, 2);
+  EXPECT_EQ(ranking[1].tie_group, 2);
+  EXPECT_DOUBLE_EQ(ranking[1].relative_percent, 100.0 * 100.0 / 1234.5678);
+}
+
+TEST(RunParts, NoneMayBeThereTwice) {
+  std::vector<RunPart> parts = parts_of(sample_tuning());
+  parts.push_back(parts.front());
+  expect_bad_file([&] { static_cast<void>(join_parts(parts)); }, {"other on", "twice"});
+}
+
+TEST(RunParts, OfARunWithoutResultsThereIsNone) {
+  RunReport run = sample_tuning();
+  run.problems = {ProblemReport{}};
+  EXPECT_TRUE(parts_of(run).empty());
+}
+
+TEST(RunParts, RecordsThatAreNotWholeAreRefused) {
+  const nlohmann::json whole = nlohmann::json::parse(
+      part_records(sample_part()).dump(-1, ' ', false, Json::error_handler_t::replace));
+  for (const auto& [member, value] : whole.items()) {
+    nlohmann::json records = whole;
+    records.erase(member);
+    expect_bad_file([&] { static_cast<void>(read_part(JsonNode(records, "file"))); },
+                    {"file", "'" + member + "'"});
+    records[member] = nullptr;
+    expect_bad_file([&] { static_cast<void>(read_part(JsonNode(records, "file"))); },
+                    {"file: /" + member});
+  }
+}
+
+TEST(RunParts, ResultsOfTwoFamiliesOrWithoutATimeAreRefused) {
+  const nlohmann::json whole = nlohmann::json::parse(
+      part_records(sample_part()).dump(-1, ' ', false, Json::error_handler_t::replace));
+  nlohmann::json records = whole;
+  records["ranking"][0]["config"]["family"] = "other";
+  expect_bad_file([&] { static_cast<void>(read_part(JsonNode(records, "file"))); },
+                  {"one kernel family"});
+  records = whole;
+  records["ranking"].push_back(records["failures"][0]);
+  expect_bad_file([&] { static_cast<void>(read_part(JsonNode(records, "file"))); },
+                  {"a time of each"});
+  records = whole;
+  records["ranking"] = records["failures"] = records["audited"] = nlohmann::json::array();
+  expect_bad_file([&] { static_cast<void>(read_part(JsonNode(records, "file"))); }, {"results"});
+}
+
+}  // namespace
+}  // namespace fatune
