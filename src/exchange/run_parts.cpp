@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
 #include <limits>
 #include <map>
-#include <ranges>
 #include <utility>
 
 #include <fmt/format.h>
@@ -126,10 +124,16 @@ double time_or_endless_us(const Result& result) {
                                    : std::numeric_limits<double>::infinity();
 }
 
-/// The problem of these parts, which are of one problem of a run.
-ProblemReport join_problem(const std::vector<RunPart>& parts) {
-  ProblemReport joined = without_results(problem_of(parts.front()));
-  for (const RunPart& part : parts) {
+/// By family.
+using ProblemParts = std::map<std::string, RunPart>;
+
+bool has_all_families(const ProblemParts& parts) {
+  return static_cast<int>(parts.size()) == parts.begin()->second.families;
+}
+
+ProblemReport join_problem(const ProblemParts& parts) {
+  ProblemReport joined = without_results(problem_of(parts.begin()->second));
+  for (const auto& [family, part] : parts) {
     for (const ResultList& list : kLists) {
       const std::vector<Result>& results = problem_of(part).*list.results;
       (joined.*list.results).insert((joined.*list.results).end(), results.begin(), results.end());
@@ -138,14 +142,14 @@ ProblemReport join_problem(const std::vector<RunPart>& parts) {
   std::ranges::stable_sort(joined.ranking, {}, &Result::rank);
   std::ranges::stable_sort(joined.failures, {}, &Result::config);
   std::ranges::stable_sort(joined.audited, {}, time_or_endless_us);
-  if (static_cast<int>(parts.size()) < parts.front().families) {
+  if (!has_all_families(parts)) {
     rank_results(joined.ranking, std::nullopt);
   }
   return joined;
 }
 
 RunReport join_run(const std::vector<RunPart>& parts) {
-  std::map<int, std::map<std::string, RunPart>> problems;
+  std::map<int, ProblemParts> problems;
   for (const RunPart& part : parts) {
     if (!problems[part.number].try_emplace(family_of(part), part).second) {
       fail_twice(part);
@@ -153,10 +157,8 @@ RunReport join_run(const std::vector<RunPart>& parts) {
   }
   RunReport run = header_of(parts.front().run);
   run.complete = run.complete && static_cast<int>(problems.size()) == parts.front().problems;
-  for (const auto& [number, families] : problems) {
-    std::vector<RunPart> of_problem;
-    std::ranges::copy(families | std::views::values, std::back_inserter(of_problem));
-    run.complete = run.complete && static_cast<int>(families.size()) == of_problem.front().families;
+  for (const auto& [number, of_problem] : problems) {
+    run.complete = run.complete && has_all_families(of_problem);
     run.problems.push_back(join_problem(of_problem));
   }
   return run;

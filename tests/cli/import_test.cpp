@@ -2,6 +2,7 @@
 #include "cli/program.hpp"
 
 #include <filesystem>
+#include <set>
 
 namespace fatune::testing_cli {
 namespace {
@@ -11,7 +12,7 @@ using testing::HasSubstr;
 
 class Import : public ProgramTest {
  protected:
-  /// Two problems on two families, stored in runs.db.
+  /// Two problems, stored in runs.db.
   void sweep() {
     use_fake_worker({{"us", {{"128, 64, 64, 4", 120.0}, {"128, 128, 64, 4", 100.0}}}});
     expect_ok(fatune({"sweep", "--seq", "256,512", "--dhead", "128", "--dtype", "fp16", "--batch",
@@ -173,6 +174,19 @@ TEST_F(Import, WhatFatuneShipsIsExportedWithItsTimes) {
       EXPECT_EQ(table["rows"][i][member], shipped["rows"][i][member]) << i << member;
     }
   }
+}
+
+TEST_F(Import, EachExportedFileHasANameOfItsOwn) {
+  sweep();
+  const json files =
+      fatune_json({"export", "--run", "1", "--run", "last", "--db", path("runs.db"), "--to", "t4",
+                   "--out", path("out/t4.json"), "--format", "json"})["files"];
+  std::set<std::string> names;
+  for (const json& file : files) {
+    names.insert(file["file"]);
+    EXPECT_TRUE(std::filesystem::exists(std::string(file["file"])));
+  }
+  EXPECT_EQ(names.size(), 4U);
 }
 
 TEST_F(Import, ExportingFilesNeedsANameAndNoCover) {
