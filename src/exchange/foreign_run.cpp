@@ -40,7 +40,7 @@ Names names_of(const Family& family) {
 
 /// Those of all settings.
 Names parameters_of(const TuningResults& results, const std::string& origin) {
-  const Names names =
+  Names names =
       results.settings.empty() ? Names() : names_of(results.settings.front().configuration);
   if (names.empty() || !std::ranges::all_of(results.settings, [&](const TunedSetting& setting) {
         return names_of(setting.configuration) == names;
