@@ -183,8 +183,12 @@ void Database::check(int code) const {
 }
 
 void Database::fail() const {
-  throw database_error(sqlite3_errcode(connection_.get()), sqlite3_errmsg(connection_.get()),
-                       path_);
+  const int code = sqlite3_errcode(connection_.get());
+  const Error error = database_error(code, sqlite3_errmsg(connection_.get()), path_);
+  if (code == SQLITE_BUSY || code == SQLITE_LOCKED) {
+    throw DatabaseLocked(error);
+  }
+  throw error;
 }
 
 void Database::fail_damaged(const std::string& what) const {

@@ -9,12 +9,20 @@
 #include <string>
 #include <vector>
 
+#include "core/error.hpp"
+
 struct sqlite3;
 struct sqlite3_stmt;
 
 // SQLite with owners and errors. Everything that fails throws an Error that names the file:
 // bad_file when its content is at fault, io when it cannot be read, written or locked.
 namespace fatune {
+
+/// Another process keeps the file locked, and has not let go in time.
+class DatabaseLocked : public Error {
+ public:
+  explicit DatabaseLocked(const Error& error) : Error(error) {}
+};
 
 /// A prepared statement; its Database must outlive it.
 class Statement {

@@ -1,6 +1,8 @@
 #include "store/open_store.hpp"
 
+#include <chrono>
 #include <system_error>
+#include <thread>
 
 #include "core/environment.hpp"
 #include "store/schema.hpp"
@@ -43,14 +45,35 @@ std::filesystem::path store_path(const std::optional<std::filesystem::path>& nam
   return *path;
 }
 
+namespace {
+
+/// Waits for other processes that open the file for the first time: SQLite itself does not when it
+/// changes the kind of journal.
+void use_write_ahead_log(Database& database, std::chrono::milliseconds busy_timeout) {
+  constexpr std::chrono::milliseconds kPause{10};
+  const auto deadline = std::chrono::steady_clock::now() + busy_timeout;
+  while (true) {
+    try {
+      return database.execute("PRAGMA journal_mode = WAL");
+    } catch (const DatabaseLocked&) {
+      if (std::chrono::steady_clock::now() >= deadline) {
+        throw;
+      }
+      std::this_thread::sleep_for(kPause);
+    }
+  }
+}
+
+}  // namespace
+
 Database open_store(const fs::path& path, Database::Mode mode,
                     std::chrono::milliseconds busy_timeout) {
   Database database(path, mode, busy_timeout);
   check_whole(database);
   migrate(database, schema_versions());
+  use_write_ahead_log(database, busy_timeout);
   // After a power cut, NORMAL may lose the last transactions; after a kill, it loses nothing.
-  database.execute(
-      "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
+  database.execute("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
   return database;
 }
 

@@ -2,6 +2,7 @@
 #include "store/database.hpp"
 
 #include <sys/wait.h>
+#include <cstdio>
 
 #include <cstdlib>
 #include <fstream>
@@ -107,7 +108,8 @@ int add_many(const fs::path& path, int count) {
       writer.add(sample_result(i, sample_measurement(100.0)), tried());
     }
     return 0;
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    std::fputs(error.what(), stderr);
     return 1;
   }
 }
