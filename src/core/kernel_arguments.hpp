@@ -7,6 +7,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace fatune {
@@ -72,7 +73,8 @@ struct KernelBuffer {
   std::int64_t bytes = 0;
   std::uint32_t word = 0;  ///< with which it is filled, over and over
   /// "never": filled once, when it is allocated. "before_launch": before each launch, outside the
-  /// timed part; "timed": within it. Applies to a workspace; outputs are poisoned as O is.
+  /// timed part; "timed": within it; "unneeded": what is in it does not matter to the kernel.
+  /// Applies to a workspace; outputs are poisoned as O is.
   std::string clear = "never";
   /// Empty: a workspace. Else an output: "lse", "row_max", "row_sum", or "unchecked".
   std::string output;
@@ -83,6 +85,11 @@ struct KernelBuffer {
 
   auto operator<=>(const KernelBuffer&) const = default;
 };
+
+/// Whether a workspace with this KernelBuffer::clear is filled again before each launch.
+[[nodiscard]] inline bool is_refilled(std::string_view clear) {
+  return clear == "before_launch" || clear == "timed";
+}
 
 /// The arguments of a kernel on one problem: every expression evaluated, tensors by name.
 struct KernelArguments {

@@ -16,8 +16,6 @@
 namespace fatune {
 namespace {
 
-constexpr std::array<std::string_view, 5> kProblemTensors{"q", "k", "v", "o", "lse"};
-
 template <typename Value>
 std::uint64_t bits_of(Value value) {
   std::uint64_t bits = 0;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,6 +16,9 @@
 namespace fatune {
 
 // A family's "arguments", "workspace" and "outputs", with their expressions.
+
+/// The tensors of a problem that arguments may point to; others are buffers of the family.
+inline constexpr std::array<std::string_view, 5> kProblemTensors{"q", "k", "v", "o", "lse"};
 
 /// A scalar type as family.json names it: "int32", "float", ...
 struct ScalarType {
@@ -53,6 +57,9 @@ struct ArgumentRule {
   std::optional<Expression> align;  ///< of a struct, in bytes; absent: that of its items
 };
 
+/// BufferRule::clear of a workspace whose contents do not matter to the kernel.
+inline constexpr std::string_view kUnneededClear = "unneeded";
+
 /// An item of "workspace" or "outputs".
 struct BufferRule {
   std::string where;
@@ -64,6 +71,9 @@ struct BufferRule {
   std::string element_type;
   std::vector<Expression> shape;
 };
+
+/// Bytes of an element of an output; 1 of a workspace.
+[[nodiscard]] std::int64_t element_bytes_of(const BufferRule& rule);
 
 /// The rules for a kernel's arguments.
 struct ArgumentRules {

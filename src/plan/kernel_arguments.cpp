@@ -22,6 +22,8 @@ constexpr std::int64_t kTensorMapAlignment = 64;
 // The greatest size of all arguments of a kernel.
 constexpr std::int64_t kMostArgumentBytes = 32764;
 constexpr std::int64_t kMostBufferBytes = std::int64_t{1} << 40;
+// NaN in every floating-point type, so that a kernel that reads what it has not written is found.
+constexpr std::uint32_t kPoison = 0xFFFFFFFF;
 constexpr std::int64_t kMostExtent = std::int64_t{1} << 40;
 constexpr std::int64_t kMostAlignment = 256;
 
@@ -167,12 +169,6 @@ class Layout {
   KernelArgument argument_;
 };
 
-std::int64_t element_bytes_of(const BufferRule& rule) {
-  const auto found = std::ranges::find_if(
-      kElementTypes, [&](const auto& type) { return type.name == rule.element_type; });
-  return found == kElementTypes.end() ? 1 : found->bytes;
-}
-
 std::int64_t output_bytes(const BufferRule& rule, const KernelBuffer& buffer) {
   std::int64_t bytes = element_bytes_of(rule);
   for (const std::int64_t extent : buffer.shape) {
@@ -218,6 +214,9 @@ KernelBuffer resolve_buffer(const BufferRule& rule, Scope scope, const Problem& 
     buffer.word = static_cast<std::uint32_t>(within(
         *rule.initial_word, scope, 0, std::numeric_limits<std::uint32_t>::max(), rule.where));
   }
+  if (rule.clear == kUnneededClear && !rule.initial_word) {
+    buffer.word = kPoison;
+  }
   check_row_values(rule, buffer, problem);
   return buffer;
 }
@@ -246,6 +245,12 @@ bool is_passed(const KernelArguments& arguments, const std::string& tensor) {
 }
 
 }  // namespace
+
+std::int64_t element_bytes_of(const BufferRule& rule) {
+  const auto found = std::ranges::find_if(
+      kElementTypes, [&](const auto& type) { return type.name == rule.element_type; });
+  return found == kElementTypes.end() ? 1 : found->bytes;
+}
 
 KernelArguments resolve(const ArgumentRules& rules, std::span<const double> scope,
                         const Problem& problem) {

@@ -70,7 +70,7 @@ ExitCode exit_code_of(const RunEnd& end, bool strict) {
 void announce_workspaces(const FamilySet& families, const OutputOptions& output) {
   for (const Family& family : families.all()) {
     for (const BufferRule& buffer : family.arguments.buffers) {
-      if (buffer.clear != "never") {
+      if (is_refilled(buffer.clear)) {
         print_note(output,
                    fmt::format("workspace {} is filled before each launch, {} the timed part",
                                buffer.name, buffer.clear == "timed" ? "within" : "outside"));
