@@ -27,7 +27,7 @@ std::vector<NeighbourRow> neighbours_of(const PredictionRow& row) {
 }
 
 const TunedProblem& tuned(const NeighbourRow& row) {
-  return row.table.problems[row.neighbour.near.row];
+  return row.table.problems[static_cast<std::size_t>(row.neighbour.near.row)];
 }
 
 Json json_neighbour(const NeighbourRow& row) {

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "core/mapped.hpp"
 
 namespace fatune {
 namespace {
@@ -46,6 +47,16 @@ std::string Reason::render(std::span<const double> scope,
     text += hole.symbol < parameters.size()
                 ? value_text(parameters[hole.symbol], static_cast<ParamValue>(value))
                 : fmt::format("{}", value);
+  }
+  return text + tail_;
+}
+
+std::vector<std::size_t> Reason::symbols() const { return mapped(holes_, &Hole::symbol); }
+
+std::string Reason::text(const SymbolTable& symbols) const {
+  std::string text;
+  for (const Hole& hole : holes_) {
+    text += hole.text_before + symbols.name(hole.symbol);
   }
   return text + tail_;
 }

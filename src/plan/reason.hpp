@@ -22,6 +22,9 @@ class Reason {
   [[nodiscard]] std::string render(std::span<const double> scope,
                                    std::span<const Parameter> parameters) const;
   [[nodiscard]] Needs needs() const { return needs_; }
+  [[nodiscard]] std::vector<std::size_t> symbols() const;  ///< whose values it names
+  /// The text as the file has it: names in place of values, without their braces.
+  [[nodiscard]] std::string text(const SymbolTable& symbols) const;
 
  private:
   struct Hole {

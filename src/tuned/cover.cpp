@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/is_among.hpp"
+#include "core/mapped.hpp"
 #include "tuned/smallest_cover.hpp"
 
 namespace fatune {
@@ -117,23 +118,12 @@ bool add_cover(const Part& part, std::size_t most_exact, std::vector<Config>& co
   return smallest.has_value();
 }
 
-TunedTable only(const TunedTable& table, const std::vector<Config>& configs) {
-  TunedTable rest = table;
-  for (TunedProblem& row : rest.problems) {
-    std::erase_if(row.times,
-                  [&](const TunedTime& time) { return !is_among(time.config, configs); });
-  }
-  std::erase_if(rest.problems, [](const TunedProblem& row) { return row.times.empty(); });
-  finish_table(rest);
-  return rest;
-}
-
-std::size_t count_winners(const TunedTable& table) {
+std::set<Config> winners_of(const TunedTable& table) {
   std::set<Config> winners;
   for (const TunedProblem& row : table.problems) {
     winners.insert(row.times.front().config);
   }
-  return winners.size();
+  return winners;
 }
 
 /// How the configuration does on the rows on which it is the best.
@@ -159,25 +149,40 @@ CoveringConfig standing_of(const Config& config, const TunedTable& covered) {
 }  // namespace
 
 Cover find_cover(const TunedTable& table, double percent, std::size_t most_exact) {
-  Cover cover{percent, true, count_winners(table), {}};
+  Cover cover{percent, true, winners_of(table).size(), {}};
   std::vector<Config> configs;
   for (const Part& part : separate(table, percent)) {
     cover.exact &= add_cover(part, most_exact, configs);
   }
   std::ranges::sort(configs);
-  const TunedTable covered = only(table, configs);
+  const TunedTable covered = restricted_to(table, configs);
   for (const Config& config : configs) {
     cover.configs.push_back(standing_of(config, covered));
   }
   return cover;
 }
 
-TunedTable restricted_to(const TunedTable& table, const Cover& cover) {
-  std::vector<Config> configs;
-  for (const CoveringConfig& covering : cover.configs) {
-    configs.push_back(covering.config);
+std::vector<Config> winners_and_defaults(const TunedTable& table) {
+  std::set<Config> configs = winners_of(table);
+  for (const DefaultConfig& known : table.defaults) {
+    configs.insert(known.config);
   }
-  return only(table, configs);
+  return {configs.begin(), configs.end()};
+}
+
+TunedTable restricted_to(const TunedTable& table, const std::vector<Config>& configs) {
+  TunedTable rest = table;
+  for (TunedProblem& row : rest.problems) {
+    std::erase_if(row.times,
+                  [&](const TunedTime& time) { return !is_among(time.config, configs); });
+  }
+  std::erase_if(rest.problems, [](const TunedProblem& row) { return row.times.empty(); });
+  finish_table(rest);
+  return rest;
+}
+
+TunedTable restricted_to(const TunedTable& table, const Cover& cover) {
+  return restricted_to(table, mapped(cover.configs, &CoveringConfig::config));
 }
 
 }  // namespace fatune

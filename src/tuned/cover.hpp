@@ -36,7 +36,11 @@ inline constexpr std::size_t kMostExactCandidates = 256;
 [[nodiscard]] Cover find_cover(const TunedTable& table, double percent,
                                std::size_t most_exact = kMostExactCandidates);
 
+/// The configurations that win a row, or are a default, in configuration order.
+[[nodiscard]] std::vector<Config> winners_and_defaults(const TunedTable& table);
+
 /// The table with the times of these configurations alone, and defaults chosen among them.
+[[nodiscard]] TunedTable restricted_to(const TunedTable& table, const std::vector<Config>& configs);
 [[nodiscard]] TunedTable restricted_to(const TunedTable& table, const Cover& cover);
 
 }  // namespace fatune

@@ -39,7 +39,8 @@ Prediction predict(const TunedTable& table, const std::vector<LeftOut>& left_out
   Prediction prediction{problem, choose_tuned(table, problem, device, why_not), {}, {}};
   for (const NearRow& near : near_rows(table, problem, device)) {
     prediction.neighbours.push_back(
-        {near, regret_on(table.problems[near.row], prediction.choice.config)});
+        {near,
+         regret_on(table.problems[static_cast<std::size_t>(near.row)], prediction.choice.config)});
   }
   prediction.regret = expected_regret(table, left_out, prediction.choice);
   return prediction;

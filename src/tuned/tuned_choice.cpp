@@ -1,136 +1,90 @@
 #include "tuned/tuned_choice.hpp"
 
-#include <algorithm>
-#include <utility>
 #include <vector>
+
+#include "tuned/runtime_table.hpp"
 
 namespace fatune {
 namespace {
 
-/// The problem and the device that a configuration is chosen for.
-struct Wanted {
-  const Problem& problem;
-  const DeviceLimits& device;
-  const WhyNot& why_not;
-  GpuModel gpu;
-  std::string first_reason{};  ///< why the first that was not eligible is not
+namespace runtime = fatune_attention::detail;
+
+/// Asks why_not, and remembers why the first configuration is not eligible.
+class Eligibility {
+ public:
+  Eligibility(const Problem& problem, const DeviceLimits& device, const WhyNot& why_not)
+      : problem_(problem), device_(device), why_not_(why_not) {}
 
   [[nodiscard]] bool takes(const Config& config) {
-    const auto reason = why_not(config, problem, device);
-    if (reason && first_reason.empty()) {
-      first_reason = *reason;
+    const auto reason = why_not_(config, problem_, device_);
+    if (reason && first_reason_.empty()) {
+      first_reason_ = *reason;
     }
     return !reason;
   }
+  [[nodiscard]] std::string refusal() const {
+    return first_reason_.empty() ? "the table is empty" : first_reason_;
+  }
+
+ private:
+  const Problem& problem_;
+  const DeviceLimits& device_;
+  const WhyNot& why_not_;
+  std::string first_reason_;
 };
 
-ChoiceStep step_on_this_gpu(const TunedProblem& row, const Problem& problem,
-                            const Distance& distance) {
-  if (same_work(row.problem, problem)) {
-    return ChoiceStep::exact;
-  }
-  return distance.buckets == 0 ? ChoiceStep::same_bucket : ChoiceStep::neighbour_bucket;
+TunedChoice of_row(const TunedTable& table, const runtime::Choice& choice) {
+  const auto row = static_cast<std::size_t>(choice.row);
+  const TunedTime& time = table.problems[row].times[static_cast<std::size_t>(choice.place)];
+  return {choice.step, time.config, time.short_form, row, {}, choice.distance};
 }
 
-/// All of a NearRow but its index; nothing when the row says nothing about the problem.
-std::optional<NearRow> near_row(const TunedProblem& row, const Problem& problem,
-                                const GpuModel& gpu) {
-  if (row.gpu.arch != gpu.arch || !same_kind(row.problem, problem)) {
-    return std::nullopt;
-  }
-  const auto distance = neighbour_distance(coordinates_of(row.problem, row.gpu.sm_count),
-                                           coordinates_of(problem, gpu.sm_count));
-  if (!distance) {
-    return std::nullopt;
-  }
-  return NearRow{row.gpu == gpu ? step_on_this_gpu(row, problem, *distance) : ChoiceStep::same_arch,
-                 *distance, 0};
-}
-
-std::optional<TunedChoice> choose_row(const TunedTable& table, Wanted& wanted) {
-  for (const NearRow& near : near_rows(table, wanted.problem, wanted.device)) {
-    for (const TunedTime& time : table.problems[near.row].times) {
-      if (wanted.takes(time.config)) {
-        return TunedChoice{near.step, time.config, time.short_form, near.row, {}, near.distance};
-      }
-    }
-  }
-  return std::nullopt;
-}
-
-/// How little the default is for: the other GPU first, then what else differs.
-std::pair<int, int> strangeness(const DefaultConfig& known, const Wanted& wanted) {
-  const Problem& problem = wanted.problem;
-  const int gpu = known.gpu == wanted.gpu ? 0 : known.gpu.arch == wanted.gpu.arch ? 1 : 2;
-  return {gpu, int{known.causal != problem.causal} + int{known.dtype != problem.dtype} +
-                   int{known.d_head != problem.d_head} + int{known.d_head_v != problem.d_head_v}};
-}
-
-std::optional<TunedChoice> choose_default(const TunedTable& table, Wanted& wanted) {
-  std::vector<std::pair<std::pair<int, int>, std::size_t>> defaults;
-  for (std::size_t i = 0; i < table.defaults.size(); ++i) {
-    defaults.emplace_back(strangeness(table.defaults[i], wanted), i);
-  }
-  std::ranges::sort(defaults);
-  for (const auto& [strange, index] : defaults) {
-    const DefaultConfig& known = table.defaults[index];
-    if (wanted.takes(known.config)) {
-      return TunedChoice{ChoiceStep::fallback, known.config, known.short_form, {}, index};
-    }
-  }
-  return std::nullopt;
-}
-
-TunedChoice refused(const Wanted& wanted) {
-  TunedChoice choice;
-  choice.refusal = wanted.first_reason.empty() ? "the table is empty" : wanted.first_reason;
-  return choice;
+TunedChoice of_default(const TunedTable& table, const runtime::Choice& choice) {
+  const auto index = static_cast<std::size_t>(choice.fallback);
+  const DefaultConfig& known = table.defaults[index];
+  return {choice.step, known.config, known.short_form, {}, index};
 }
 
 }  // namespace
 
-std::string_view choice_step_name(ChoiceStep step) {
-  switch (step) {
-    case ChoiceStep::exact:
-      return "exact";
-    case ChoiceStep::same_bucket:
-      return "same bucket";
-    case ChoiceStep::neighbour_bucket:
-      return "neighbouring bucket";
-    case ChoiceStep::same_arch:
-      return "same architecture";
-    case ChoiceStep::fallback:
-      return "default";
-    case ChoiceStep::refused:
-      break;
-  }
-  return "refused";
-}
+std::string_view choice_step_name(ChoiceStep step) { return fatune_attention::step_name(step); }
 
 std::vector<NearRow> near_rows(const TunedTable& table, const Problem& problem,
                                const DeviceLimits& device) {
-  const GpuModel gpu = model_of(device);
+  const RuntimeTable runtime_table(table);
+  const GpuModel model = model_of(device);
+  const fatune_attention::Problem asked = runtime_problem(problem);
+  const runtime::Wanted wanted{asked, problem.layout == Layout::bhsd};
+  const auto next = [&](const NearRow* last) {
+    return runtime::next_near_row(runtime_table.table(), wanted, runtime_gpu(model), last);
+  };
   std::vector<NearRow> rows;
-  for (std::size_t i = 0; i < table.problems.size(); ++i) {
-    if (auto near = near_row(table.problems[i], problem, gpu)) {
-      near->row = i;
-      rows.push_back(*near);
-    }
+  for (auto near = next(nullptr); near; near = next(&rows.back())) {
+    rows.push_back(*near);
   }
-  std::ranges::sort(rows, [](const NearRow& a, const NearRow& b) { return a < b; });
   return rows;
 }
 
 TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
                          const DeviceLimits& device, const WhyNot& why_not) {
-  Wanted wanted{problem, device, why_not, model_of(device)};
-  if (auto choice = choose_row(table, wanted)) {
-    return *choice;
+  const RuntimeTable runtime_table(table);
+  const GpuModel model = model_of(device);
+  const fatune_attention::Problem asked = runtime_problem(problem);
+  Eligibility eligibility(problem, device, why_not);
+  const runtime::Choice choice = runtime::choose(
+      runtime_table.table(), {asked, problem.layout == Layout::bhsd}, runtime_gpu(model),
+      [&](int configuration) {
+        return eligibility.takes(*runtime_table.configs()[static_cast<std::size_t>(configuration)]);
+      });
+  if (choice.row >= 0) {
+    return of_row(table, choice);
   }
-  if (auto choice = choose_default(table, wanted)) {
-    return *choice;
+  if (choice.fallback >= 0) {
+    return of_default(table, choice);
   }
-  return refused(wanted);
+  TunedChoice refused;
+  refused.refusal = eligibility.refusal();
+  return refused;
 }
 
 }  // namespace fatune

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <compare>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -16,26 +15,11 @@
 
 namespace fatune {
 
-/// How a configuration was come to, the surest way first.
-enum class ChoiceStep {
-  exact,             ///< the problem was tuned on this GPU
-  same_bucket,       ///< one of the same buckets was, on this GPU
-  neighbour_bucket,  ///< one of a neighbouring bucket was, on this GPU
-  same_arch,         ///< one of the same or a neighbouring bucket was, on another GPU of this
-                     ///< architecture
-  fallback,          ///< none was: the default
-  refused,           ///< no configuration is eligible
-};
+using ChoiceStep = fatune_attention::Step;
 [[nodiscard]] std::string_view choice_step_name(ChoiceStep step);  ///< "exact", "same bucket", ...
 
-/// A row that says something about a problem on a device.
-struct NearRow {
-  ChoiceStep step = ChoiceStep::refused;
-  Distance distance;
-  std::size_t row = 0;  ///< of TunedTable::problems
-
-  auto operator<=>(const NearRow&) const = default;
-};
+/// A row of TunedTable::problems that says something about a problem on a device.
+using fatune_attention::detail::NearRow;
 /// The nearest first: by step, distance, and place in the table.
 [[nodiscard]] std::vector<NearRow> near_rows(const TunedTable& table, const Problem& problem,
                                              const DeviceLimits& device);
@@ -54,10 +38,8 @@ struct TunedChoice {
 using WhyNot =
     std::function<std::optional<std::string>(const Config&, const Problem&, const DeviceLimits&)>;
 
-/// The configuration for a problem on a device: that of the first of near_rows(); of a row, the
-/// best that is eligible. A row with none is passed over. Without a row a default is taken.
-/// Defaults of this GPU stand before those of its architecture and of others; then those for the
-/// problem's mask, dtype and head dimensions. Precondition: check_problem() passes.
+/// The configuration that an exported library chooses for a problem on a device
+/// (runtime/choose.hpp). Precondition: check_problem() passes.
 [[nodiscard]] TunedChoice choose_tuned(const TunedTable& table, const Problem& problem,
                                        const DeviceLimits& device, const WhyNot& why_not);
 

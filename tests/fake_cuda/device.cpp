@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <mutex>
 #include <sstream>
 #include <string>
 
@@ -94,6 +95,7 @@ const std::map<int, ErrorText>& error_texts() {
       {CUDA_ERROR_NOT_INITIALIZED, {"CUDA_ERROR_NOT_INITIALIZED", "initialization error"}},
       {CUDA_ERROR_NO_DEVICE, {"CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"}},
       {CUDA_ERROR_INVALID_DEVICE, {"CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"}},
+      {CUDA_ERROR_INVALID_CONTEXT, {"CUDA_ERROR_INVALID_CONTEXT", "invalid device context"}},
       {CUDA_ERROR_INVALID_IMAGE, {"CUDA_ERROR_INVALID_IMAGE", "device kernel image is invalid"}},
       {CUDA_ERROR_NOT_FOUND, {"CUDA_ERROR_NOT_FOUND", "named symbol not found"}},
       {CUDA_ERROR_ILLEGAL_ADDRESS,
@@ -121,6 +123,24 @@ CUresult error_field(CUresult error, const char** field, const char* ErrorText::
   }
   *field = found->second.*which;
   return CUDA_SUCCESS;
+}
+
+/// What a context handle points to.
+struct FakeContext {
+  CUdevice device = 0;
+};
+
+CUcontext context_of(CUdevice device) {
+  static std::map<CUdevice, FakeContext> contexts;
+  const std::lock_guard lock(state().mutex);
+  return reinterpret_cast<CUcontext>(
+      &contexts.try_emplace(device, FakeContext{device}).first->second);
+}
+
+/// The calling thread's.
+CUcontext& current_context() {
+  thread_local CUcontext current = nullptr;
+  return current;
 }
 
 bool known_device(CUdevice device) { return device >= 0 && device < device_count(); }
@@ -205,7 +225,7 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
     return CUDA_ERROR_INVALID_DEVICE;
   }
   ++state().live_objects;
-  *context = reinterpret_cast<CUcontext>(&state());
+  *context = context_of(device);
   return CUDA_SUCCESS;
 }
 
@@ -215,8 +235,18 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice) {
   return CUDA_SUCCESS;
 }
 
-CUresult cuCtxSetCurrent(CUcontext) {
+CUresult cuCtxSetCurrent(CUcontext context) {
   FAKE_GATE("cuCtxSetCurrent");
+  current_context() = context;
+  return CUDA_SUCCESS;
+}
+
+CUresult cuCtxGetDevice(CUdevice* device) {
+  FAKE_GATE("cuCtxGetDevice");
+  if (current_context() == nullptr) {
+    return CUDA_ERROR_INVALID_CONTEXT;
+  }
+  *device = reinterpret_cast<const FakeContext*>(current_context())->device;
   return CUDA_SUCCESS;
 }
 

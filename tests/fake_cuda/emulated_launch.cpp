@@ -4,6 +4,7 @@
 #include <cstring>
 #include <exception>
 #include <iterator>
+#include <mutex>
 
 #include "emulate/launch.hpp"
 #include "fake_cuda/state.hpp"
@@ -156,6 +157,8 @@ CUresult carry_out(const Launch& launch, void** arguments) {
 }  // namespace
 
 CUresult run_emulated(const Launch& launch, void** arguments) {
+  static std::mutex one_at_a_time;
+  const std::lock_guard lock(one_at_a_time);
   try {
     return carry_out(launch, arguments);
   } catch (const std::exception& error) {

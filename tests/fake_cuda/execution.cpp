@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -105,7 +106,10 @@ void run(const Launch& launch, void** arguments) {
   const long long number = ++state().launches;
   state().profiled_launches += state().profiling ? 1 : 0;
   state().clock_us = state().clock_us + duration_us(kernel);
-  state().grid = launch.grid;
+  {
+    const std::lock_guard lock(state().mutex);
+    state().grid = launch.grid;
+  }
   const CUresult done = carry_out(launch, arguments);
   const CUresult scripted = scripted_kernel_error(number, kernel);
   state().context_error = scripted != CUDA_SUCCESS ? scripted : done;
@@ -296,6 +300,30 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig* config, CUfunction function, voi
                         config->sharedMemBytes,
                         cluster_in(*config)},
                        arguments);
+}
+
+// Libraries of kernels belong to no context. A handle of a kernel is that of its function.
+CUresult cuLibraryLoadData(CUlibrary* library, const void* code, CUjit_option*, void**, unsigned,
+                           CUlibraryOption*, void**, unsigned) {
+  FAKE_GATE("cuLibraryLoadData");
+  return cuModuleLoadData(reinterpret_cast<CUmodule*>(library), code);
+}
+
+CUresult cuLibraryGetKernel(CUkernel* kernel, CUlibrary library, const char* name) {
+  FAKE_GATE("cuLibraryGetKernel");
+  return cuModuleGetFunction(reinterpret_cast<CUfunction*>(kernel),
+                             reinterpret_cast<CUmodule>(library), name);
+}
+
+CUresult cuKernelGetFunction(CUfunction* function, CUkernel kernel) {
+  FAKE_GATE("cuKernelGetFunction");
+  *function = reinterpret_cast<CUfunction>(kernel);
+  return CUDA_SUCCESS;
+}
+
+CUresult cuKernelSetAttribute(CUfunction_attribute which, int value, CUkernel kernel, CUdevice) {
+  FAKE_GATE("cuKernelSetAttribute");
+  return cuFuncSetAttribute(reinterpret_cast<CUfunction>(kernel), which, value);
 }
 
 CUresult cuGraphKernelNodeSetAttribute(CUgraphNode, CUkernelNodeAttrID,

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tuned/runtime_table.hpp"
 #include "unit/tuned/table_samples.hpp"
 
 namespace fatune {
@@ -41,6 +42,10 @@ TEST(Buckets, AreNeighboursUnlessAnyIsMoreThanOneApart) {
   grouped.kv_heads = 8;
   grouped.lse = true;
   EXPECT_EQ(distance(grouped)->buckets, 2);
+}
+
+bool same_kind(const Problem& a, const Problem& b) {
+  return fatune_attention::detail::same_kind(runtime_problem(a), runtime_problem(b));
 }
 
 TEST(Buckets, AreOfOneKindOnly) {

@@ -1,0 +1,80 @@
+#include "argument_layout.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "numbers.hpp"
+
+namespace fatune_attention::detail {
+
+void ArgumentLayout::open(std::size_t alignment) {
+  if (depth_ == kMostDepth) {
+    failure_ = "the arguments have structs within structs, too deep";
+  }
+  if (failure_ == nullptr) {
+    frames_[depth_++] = {end_, alignment};
+  }
+}
+
+/// Puts zeros behind what there is. False: there is no room.
+bool ArgumentLayout::grow(std::size_t end) {
+  if (end > kMostBytes) {
+    failure_ = "the arguments have more than 4096 bytes";
+    return false;
+  }
+  std::memset(bytes_ + end_, 0, end - end_);
+  end_ = end;
+  return true;
+}
+
+void ArgumentLayout::put(const void* value, std::size_t bytes, std::size_t alignment) {
+  Frame& frame = frames_[depth_ - 1];
+  const std::size_t at = frame.begin + round_up(end_ - frame.begin, alignment);
+  if (failure_ == nullptr && grow(at + bytes)) {
+    frame.alignment = std::max(frame.alignment, alignment);
+    std::memcpy(bytes_ + at, value, bytes);
+  }
+}
+
+/// Moves the last frame's bytes up, to where its alignment puts them.
+void ArgumentLayout::move(const Frame& frame, std::size_t begin) {
+  const std::size_t bytes = end_ - frame.begin;
+  if (grow(begin + bytes)) {
+    std::memmove(bytes_ + begin, bytes_ + frame.begin, bytes);
+    std::memset(bytes_ + frame.begin, 0, begin - frame.begin);
+  }
+}
+
+/// Ends the innermost frame. Gives where it is, once its alignment is known.
+ArgumentLayout::Frame ArgumentLayout::close() {
+  if (failure_ != nullptr) {
+    return {};
+  }
+  const Frame inner = frames_[--depth_];
+  Frame& outer = frames_[depth_ - 1];
+  const std::size_t begin = outer.begin + round_up(inner.begin - outer.begin, inner.alignment);
+  if (grow(inner.begin + round_up(end_ - inner.begin, inner.alignment))) {
+    move(inner, begin);
+  }
+  outer.alignment = std::max(outer.alignment, inner.alignment);
+  return {begin, inner.alignment};
+}
+
+void ArgumentLayout::end_argument() {
+  if (failure_ != nullptr) {
+    return;
+  }
+  const std::size_t before = frames_[depth_ - 1].begin;
+  if (end_ == before) {
+    --depth_;  // it has no items
+    return;
+  }
+  const Frame argument = close();
+  if (count_ == kMostArguments) {
+    failure_ = "the kernel has more than 64 arguments";
+  } else {
+    offsets_[count_++] = argument.begin;
+  }
+}
+
+}  // namespace fatune_attention::detail

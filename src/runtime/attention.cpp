@@ -1,0 +1,160 @@
+#include "attention.hpp"
+
+#include "argument_checks.hpp"
+#include "devices.hpp"
+#include "facts.hpp"
+#include "launch.hpp"
+#include "loaded_kernels.hpp"
+#include "selection.hpp"
+#include "selection_memo.hpp"
+
+namespace fatune_attention {
+namespace detail {
+namespace {
+
+/// A kernel that was chosen for the device of the current context.
+struct Chosen {
+  CurrentDevice on;
+  Selection selection;
+
+  const Configuration& configuration() const {
+    return kTable.configurations[selection.configuration];
+  }
+};
+
+Selection remembered_selection(const Problem& problem, const Tensors& tensors,
+                               const CurrentDevice& on) {
+  const MemoKey key = memo_key(problem, tensors, on.ordinal);
+  if (const Selection* known = selection_memo().find(key)) {
+    return *known;
+  }
+  return selection_memo().add(key,
+                              selection_for(problem, request_for(problem, tensors, *on.facts)));
+}
+
+/// Whether a kernel is there for arguments with which nothing is wrong.
+Result choose_here(const Problem& problem, const Tensors& tensors, Chosen& chosen) {
+  if (const Result found = find_current_device(chosen.on); !found) {
+    return found;
+  }
+  chosen.selection = remembered_selection(problem, tensors, chosen.on);
+  return chosen.selection.kernel >= 0 ? Result{}
+                                      : Result{Status::unsupported, chosen.selection.reason};
+}
+
+Result check(const Workspace& workspace, std::size_t bytes) {
+  const bool is_aligned =
+      reinterpret_cast<std::uint64_t>(workspace.data) % WorkspaceLayout::kAlignment == 0;
+  if (bytes == 0) {
+    return {};
+  }
+  if (workspace.data == nullptr || workspace.bytes < bytes) {
+    return {Status::workspace_too_small, "the workspace has less than workspace_bytes()"};
+  }
+  return is_aligned ? Result{}
+                    : Result{Status::workspace_too_small, "the workspace is not 256-byte aligned"};
+}
+
+Addresses addresses_of(const Tensors& tensors, const Workspace& workspace) {
+  const auto address = [](const void* data) { return reinterpret_cast<std::uint64_t>(data); };
+  return {{address(tensors.q.data), address(tensors.k.data), address(tensors.v.data),
+           address(tensors.o.data), address(tensors.lse)},
+          address(workspace.data)};
+}
+
+/// Precondition: the workspace will do.
+Result run(const Problem& problem, const Tensors& tensors, const Workspace& workspace, void* stream,
+           const Chosen& chosen) {
+  LaunchBuilder builder(addresses_of(tensors, workspace), &encode_by_driver);
+  chosen.configuration().launch(facts_of(problem, tensors, *chosen.on.facts), builder);
+  if (!builder.ok()) {
+    return {Status::unsupported, builder.failure()};
+  }
+  void* kernel = nullptr;
+  const Result found = prepare_kernel(chosen.selection.kernel, chosen.on, builder.shape(), kernel);
+  return found ? launch(kernel, builder, workspace, stream) : found;
+}
+
+/// Loads it for the launches of that problem.
+Result load(const Problem& problem, const Tensors& tensors, const Chosen& chosen) {
+  LaunchBuilder builder;
+  chosen.configuration().launch(facts_of(problem, tensors, *chosen.on.facts), builder);
+  void* kernel = nullptr;
+  const Result found = prepare_kernel(chosen.selection.kernel, chosen.on, builder.shape(), kernel);
+  return found ? load_code(kernel) : found;
+}
+
+/// The problem and the strides: all that a selection depends on.
+Result check_shape(const Problem& problem, const Tensors& tensors) {
+  const char* fault = fault_of(problem);
+  fault = fault != nullptr ? fault : fault_of_strides(problem, tensors);
+  return fault == nullptr ? Result{} : Result{Status::invalid_argument, fault};
+}
+
+}  // namespace
+}  // namespace detail
+
+Result current_device(Device& device) {
+  detail::CurrentDevice current;
+  const Result found = detail::find_current_device(current);
+  if (found) {
+    device = *current.facts;
+  }
+  return found;
+}
+
+Result attention_forward(const Problem& problem, const Tensors& tensors, const Workspace& workspace,
+                         void* stream) {
+  if (const char* fault = detail::fault_of(problem, tensors)) {
+    return {Status::invalid_argument, fault};
+  }
+  detail::Chosen chosen;
+  if (const Result is_there = detail::choose_here(problem, tensors, chosen); !is_there) {
+    return is_there;
+  }
+  const Result enough = detail::check(workspace, chosen.selection.workspace_bytes);
+  return enough ? detail::run(problem, tensors, workspace, stream, chosen) : enough;
+}
+
+std::size_t workspace_bytes(const Problem& problem, const Tensors& tensors) {
+  detail::Chosen chosen;
+  const bool is_there =
+      detail::check_shape(problem, tensors) && detail::choose_here(problem, tensors, chosen);
+  return is_there ? chosen.selection.workspace_bytes : 0;
+}
+
+Result load(const Problem& problem, const Tensors& tensors) {
+  if (const Result right = detail::check_shape(problem, tensors); !right) {
+    return right;
+  }
+  detail::Chosen chosen;
+  const Result is_there = detail::choose_here(problem, tensors, chosen);
+  return is_there ? detail::load(problem, tensors, chosen) : is_there;
+}
+
+Contents contents() {
+  return {detail::kTable.kernels.count, detail::kTable.configurations.count,
+          detail::kTable.rows.count};
+}
+
+const char* status_name(Status status) {
+  switch (status) {
+    case Status::ok:
+      return "ok";
+    case Status::invalid_argument:
+      return "invalid argument";
+    case Status::unsupported:
+      return "unsupported";
+    case Status::workspace_too_small:
+      return "workspace too small";
+    case Status::no_driver:
+      return "no driver";
+    case Status::no_context:
+      return "no context";
+    case Status::driver_error:
+      break;
+  }
+  return "driver error";
+}
+
+}  // namespace fatune_attention

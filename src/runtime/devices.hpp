@@ -1,0 +1,19 @@
+// The GPUs of this machine.
+#pragma once
+
+#include "attention.hpp"
+
+namespace fatune_attention::detail {
+
+inline constexpr int kMostDevices = 64;
+
+/// The device of the current context.
+struct CurrentDevice {
+  int ordinal = -1;               ///< the driver's CUdevice, less than kMostDevices
+  const Device* facts = nullptr;  ///< lives as long as the program
+};
+
+/// The driver is asked for a device's facts once.
+Result find_current_device(CurrentDevice& current);
+
+}  // namespace fatune_attention::detail

@@ -1,0 +1,23 @@
+#pragma once
+
+namespace fatune_attention::detail {
+
+/// The most numbers that a family's machine code may depend on.
+inline constexpr int kMostKeyParts = 64;
+
+/// The code whose key is this one; -1: there is none. `keys` has `count` keys of `parts` numbers.
+inline int find_kernel(const double* key, int parts, const double* keys, const int* codes,
+                       int count) {
+  for (int i = 0; i < count; ++i) {
+    int same = 0;
+    while (same < parts && keys[i * parts + same] == key[same]) {
+      ++same;
+    }
+    if (same == parts) {
+      return codes[i];
+    }
+  }
+  return -1;
+}
+
+}  // namespace fatune_attention::detail

@@ -1,0 +1,105 @@
+// What a generated library consists of: its tables, and how each configuration is launched.
+#pragma once
+
+#include <cstddef>
+
+#include "attention.hpp"
+
+namespace fatune_attention::detail {
+
+class LaunchBuilder;
+
+/// What a family's expressions may name, with the names that they have there. See
+/// docs/bring-your-own-kernel.md. Strides in elements.
+struct Facts {
+  double batch = 0, seq_len = 0, heads = 0, causal = 0, dtype = 0, d_head = 0;
+  double seq_len_kv = 0, kv_heads = 0, d_head_v = 0, window = 0, softmax_scale = 0, lse = 0;
+  double layout_bhsd = 0;
+  double q_row_stride = 0, q_head_stride = 0, q_batch_stride = 0;
+  double k_row_stride = 0, k_head_stride = 0, k_batch_stride = 0;
+  double v_row_stride = 0, v_head_stride = 0, v_batch_stride = 0;
+  double o_row_stride = 0, o_head_stride = 0, o_batch_stride = 0;
+  double arch = 0, sm_count = 0, smem_per_sm_bytes = 0, smem_per_block_optin_bytes = 0;
+  double registers_per_sm = 0, max_threads_per_sm = 0;
+  double resident_blocks_per_sm = 1;
+};
+
+/// One configuration of a family: functions that fatune has made of its family.json.
+struct Configuration {
+  const char* name;  ///< in short form
+  const char* family;
+  int min_arch;        ///< 90
+  bool arch_specific;  ///< true for sm_90a: no other architecture will do
+  bool contiguous;     ///< its kernels take only contiguous tensors, in either layout
+  /// Why the configuration cannot be used; nullptr when it can.
+  const char* (*refusal)(const Facts&);
+  /// Index of the machine code for such problems; -1: none was built.
+  int (*kernel)(const Facts&);
+  /// Describes the launch, and the workspace, to the builder.
+  void (*launch)(const Facts&, LaunchBuilder&);
+};
+
+/// The machine code of one kernel.
+struct MachineCode {
+  const unsigned char* cubin;
+  std::size_t bytes;
+  const char* sha256;  ///< of the cubin
+  int arch;            ///< 90: of the cubin; runs on GPUs of that major version, no older ones
+  const char* entry;   ///< the mangled name of the kernel
+  int registers_per_thread;
+  int static_smem_bytes;
+};
+
+/// A GPU that problems were tuned on.
+struct TunedGpu {
+  const char* name;
+  int arch;  ///< 90
+  int sm_count;
+};
+
+/// A configuration in a row.
+struct RowConfig {
+  int configuration;
+  double time_us;         ///< median
+  double regret_percent;  ///< by how much it is slower than the row's winner
+};
+
+/// A tuned problem.
+struct Row {
+  int gpu;
+  Problem problem;
+  bool layout_bhsd;
+  const RowConfig* configs;  ///< best first
+  int config_count;
+};
+
+/// The configuration for problems that no row is near to.
+struct Default {
+  int gpu;
+  DType dtype;
+  std::int64_t d_head;
+  std::int64_t d_head_v;
+  bool causal;
+  int configuration;
+};
+
+template <typename Item>
+struct List {
+  const Item* items;
+  int count;
+
+  const Item& operator[](int index) const { return items[index]; }
+};
+
+struct Table {
+  List<MachineCode> kernels;
+  List<Configuration> configurations;
+  List<TunedGpu> gpus;
+  List<Row> rows;
+  List<Default> defaults;
+};
+
+/// Defined by the generated source.
+extern const Table kTable;  // NOLINT(readability-identifier-naming): a constant
+
+}  // namespace fatune_attention::detail

@@ -1,0 +1,14 @@
+// Queues a launch that a builder has described.
+#pragma once
+
+#include "launch_builder.hpp"
+
+namespace fatune_attention::detail {
+
+/// EncodeTensorMap by the driver.
+const char* encode_by_driver(const TensorMap& map, std::uint64_t address, void* bytes);
+
+/// Fills what has to be filled of the workspace, and launches the kernel.
+Result launch(void* kernel, LaunchBuilder& builder, const Workspace& workspace, void* stream);
+
+}  // namespace fatune_attention::detail

@@ -1,0 +1,197 @@
+// One problem on the GPU: its tensors, launches, and whether the output is right.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cases.hpp"
+#include "gpu.hpp"
+#include "reference.hpp"
+
+namespace example {
+
+inline constexpr std::uint8_t kPoison = 0xff;  // repeated: not a number, in all types
+
+inline Inputs random_inputs(fatune_attention::DType dtype) {
+  return {Elements(dtype, 4.0, 1), Elements(dtype, 1.0, 2), Elements(dtype, 1.0, 3)};
+}
+
+/// What the examples' tensors hold.
+inline const Inputs& inputs_of(fatune_attention::DType dtype) {
+  static const Inputs fp16 = random_inputs(fatune_attention::DType::fp16);
+  static const Inputs bf16 = random_inputs(fatune_attention::DType::bf16);
+  return dtype == fatune_attention::DType::bf16 ? bf16 : fp16;
+}
+
+struct Verdict {
+  std::size_t rows = 0;  ///< that were compared
+  double worst = 0.0;    ///< greatest error, in tolerances
+  std::string fault;     ///< empty: the output is right
+
+  void note(double error, double tolerance, const std::string& where) {
+    const double ratio = std::isnan(error) ? HUGE_VAL : error / tolerance;
+    worst = std::max(worst, ratio);
+    if (ratio > 1.0 && fault.empty()) {
+      fault = where;
+    }
+  }
+};
+
+class Trial {
+ public:
+  /// The inputs must outlive it. Work is queued on the stream.
+  Trial(const Case& one, const Inputs& inputs, void* stream)
+      : case_(one),
+        tensors_(strides_of(one)),
+        inputs_(inputs),
+        stream_(stream),
+        q_(bytes_of(0)),
+        k_(bytes_of(1)),
+        v_(bytes_of(2)),
+        o_(bytes_of(3)),
+        lse_(sizeof(float) * static_cast<std::size_t>(output_rows())) {
+    tensors_.q.data = q_.data();
+    tensors_.k.data = k_.data();
+    tensors_.v.data = v_.data();
+    tensors_.o.data = o_.data();
+    tensors_.lse = static_cast<float*>(lse_.data());
+    q_.fill(inputs.q.bits(), stream);
+    k_.fill(inputs.k.bits(), stream);
+    v_.fill(inputs.v.bits(), stream);
+    poison();
+    workspace_.emplace(workspace_bytes(case_.problem, tensors_));
+    workspace_->fill(kPoison, stream);
+  }
+
+  const fatune_attention::Tensors& tensors() const { return tensors_; }
+
+  /// Makes sure that what is in the output then was written by a later launch.
+  void poison() {
+    o_.fill(kPoison, stream_);
+    lse_.fill(kPoison, stream_);
+  }
+
+  /// `is_clean`: it was launched before.
+  fatune_attention::Result launch(bool is_clean) const {
+    return attention_forward(case_.problem, tensors_,
+                             {workspace_->data(), workspace_->bytes(), is_clean}, stream_);
+  }
+
+  Verdict check() const {
+    wait_for(stream_);
+    const auto o = o_.read<std::uint16_t>(stream_);
+    const auto lse = lse_.read<float>(stream_);
+    Verdict verdict;
+    for (const RowPlace& at : rows_to_compare()) {
+      compare(at, o, lse, verdict);
+    }
+    if (verdict.fault.empty() && !leaves_gaps_alone(o)) {
+      verdict.fault = "wrote between the rows of O, or not all of them";
+    }
+    return verdict;
+  }
+
+ private:
+  std::size_t bytes_of(std::size_t tensor) const {
+    return 2 *
+           elements_of(fatune_attention::detail::shaped_tensors(case_.problem, tensors_)[tensor]);
+  }
+
+  std::int64_t output_rows() const {
+    return case_.problem.batch * case_.problem.heads * case_.problem.seq_len;
+  }
+
+  RowPlace place_of(std::int64_t index) const {
+    const std::int64_t rows = case_.problem.seq_len;
+    return {index / rows / case_.problem.heads, index / rows % case_.problem.heads, index % rows};
+  }
+
+  /// All of a small problem; of a large one the first, the last and random ones.
+  std::vector<RowPlace> rows_to_compare() const {
+    constexpr std::int64_t kMostProducts = 100'000'000;
+    constexpr int kSampled = 24;
+    const std::int64_t products_of_row =
+        case_.problem.seq_len_kv * (case_.problem.d_head + case_.problem.d_head_v);
+    std::vector<RowPlace> rows;
+    if (output_rows() <= kMostProducts / products_of_row) {
+      for (std::int64_t i = 0; i < output_rows(); ++i) {
+        rows.push_back(place_of(i));
+      }
+      return rows;
+    }
+    std::uint64_t seed = 4;
+    rows = {place_of(0), place_of(output_rows() - 1)};
+    while (rows.size() < kSampled) {
+      rows.push_back(place_of(random_between(seed, 0, output_rows() - 1)));
+    }
+    return rows;
+  }
+
+  void compare(const RowPlace& at, const std::vector<std::uint16_t>& o,
+               const std::vector<float>& lse, Verdict& verdict) const {
+    const fatune_attention::Problem& problem = case_.problem;
+    const ReferenceRow expected = Reference(problem, tensors_, inputs_).row(at);
+    const std::string where = "batch " + std::to_string(at.batch) + ", head " +
+                              std::to_string(at.head) + ", row " + std::to_string(at.row);
+    const auto first = static_cast<std::size_t>(index_of(tensors_.o, at));
+    for (std::size_t i = 0; i < expected.o.size(); ++i) {
+      const double error = std::fabs(decode(problem.dtype, o[first + i]) - expected.o[i]);
+      verdict.note(error, std::max(expected.tolerance[i], 1e-6), "O is wrong at " + where);
+    }
+    if (problem.lse) {
+      compare_lse(expected.lse,
+                  lse[static_cast<std::size_t>(
+                      (at.batch * problem.heads + at.head) * problem.seq_len + at.row)],
+                  where, verdict);
+    }
+    ++verdict.rows;
+  }
+
+  static void compare_lse(double expected, float found, const std::string& where,
+                          Verdict& verdict) {
+    constexpr double kTolerance = 1e-3;
+    const auto value = static_cast<double>(found);
+    const double error = value == expected ? 0.0 : std::fabs(value - expected);
+    verdict.note(error, kTolerance, "the log-sum-exp is wrong at " + where);
+  }
+
+  /// Whether poison is where there is no row, and nowhere else.
+  bool leaves_gaps_alone(const std::vector<std::uint16_t>& o) const {
+    constexpr std::uint16_t kPoisoned = 0xffff;
+    const auto untouched = std::count(o.begin(), o.end(), kPoisoned);
+    return untouched ==
+           static_cast<std::int64_t>(o.size()) - output_rows() * case_.problem.d_head_v;
+  }
+
+  const Case& case_;
+  fatune_attention::Tensors tensors_;
+  const Inputs& inputs_;
+  void* stream_;
+  DeviceMemory q_;
+  DeviceMemory k_;
+  DeviceMemory v_;
+  DeviceMemory o_;
+  DeviceMemory lse_;
+  std::optional<DeviceMemory> workspace_;
+};
+
+/// Launches it twice, the second time on the workspace that the first one left. `result`: of the
+/// launches.
+inline Verdict verify(const Case& one, const Inputs& inputs, void* stream,
+                      fatune_attention::Result& result) {
+  Trial trial(one, inputs, stream);
+  Verdict verdict;
+  for (const bool is_clean : {false, true}) {
+    trial.poison();
+    result = trial.launch(is_clean);
+    if (!result || !verdict.fault.empty()) {
+      break;
+    }
+    verdict = trial.check();
+  }
+  return verdict;
+}
+
+}  // namespace example

@@ -1,0 +1,45 @@
+// The extents of a problem's tensors, and how their strides are read.
+#pragma once
+
+#include <array>
+
+#include "attention.hpp"
+
+namespace fatune_attention::detail {
+
+struct Extents {
+  std::int64_t batch;
+  std::int64_t heads;
+  std::int64_t rows;
+  std::int64_t d;
+};
+
+/// Of q, k, v, o.
+std::array<Extents, 4> extents_of(const Problem& problem);
+
+/// A tensor of a problem with its extents.
+struct ShapedTensor {
+  const Tensor* tensor;
+  Extents extents;
+};
+
+/// q, k, v, o.
+std::array<ShapedTensor, 4> shaped_tensors(const Problem& problem, const Tensors& tensors);
+
+/// A contiguous tensor: (batch, heads, rows, d), or (batch, rows, heads, d).
+Tensor contiguous_tensor(const Extents& extents, bool layout_bhsd);
+
+/// Contiguous tensors (batch, rows, heads, d), of no memory.
+Tensors usual_tensors(const Problem& problem);
+
+/// Whether heads lie outside of rows: in the first tensor that has several of both. False: none
+/// has.
+bool is_layout_bhsd(const std::array<ShapedTensor, 4>& tensors);
+
+/// Strides along a single batch, head or row say nothing: those of a contiguous tensor stand for
+/// them.
+Tensor with_plain_strides(const ShapedTensor& shaped, bool layout_bhsd);
+
+bool is_contiguous(const ShapedTensor& shaped, bool layout_bhsd);
+
+}  // namespace fatune_attention::detail

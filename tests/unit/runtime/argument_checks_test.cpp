@@ -1,0 +1,110 @@
+#include "runtime/argument_checks.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "attention/problem_details.hpp"
+#include "runtime/tensor_strides.hpp"
+#include "unit/runtime/sample_table.hpp"
+
+namespace fatune_attention::detail {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsNull;
+
+static_assert(kMostSeqLen == fatune::kMostSeqLen);
+static_assert(kMostHeadDim == fatune::kMostHeadDim);
+
+Tensors tensors_of(const Problem& problem) {
+  Tensors tensors = usual_tensors(problem);
+  for (Tensor* tensor : {&tensors.q, &tensors.k, &tensors.v, &tensors.o}) {
+    tensor->data = reinterpret_cast<void*>(0x1000);
+  }
+  return tensors;
+}
+
+struct Wrong {
+  std::function<void(Problem&)> change;
+  const char* fault;
+};
+
+TEST(ArgumentChecks, NameWhatIsWrongWithAProblem) {
+  const Wrong wrongs[] = {{[](Problem& p) { p.dtype = static_cast<DType>(7); }, "dtype"},
+                          {[](Problem& p) { p.batch = 0; }, "batch"},
+                          {[](Problem& p) { p.batch = 65536; }, "batch"},
+                          {[](Problem& p) { p.heads = 0; }, "heads"},
+                          {[](Problem& p) { p.kv_heads = 0; }, "kv_heads"},
+                          {[](Problem& p) { p.kv_heads = 3; }, "kv_heads does not divide heads"},
+                          {[](Problem& p) { p.kv_heads = 32; }, "kv_heads does not divide heads"},
+                          {[](Problem& p) { p.seq_len = 0; }, "seq_len is"},
+                          {[](Problem& p) { p.seq_len_kv = kMostSeqLen + 1; }, "seq_len_kv"},
+                          {[](Problem& p) { p.d_head = -1; }, "d_head is"},
+                          {[](Problem& p) { p.d_head_v = 1025; }, "d_head_v"},
+                          {[](Problem& p) { p.window = -1; }, "window"},
+                          {[](Problem& p) { p.softmax_scale = -1.0F; }, "softmax_scale"},
+                          {[](Problem& p) { p.softmax_scale = std::nanf(""); }, "softmax_scale"}};
+  for (const Wrong& wrong : wrongs) {
+    Problem problem = tuned_problem();
+    wrong.change(problem);
+    ASSERT_NE(fault_of(problem), nullptr) << wrong.fault;
+    EXPECT_THAT(fault_of(problem), HasSubstr(wrong.fault));
+  }
+  EXPECT_THAT(fault_of(tuned_problem()), IsNull());
+}
+
+struct WrongTensors {
+  std::function<void(Tensors&)> change;
+  const char* fault;
+};
+
+TEST(ArgumentChecks, NameWhatIsWrongWithTensors) {
+  const WrongTensors wrongs[] = {
+      {[](Tensors& t) { t.k.data = nullptr; }, "a tensor is null"},
+      {[](Tensors& t) { t.o.data = reinterpret_cast<void*>(0x1008); }, "16-byte aligned"},
+      {[](Tensors& t) { t.v.row_stride = 2052; }, "multiple of 16 bytes"},
+      {[](Tensors& t) { t.q.head_stride = 120; }, "less than a row"},
+      {[](Tensors& t) { t.q.batch_stride = 0; }, "less than a row"},
+      {[](Tensors& t) { t.q.batch_stride = -2048; }, "less than a row"},
+      {[](Tensors& t) { t.q.batch_stride = std::int64_t{1} << 39; }, "not below 2^40 bytes"},
+      {[](Tensors& t) { t.q.batch_stride = std::int64_t{1} << 62; }, "not below 2^40 bytes"}};
+  const Problem problem = tuned_problem();
+  for (const WrongTensors& wrong : wrongs) {
+    Tensors tensors = tensors_of(problem);
+    wrong.change(tensors);
+    ASSERT_NE(fault_of(problem, tensors), nullptr) << wrong.fault;
+    EXPECT_THAT(fault_of(problem, tensors), HasSubstr(wrong.fault));
+  }
+  EXPECT_THAT(fault_of(problem, tensors_of(problem)), IsNull());
+}
+
+TEST(ArgumentChecks, LetStridesAlongOneElementBeAnything) {
+  Problem problem = tuned_problem();
+  problem.batch = 1;
+  problem.kv_heads = 1;
+  problem.seq_len = 1;
+  Tensors tensors = tensors_of(problem);
+  tensors.q.batch_stride = -7;
+  tensors.q.row_stride = 3;
+  tensors.k.head_stride = 0;
+  EXPECT_THAT(fault_of(problem, tensors), IsNull());
+  tensors.k.row_stride = 0;
+  EXPECT_NE(fault_of(problem, tensors), nullptr);
+}
+
+TEST(ArgumentChecks, WantLseWhereTheProblemDoes) {
+  Problem problem = tuned_problem();
+  problem.lse = true;
+  Tensors tensors = tensors_of(problem);
+  EXPECT_THAT(fault_of(problem, tensors), HasSubstr("lse"));
+  tensors.lse = reinterpret_cast<float*>(0x1002);
+  EXPECT_THAT(fault_of(problem, tensors), HasSubstr("lse"));
+  tensors.lse = reinterpret_cast<float*>(0x1004);
+  EXPECT_THAT(fault_of(problem, tensors), IsNull());
+}
+
+}  // namespace
+}  // namespace fatune_attention::detail

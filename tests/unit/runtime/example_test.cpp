@@ -1,0 +1,114 @@
+// The parts of the examples that say whether a library is right.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <vector>
+
+#include "attention/cpu_reference.hpp"
+#include "attention/tensor_shape.hpp"
+#include "runtime/package/example/cases.hpp"
+#include "runtime/package/example/reference.hpp"
+#include "runtime/package/example/sha256.hpp"
+#include "unit/runtime/sample_table.hpp"
+
+namespace example {
+namespace {
+
+using fatune_attention::DType;
+using fatune_attention::Problem;
+
+fatune::DType same_type(DType dtype) { return static_cast<fatune::DType>(dtype); }
+
+TEST(ExampleElements, AreThoseOfTheType) {
+  for (const DType dtype : {DType::fp16, DType::bf16}) {
+    for (int i = -128; i <= 128; ++i) {
+      const double value = 4.0 * i / 128.0;
+      EXPECT_EQ(encode(dtype, value), fatune::round_to_element(value, same_type(dtype))) << value;
+    }
+    for (int bits = 0; bits < 65536; ++bits) {
+      const double expected =
+          fatune::element_value(static_cast<std::uint16_t>(bits), same_type(dtype));
+      const double found = decode(dtype, static_cast<std::uint16_t>(bits));
+      EXPECT_TRUE(found == expected || (std::isnan(found) && std::isnan(expected))) << bits;
+    }
+  }
+}
+
+TEST(ExampleSha256, GivesTheKnownHashes) {
+  const auto hash_of = [](const std::string& text) {
+    return Sha256::of(reinterpret_cast<const unsigned char*>(text.data()), text.size());
+  };
+  EXPECT_EQ(hash_of(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(hash_of("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(hash_of(std::string(1'000'000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+fatune::Problem same_problem(const Problem& p, Layout layout) {
+  fatune::Problem same{p.batch, p.seq_len, p.heads, p.d_head, same_type(p.dtype), p.causal};
+  same.seq_len_kv = p.seq_len_kv;
+  same.kv_heads = p.kv_heads;
+  same.d_head_v = p.d_head_v;
+  same.window = p.window;
+  if (p.softmax_scale > 0.0F) {
+    same.softmax_scale = p.softmax_scale;
+  }
+  same.layout = layout == Layout::bhsd ? fatune::Layout::bhsd : fatune::Layout::bshd;
+  return same;
+}
+
+std::vector<double> values(const Elements& elements, std::int64_t count) {
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < count; ++i) {
+    values.push_back(*elements.row(i));
+  }
+  return values;
+}
+
+/// Every row of a case with contiguous tensors.
+void expect_as_fatune(const Case& one, const Inputs& inputs) {
+  using fatune::TensorRole;
+  const Problem& p = one.problem;
+  const fatune::Problem same = same_problem(p, one.layout);
+  const auto q = values(inputs.q, tensor_elements(same, TensorRole::q));
+  const auto k = values(inputs.k, tensor_elements(same, TensorRole::k));
+  const auto v = values(inputs.v, tensor_elements(same, TensorRole::v));
+  const std::vector<double> o = cpu_attention(same, q, k, v);
+  const std::vector<double> lse = cpu_log_sum_exp(same, q, k);
+  const fatune_attention::Tensors tensors = strides_of(one);
+  const Reference reference(p, tensors, inputs);
+  for (std::int64_t i = 0; i < fatune::output_rows(same); ++i) {
+    const RowPlace at{i / p.seq_len / p.heads, i / p.seq_len % p.heads, i % p.seq_len};
+    const ReferenceRow row = reference.row(at);
+    const auto first = static_cast<std::size_t>(index_of(tensors.o, at));
+    for (std::size_t j = 0; j < row.o.size(); ++j) {
+      ASSERT_NEAR(row.o[j], o[first + j], 1e-6) << text_of(one) << " row " << i;
+    }
+    const double expected = lse[static_cast<std::size_t>(i)];
+    ASSERT_TRUE(row.lse == expected || std::abs(row.lse - expected) < 1e-5) << text_of(one);
+  }
+}
+
+TEST(ExampleReference, ComputesWhatFatunesDoes) {
+  Problem like = fatune_attention::tuned_problem();
+  like.d_head = 16;
+  like.d_head_v = 8;
+  const Inputs inputs{Elements(like.dtype, 4.0, 1), Elements(like.dtype, 1.0, 2),
+                      Elements(like.dtype, 1.0, 3)};
+  int compared = 0;
+  for (Case one : small_cases(like)) {
+    one.problem.batch = 1;
+    one.problem.heads = one.problem.heads / one.problem.kv_heads * 2;
+    one.problem.kv_heads = 2;
+    one.problem.seq_len = std::min<std::int64_t>(one.problem.seq_len, 120);
+    one.problem.seq_len_kv = std::min<std::int64_t>(one.problem.seq_len_kv, 130);
+    if (one.layout != Layout::padded) {
+      expect_as_fatune(one, inputs);
+      ++compared;
+    }
+  }
+  EXPECT_GT(compared, 10);
+}
+
+}  // namespace
+}  // namespace example

@@ -1,0 +1,130 @@
+#include "unit/runtime/sample_table.hpp"
+
+#include <cstring>
+
+#include "runtime/launch_builder.hpp"
+
+namespace fatune_attention {
+namespace {
+
+using namespace detail;
+
+/// As much of an ELF image as the fake driver looks at.
+struct Cubin {
+  unsigned char bytes[128] = {0x7f, 'E', 'L', 'F'};
+};
+
+template <std::size_t kLength>
+constexpr Cubin cubin_of(const char (&section)[kLength]) {
+  constexpr std::size_t kSectionsOffset = 40;
+  Cubin cubin;
+  cubin.bytes[kSectionsOffset] = sizeof cubin.bytes;
+  for (std::size_t i = 0; i < kLength; ++i) {
+    cubin.bytes[64 + i] = static_cast<unsigned char>(section[i]);
+  }
+  return cubin;
+}
+
+constexpr Cubin kTmaCubin = cubin_of(".text.tma_kernel");
+constexpr Cubin kPlainCubin = cubin_of(".text.plain_kernel");
+
+constexpr MachineCode kKernels[] = {
+    {kTmaCubin.bytes, sizeof kTmaCubin.bytes, "", 90, "tma_kernel", 168, 1024},
+    {kPlainCubin.bytes, sizeof kPlainCubin.bytes, "", 90, "plain_kernel", 128, 0},
+    {kPlainCubin.bytes, sizeof kPlainCubin.bytes, "", 80, "plain_kernel", 128, 0}};
+
+const char* only_128(const Facts& facts) {
+  return facts.d_head == 128 ? nullptr : "the kernel is for d_head 128";
+}
+
+const char* nothing_refused(const Facts&) { return nullptr; }
+
+int tma_code(const Facts&) { return 0; }
+int plain_code(const Facts& facts) { return facts.arch >= 90 ? 1 : facts.arch >= 80 ? 2 : -1; }
+
+void launch_tma(const Facts& facts, LaunchBuilder& builder) {
+  builder.grid(2 * facts.heads, 1, facts.batch);
+  builder.block(384, 1, 1);
+  builder.cluster(2, 1, 1);
+  builder.dynamic_smem_bytes(200'000);
+  builder.workspace(4, 0, Clear::once);
+  builder.workspace(1000, 7, Clear::before_launch);
+  TensorMap map{9,
+                4,
+                {facts.d_head, facts.seq_len, facts.heads, facts.batch},
+                {facts.q_row_stride * 2, facts.q_head_stride * 2, facts.q_batch_stride * 2},
+                {64, 64, 1, 1},
+                {1, 1, 1, 1},
+                0,
+                3,
+                3,
+                0};
+  builder.begin_argument();
+  builder.tensor_map(Operand::q, 0, map);
+  builder.end_argument();
+  builder.begin_argument();
+  builder.begin_struct(0);
+  builder.buffer(0, 0);
+  builder.buffer(1, 0);
+  builder.int32(facts.seq_len);
+  builder.float32(facts.softmax_scale);
+  builder.end_struct();
+  builder.end_argument();
+}
+
+void launch_standard(const Facts& facts, double smem_bytes, LaunchBuilder& builder) {
+  builder.grid(facts.heads, facts.batch, 1);
+  builder.block(128, 1, 1);
+  builder.dynamic_smem_bytes(smem_bytes);
+  builder.standard_arguments(facts);
+}
+
+void launch_plain(const Facts& facts, LaunchBuilder& builder) {
+  launch_standard(facts, 65536, builder);
+}
+
+void launch_greedy(const Facts& facts, LaunchBuilder& builder) {
+  launch_standard(facts, 300'000, builder);
+}
+
+constexpr Configuration kConfigurations[] = {
+    {"(tma)", "toy", 90, true, false, only_128, tma_code, launch_tma},
+    {"(plain)", "toy", 80, false, true, nothing_refused, plain_code, launch_plain},
+    {"(greedy)", "toy", 80, false, false, nothing_refused, plain_code, launch_greedy}};
+
+constexpr TunedGpu kGpus[] = {{"Fake H200", 90, 132}};
+
+constexpr RowConfig kRowConfigs[] = {
+    {kGreedy, 90.0, 0.0}, {kTma, 99.0, 10.0}, {kPlain, 180.0, 100.0}};
+
+constexpr Problem kTuned{DType::bf16, 4, 16, 16, 4096, 4096, 128, 128, true, 0, 0.0F, false};
+
+const Row kRows[] = {{0, kTuned, false, kRowConfigs, 3}};
+
+constexpr Default kDefaults[] = {{0, DType::bf16, 128, 128, true, kTma},
+                                 {0, DType::bf16, 128, 128, true, kPlain}};
+
+}  // namespace
+
+namespace detail {
+
+const Table kTable = {{kKernels, 3}, {kConfigurations, 3}, {kGpus, 1}, {kRows, 1}, {kDefaults, 2}};
+
+}  // namespace detail
+
+Problem tuned_problem() { return kTuned; }
+
+Device fake_h200() {
+  Device device;
+  std::strcpy(device.name, "Fake H200");
+  device.arch = 90;
+  device.sm_count = 132;
+  device.max_threads_per_block = 1024;
+  device.max_threads_per_sm = 2048;
+  device.registers_per_sm = 65536;
+  device.smem_per_block_optin_bytes = 232448;
+  device.smem_per_sm_bytes = 233472;
+  return device;
+}
+
+}  // namespace fatune_attention
