@@ -1,0 +1,136 @@
+#include "call.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace fatune_attention::torch_binding {
+namespace {
+
+constexpr int kDimensions = 4;
+using Extents = std::array<std::int64_t, kDimensions>;
+
+std::int32_t dtype_of(const TorchTensor& tensor) {
+  std::int32_t dtype = 0;
+  TORCH_ERROR_CODE_CHECK(aoti_torch_get_dtype(tensor.get(), &dtype));
+  return dtype;
+}
+
+void check_like_query(const TorchTensor& tensor, const TorchTensor& q, const char* name) {
+  STD_TORCH_CHECK(tensor.dim() == kDimensions, name, " must have 4 dimensions, not ", tensor.dim());
+  STD_TORCH_CHECK(tensor.is_cuda() && tensor.get_device_index() == q.get_device_index(), name,
+                  " and query must be on one CUDA device");
+  STD_TORCH_CHECK(dtype_of(tensor) == dtype_of(q), name, " and query must have the same dtype");
+}
+
+void check_shapes(const TorchTensor& q, const TorchTensor& k, const TorchTensor& v) {
+  const std::int64_t heads = q.size(1), kv_heads = k.size(1);
+  STD_TORCH_CHECK(k.size(0) == q.size(0) && k.size(3) == q.size(3),
+                  "key must have the batch and the columns of query");
+  STD_TORCH_CHECK(v.size(0) == k.size(0) && v.size(1) == kv_heads && v.size(2) == k.size(2),
+                  "value must have the batch, heads and rows of key");
+  STD_TORCH_CHECK(heads == kv_heads || (kv_heads > 0 && heads % kv_heads == 0),
+                  "the heads of key must divide those of query");
+}
+
+TorchTensor empty_strided(const std::int64_t* sizes, const std::int64_t* strides, int dimensions,
+                          std::int32_t dtype, std::int32_t device_index) {
+  AtenTensorHandle handle = nullptr;
+  TORCH_ERROR_CODE_CHECK(aoti_torch_empty_strided(
+      dimensions, sizes, strides, dtype, aoti_torch_device_type_cuda(), device_index, &handle));
+  return TorchTensor(handle);
+}
+
+/// Batch, heads and rows, the one with the largest stride first. Columns are always last.
+std::array<int, 3> memory_order(const TorchTensor& tensor) {
+  const auto strides = tensor.strides();
+  std::array<int, 3> order = {0, 1, 2};
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int left, int right) { return strides[left] > strides[right]; });
+  return order;
+}
+
+Tensor view_of(const TorchTensor& tensor) {
+  const auto strides = tensor.strides();
+  return {tensor.data_ptr(), strides[0], strides[1], strides[2]};
+}
+
+bool rows_are_dense(const TorchTensor& tensor) { return tensor.stride(3) == 1; }
+
+}  // namespace
+
+void check_operands(const Call& call) {
+  check_like_query(call.q, call.q, "query");
+  check_like_query(call.k, call.q, "key");
+  check_like_query(call.v, call.q, "value");
+  check_shapes(call.q, call.k, call.v);
+}
+
+const char* refusal(const Call& call) {
+  const std::int32_t dtype = dtype_of(call.q);
+  if (dtype != aoti_torch_dtype_float16() && dtype != aoti_torch_dtype_bfloat16()) {
+    return "the element type is neither float16 nor bfloat16";
+  }
+  if (!rows_are_dense(call.q) || !rows_are_dense(call.k) || !rows_are_dense(call.v)) {
+    return "the last dimension of a tensor has a stride other than 1";
+  }
+  if (call.scale && !(*call.scale > 0.0 && std::isfinite(*call.scale))) {
+    return "the scale is not a positive number";
+  }
+  return nullptr;
+}
+
+Problem problem_of(const Call& call) {
+  Problem problem;
+  problem.dtype = dtype_of(call.q) == aoti_torch_dtype_float16() ? DType::fp16 : DType::bf16;
+  problem.batch = call.q.size(0);
+  problem.heads = call.q.size(1);
+  problem.kv_heads = call.k.size(1);
+  problem.seq_len = call.q.size(2);
+  problem.seq_len_kv = call.k.size(2);
+  problem.d_head = call.q.size(3);
+  problem.d_head_v = call.v.size(3);
+  problem.causal = call.causal;
+  problem.window = call.window;
+  problem.softmax_scale = static_cast<float>(call.scale.value_or(0.0));
+  problem.lse = call.lse;
+  return problem;
+}
+
+TorchTensor empty_output(const Call& call) {
+  const auto sizes = call.q.sizes();
+  const Extents extents = {sizes[0], sizes[1], sizes[2], call.v.size(3)};
+  Extents strides = {0, 0, 0, 1};
+  const std::array<int, 3> order = memory_order(call.q);
+  std::int64_t stride = extents[3];
+  for (auto dimension = order.rbegin(); dimension != order.rend(); ++dimension) {
+    strides[*dimension] = stride;
+    stride *= std::max<std::int64_t>(extents[*dimension], 1);
+  }
+  return empty_strided(extents.data(), strides.data(), kDimensions, dtype_of(call.q),
+                       call.q.get_device_index());
+}
+
+TorchTensor empty_lse(const Call& call) {
+  const auto sizes = call.q.sizes();
+  const std::int64_t strides[] = {sizes[1] * sizes[2], sizes[2], 1};
+  return empty_strided(sizes.data(), strides, 3, aoti_torch_dtype_float32(),
+                       call.q.get_device_index());
+}
+
+TorchTensor empty_bytes(std::int64_t bytes, std::int32_t device_index) {
+  const std::int64_t stride = 1;
+  return empty_strided(&bytes, &stride, 1, aoti_torch_dtype_uint8(), device_index);
+}
+
+Tensors tensors_of(const Call& call, const TorchTensor& o, const TorchTensor* lse) {
+  Tensors tensors;
+  tensors.q = view_of(call.q);
+  tensors.k = view_of(call.k);
+  tensors.v = view_of(call.v);
+  tensors.o = view_of(o);
+  tensors.lse = lse == nullptr ? nullptr : static_cast<float*>(lse->data_ptr());
+  return tensors;
+}
+
+}  // namespace fatune_attention::torch_binding

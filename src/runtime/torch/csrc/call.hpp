@@ -1,0 +1,50 @@
+// A call of an operator: what PyTorch's tensors are to the library.
+#pragma once
+
+#include <torch/csrc/stable/tensor.h>
+
+#include <cstdint>
+#include <optional>
+
+#include "attention.hpp"
+
+namespace fatune_attention::torch_binding {
+
+using TorchTensor = torch::stable::Tensor;
+
+/// Operands (batch, heads, rows, d), and which keys a query sees: Problem says what the latter
+/// mean.
+struct Call {
+  const TorchTensor& q;
+  const TorchTensor& k;
+  const TorchTensor& v;
+  bool causal;
+  std::int64_t window;
+  std::optional<double> scale;  ///< nullopt: 1 / sqrt(d)
+  bool lse;
+};
+
+/// Throws std::runtime_error unless the operands have four dimensions, fit each other, and are on
+/// one CUDA device.
+void check_operands(const Call& call);
+
+/// Why the library cannot be asked for the call, although PyTorch's own attention can; nullptr when
+/// it can.
+const char* refusal(const Call& call);
+
+Problem problem_of(const Call& call);
+
+/// An empty tensor for O. It is dense, and its dimensions lie in memory in q's order, as those of
+/// PyTorch's own attention do.
+TorchTensor empty_output(const Call& call);
+
+/// An empty tensor (batch, heads, rows) of float32.
+TorchTensor empty_lse(const Call& call);
+
+/// An empty tensor of bytes on a device.
+TorchTensor empty_bytes(std::int64_t bytes, std::int32_t device_index);
+
+/// `lse` may be null.
+Tensors tensors_of(const Call& call, const TorchTensor& o, const TorchTensor* lse);
+
+}  // namespace fatune_attention::torch_binding

@@ -1,0 +1,27 @@
+// The functions of the CUDA driver that PyTorch's stable interface does not offer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace fatune_attention::torch_binding {
+
+/// Of libcuda.so.1, with the driver's own arguments: contexts and streams are handles. They give 0
+/// or an error.
+struct Driver {
+  int (*context)(void** context);
+  int (*primary_context)(void** context, int device);
+  int (*set_context)(void* context);
+  int (*capture_status)(void* stream, int* status);
+  int (*allocate)(std::uint64_t* address, std::size_t bytes);
+  int (*free)(std::uint64_t address);
+  int (*clear)(std::uint64_t address, unsigned char value, std::size_t bytes, void* stream);
+};
+
+/// Loaded by the first call. Throws std::runtime_error where there is no driver.
+const Driver& driver();
+
+/// Throws std::runtime_error unless the status is 0.
+void check_driver(int status, const char* what);
+
+}  // namespace fatune_attention::torch_binding

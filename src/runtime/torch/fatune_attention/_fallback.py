@@ -1,0 +1,88 @@
+"""PyTorch's own attention, where no kernel is eligible, and the warning that it is used."""
+import warnings
+
+import torch
+from torch.nn.functional import scaled_dot_product_attention
+
+_reasons = set()
+
+
+def warn_once(reason):
+    """Once for each reason."""
+    if reason not in _reasons:
+        _reasons.add(reason)
+        warnings.warn(f"{__package__}: {reason}; PyTorch's own attention is used", stacklevel=3)
+
+
+# What torch.compiler.assume_constant_result() sets, which would import the compiler first (2 s). The warning comes
+# when a function is compiled, and does not break its graph.
+warn_once._dynamo_marked_constant = True
+
+
+def empty_output(q, v):
+    """An empty tensor for O: dense, with its dimensions in q's order in memory. The C++ operators do the same."""
+    sizes = [*q.shape[:3], v.shape[3]]
+    strides = [0, 0, 0, 1]
+    stride = sizes[3]
+    for dimension in reversed(sorted(range(3), key=lambda one: -q.stride(one))):
+        strides[dimension] = stride
+        stride = stride * sizes[dimension]
+    return q.new_empty_strided(sizes, strides)
+
+
+def visible_keys(rows, keys, left, right, device):
+    """A mask (rows, keys). The last query stands at the last key, and sees `left` keys before itself and `right`
+    after; None: all."""
+    position = torch.arange(rows, device=device)[:, None] + (keys - rows)
+    distance = torch.arange(keys, device=device)[None, :] - position
+    seen = torch.ones_like(distance, dtype=torch.bool)
+    if left is not None:
+        seen &= distance >= -left
+    if right is not None:
+        seen &= distance <= right
+    return seen
+
+
+def masked_attention(q, k, v, mask, scale, bias=None, dropout_p=0.0):
+    """Rows of O whose queries see no key are 0. `bias` is added to the scores."""
+    full = mask if bias is None else bias.to(q.dtype).masked_fill(~mask, float("-inf"))
+    o = scaled_dot_product_attention(q, k, v, full, dropout_p, scale=scale, enable_gqa=q.size(1) != k.size(1))
+    return o.masked_fill(~mask.any(-1, keepdim=True), 0.0)
+
+
+def _range(causal, window):
+    """How many keys a query sees before and after itself."""
+    left = window - 1 if window > 0 else None
+    return left, 0 if causal else left
+
+
+def _attention(q, k, v, causal, window, scale):
+    rows, keys = q.size(2), k.size(2)
+    if window > 0 or (causal and rows != keys):
+        mask = visible_keys(rows, keys, *_range(causal, window), q.device)
+        return masked_attention(q, k, v, mask, scale)
+    return scaled_dot_product_attention(q, k, v, is_causal=causal, scale=scale, enable_gqa=q.size(1) != k.size(1))
+
+
+def attention(q, k, v, causal=False, window=0, scale=None, reason=""):
+    """What the operator `forward` computes."""
+    warn_once(reason)
+    with torch.autocast(q.device.type, enabled=False):
+        o = _attention(q, k, v, causal, window, scale)
+    expected = empty_output(q, v)
+    return o if o.stride() == expected.stride() else expected.copy_(o)
+
+
+def _lse_of_sequence(q, k, mask, scale):
+    """For a sequence (heads, rows, d)."""
+    k = k.repeat_interleave(q.size(0) // k.size(0), 0)
+    scores = (q.float() @ k.float().mT) * scale
+    return scores.masked_fill(~mask, float("-inf")).logsumexp(-1)
+
+
+def attention_lse(q, k, v, causal=False, window=0, scale=None, reason=""):
+    """What the operator `forward_lse` computes."""
+    mask = visible_keys(q.size(2), k.size(2), *_range(causal, window), q.device)
+    factor = q.size(3) ** -0.5 if scale is None else scale
+    lse = [_lse_of_sequence(*one, mask, factor) for one in zip(q, k)]
+    return attention(q, k, v, causal, window, scale, reason), torch.stack(lse)

@@ -1,0 +1,69 @@
+"""flash-attn's flash_attn_func, by a tuned kernel where one is eligible."""
+import torch
+
+from ._fallback import masked_attention, visible_keys, warn_once
+from ._operators import forward, forward_lse
+from ._sdpa import tensors_refusal
+
+
+def _kernel_mask(causal, window_size):
+    """The mask as the operators' (causal, window); None when they have no such mask."""
+    left, right = window_size
+    if causal or right == 0:
+        return True, 0 if left < 0 else left + 1
+    if left < 0 and right < 0:
+        return False, 0
+    return (False, left + 1) if left == right else None
+
+
+def operator_call(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, window_size=(-1, -1), softcap=0.0,
+                  alibi_slopes=None, deterministic=False, return_attn_probs=False):
+    """Why the operators are not asked, else None; and what they are asked for. Arguments are flash_attn_func's."""
+    mask = _kernel_mask(causal, window_size)
+    operands = (q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2))
+    if softcap != 0.0:
+        reason = "softcap is not 0"
+    elif alibi_slopes is not None:
+        reason = "alibi_slopes are given"
+    elif mask is None:
+        reason = "the kernels have no mask for this window_size"
+    else:
+        reason = tensors_refusal(*operands, dropout_p, True)
+    return reason, (*operands, *(mask or (False, 0)), softmax_scale)
+
+
+def _alibi(slopes, rows, keys):
+    """What is added to the scores: (batch or 1, heads, rows, keys)."""
+    position = torch.arange(rows, device=slopes.device)[:, None] + (keys - rows)
+    distance = (torch.arange(keys, device=slopes.device)[None, :] - position).abs()
+    return -slopes.reshape(-1, slopes.size(-1), 1, 1) * distance
+
+
+def _by_pytorch(q, k, v, dropout_p, scale, causal, window_size, alibi_slopes):
+    left, right = (None if one < 0 else one for one in window_size)
+    rows, keys = q.size(2), k.size(2)
+    mask = visible_keys(rows, keys, left, 0 if causal else right, q.device)
+    bias = None if alibi_slopes is None else _alibi(alibi_slopes, rows, keys)
+    return masked_attention(q, k, v, mask, scale, bias, dropout_p)
+
+
+def flash_attn_func(q, k, v, dropout_p=0.0, softmax_scale=None, causal=False, window_size=(-1, -1), softcap=0.0,
+                    alibi_slopes=None, deterministic=False, return_attn_probs=False):
+    """flash_attn.flash_attn_func. Tensors are (batch, rows, heads, d), and so is the result.
+
+    The last query stands at the last key. The kernels compute the forward pass. PyTorch's own attention is used,
+    with one warning for each reason, where gradients are wanted, with dropout, with alibi_slopes, and wherever else
+    no kernel is eligible. With `return_attn_probs` the result is (o, log-sum-exps, None). That, and a softcap, raise
+    NotImplementedError where no operator computes it. `deterministic` is about the backward pass and changes nothing.
+    """
+    reason, call = operator_call(q, k, v, dropout_p, softmax_scale, causal, window_size, softcap, alibi_slopes)
+    if reason is not None and (return_attn_probs or softcap != 0.0):
+        raise NotImplementedError(f"flash_attn_func: {reason}")
+    if return_attn_probs:
+        o, lse = forward_lse(*call)
+        return o.transpose(1, 2), lse, None
+    if reason is None:
+        return forward(*call).transpose(1, 2)
+    o = _by_pytorch(*call[:3], dropout_p, softmax_scale, causal, window_size, alibi_slopes)
+    warn_once(reason)
+    return o.transpose(1, 2).contiguous()

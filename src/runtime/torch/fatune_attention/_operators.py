@@ -1,0 +1,36 @@
+"""Loads the operators, and registers what PyTorch needs of them beside their kernels."""
+import pathlib
+
+import torch
+
+from . import _fallback
+
+NAMESPACE = __package__
+
+torch.ops.load_library(next(pathlib.Path(__file__).parent.glob("_C*.so")))
+_operators = getattr(torch.ops, NAMESPACE)
+forward = _operators.forward.default
+forward_lse = _operators.forward_lse.default
+explain = _operators.explain.default
+
+
+@torch.library.register_fake(f"{NAMESPACE}::forward")
+def _fake_forward(q, k, v, causal=False, window=0, scale=None):
+    return _fallback.empty_output(q, v)
+
+
+@torch.library.register_fake(f"{NAMESPACE}::forward_lse")
+def _fake_forward_lse(q, k, v, causal=False, window=0, scale=None):
+    return _fallback.empty_output(q, v), q.new_empty(q.shape[:3], dtype=torch.float32)
+
+
+def _on_cpu(attention):
+    return lambda *arguments: attention(*arguments, reason="the tensors are on the CPU")
+
+
+# What the operators call where no kernel is eligible; on the CPU, that is everywhere.
+_library = torch.library.Library(NAMESPACE, "IMPL")
+_library.impl("fallback", _fallback.attention, "CUDA")
+_library.impl("fallback_lse", _fallback.attention_lse, "CUDA")
+_library.impl("forward", _on_cpu(_fallback.attention), "CPU")
+_library.impl("forward_lse", _on_cpu(_fallback.attention_lse), "CPU")

@@ -1,0 +1,345 @@
+#!/usr/bin/env python3
+"""Checks the installed package on this machine's GPU against PyTorch; exit code 0 when all is right, else 1.
+
+With TABLE, table.json of the exported library, it also times the kernels of tuned problems, each launch after a write
+of twice the L2, as fatune does, in turn with PyTorch's own attention and, with --fatune PROGRAM, with `fatune run`.
+"""
+import argparse
+import json
+import pathlib
+import statistics
+import subprocess
+import threading
+import time
+import warnings
+
+import torch
+from torch.nn.functional import scaled_dot_product_attention as pytorch_attention
+from random_problems import DTYPES, Problem, errors, exact, operands, random_problems
+
+from fatune_attention import explain, flash_attn_func, scaled_dot_product_attention
+
+OPERATORS = torch.ops.fatune_attention
+TABLE = pathlib.Path(__file__).resolve().parents[1] / "library" / "table.json"
+SMALL = Problem(2, 4, 4, 300, 300, 128, 128, torch.bfloat16, True)
+FLUSH_BYTES = 256 * 2**20
+MOST_HOST_US = 5.0
+MOST_SLOWER = 0.03
+
+
+class Wrong(Exception):
+    pass
+
+
+def require(right, *what):
+    if not right:
+        raise Wrong(" ".join(map(str, what)))
+
+
+def step_of(problem, q, k, v, lse=False):
+    text = OPERATORS.explain(q, k, v, *problem.mask(), lse)
+    return dict(line.split("=", 1) for line in text.splitlines())["step"]
+
+
+def moving_strides(tensor):
+    """Without those of dimensions of one element, which mean nothing."""
+    return [stride for stride, size in zip(tensor.stride(), tensor.shape) if size > 1]
+
+
+def check_problem(problem, seed):
+    """The step by which its kernel was chosen, and how many times as wrong O is as PyTorch's own attention. O may be
+    twice as wrong as attention that is computed step by step in the same precision, which is the rule of
+    FlashAttention's tests."""
+    q, k, v = operands(problem, seed)
+    o, with_lse = OPERATORS.forward(q, k, v, *problem.mask()), OPERATORS.forward_lse(q, k, v, *problem.mask())
+    worse = []
+    for result in (o, with_lse[0]):
+        own, pytorchs, unfused = errors(problem, result, q, k, v)
+        require(own <= 2 * unfused + 1e-5, problem, "is wrong by", own, "and unfused attention by", unfused)
+        worse.append(max(own, 1e-6) / max(pytorchs, 1e-6))
+        require(moving_strides(result) == moving_strides(torch.empty_like(q)), problem, "has strides", result.stride())
+    torch.testing.assert_close(with_lse[1], exact(problem, q, k, v)[1], atol=2e-3, rtol=1e-3)
+    return step_of(problem, q, k, v), max(worse)
+
+
+def check_problems(options):
+    problems = random_problems(options.count, options.seed)
+    steps, worse = zip(*(check_problem(problem, seed) for seed, problem in enumerate(problems)))
+    counts = {step: steps.count(step) for step in sorted(set(steps))}
+    require(counts.get("refused", 0) < len(steps) / 4, "hardly any kernel was eligible:", counts)
+    return (f"{len(steps)} problems; error {statistics.geometric_mean(worse):.2f} times that of PyTorch's own attention, "
+            f"{max(worse):.2f} at most; steps {counts}")
+
+
+def flash_rows(q, k, v, **options):
+    return flash_attn_func(*(one.transpose(1, 2) for one in (q, k, v)), **options).transpose(1, 2)
+
+
+def check_functions(options):
+    """The functions give what the operator gives."""
+    q, k, v = operands(SMALL)
+    expected = OPERATORS.forward(q, k, v, True)
+    require(torch.equal(scaled_dot_product_attention(q, k, v, is_causal=True), expected), "scaled_dot_product_attention")
+    require(torch.equal(flash_rows(q, k, v, causal=True), expected), "flash_attn_func")
+    o, lse, _ = flash_attn_func(*(one.transpose(1, 2) for one in (q, k, v)), causal=True, return_attn_probs=True)
+    require(torch.equal(o.transpose(1, 2), expected) and lse.shape == q.shape[:3], "return_attn_probs")
+    with torch.autocast("cuda", q.dtype):
+        require(torch.equal(scaled_dot_product_attention(q.float(), k, v, is_causal=True), expected), "autocast")
+    return explain(q, k, v, is_causal=True)
+
+
+def refused_calls():
+    q, k, v = operands(SMALL)
+    short = k[:, :, :200], v[:, :, :200]
+    yield (q.float(), k.float(), v.float()), {}
+    yield (q, *short), {"is_causal": True}
+    yield (q, k, v, torch.ones(300, 300, dtype=torch.bool, device="cuda").tril()), {}
+    yield (q[:, :, :0], k, v), {}
+    yield (q.mT.contiguous().mT, k, v), {}
+    yield (q[..., :40], k[..., :40], v[..., :40]), {}
+    yield (q, k, v), {"scale": -0.1}
+    yield (q[0], k[0], v[0]), {}
+    yield (q, k[:, :2], v[:, :2]), {"enable_gqa": True}
+
+
+def check_refusals(options):
+    """What no kernel takes gives what PyTorch gives, with a warning."""
+    for call, keywords in refused_calls():
+        actual, expected = scaled_dot_product_attention(*call, **keywords), pytorch_attention(*call, **keywords)
+        torch.testing.assert_close(actual, expected, atol=1e-2, rtol=1e-2, equal_nan=True)
+    return "as PyTorch"
+
+
+def check_errors(options):
+    """Wrong arguments raise what PyTorch raises. PyTorch 2.11 itself crashes on keys with fewer columns than queries,
+    the second time."""
+    q, k, v = operands(SMALL)
+    for call in ((q, k[:, :2], v), (q, k, v[:, :2]), (q, k.half(), v), (q, k.cpu(), v)):
+        raised = []
+        for function in (pytorch_attention, scaled_dot_product_attention):
+            try:
+                function(*call)
+                raised.append(None)
+            except Exception as error:
+                raised.append(type(error))
+        require(raised[0] is raised[1] and raised[0] is not None, "raised", raised, "for", [x.shape for x in call])
+    return "as PyTorch"
+
+
+def check_opcheck(options):
+    problems = [problem for problem in random_problems(40, 3) if problem.seq_len < 300][:6]
+    for problem in problems:
+        for operator in (OPERATORS.forward.default, OPERATORS.forward_lse.default):
+            torch.library.opcheck(operator, (*operands(problem), *problem.mask()), atol=2e-2, rtol=2e-2)
+    return f"{len(problems)} problems"
+
+
+def check_compile(options):
+    def layer(q, k, v):
+        return scaled_dot_product_attention(q * 1.5, k, v, is_causal=True).transpose(1, 2).reshape(q.size(0), -1) + 1
+
+    for dynamic in (False, True):
+        compiled = torch.compile(layer, fullgraph=True, dynamic=dynamic)
+        for rows in (300, 301, 512):
+            call = operands(Problem(**{**vars(SMALL), "seq_len": rows, "seq_len_kv": rows}))
+            torch.testing.assert_close(compiled(*call), layer(*call), atol=2e-2, rtol=2e-2)
+    reduced = torch.compile(layer, fullgraph=True, mode="reduce-overhead")
+    for _ in range(4):
+        torch.testing.assert_close(reduced(*call).clone(), layer(*call), atol=2e-2, rtol=2e-2)
+    return "no break in the graph; also with CUDA graphs"
+
+
+def check_graph(options):
+    """A captured call computes on what its tensors have when it is replayed. Some kernels need a workspace."""
+    for problem in random_problems(12, 5):
+        q, k, v = (one.clone() for one in operands(problem))
+        OPERATORS.forward(q, k, v, *problem.mask())
+        torch.cuda.synchronize()
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            o = OPERATORS.forward(q, k, v, *problem.mask())
+        for seed in (7, 8, 9):
+            for one, new in zip((q, k, v), operands(problem, seed)):
+                one.copy_(new)
+            graph.replay()
+            require(torch.equal(o, OPERATORS.forward(q, k, v, *problem.mask())), problem, "differs in a graph")
+    return "12 problems captured and replayed"
+
+
+def results_on(stream, problems, sink):
+    with torch.cuda.stream(stream):
+        for _ in range(20):
+            sink.append([OPERATORS.forward(*operands, *problem.mask()) for problem, operands in problems])
+
+
+def check_concurrent(run):
+    """`run` calls results_on() for two streams, whose results are those that each problem has alone."""
+    problems = [(problem, operands(problem)) for problem in random_problems(8, 11)]
+    expected = [OPERATORS.forward(*one, *problem.mask()) for problem, one in problems]
+    torch.cuda.synchronize()
+    sinks = [], []
+    run([(torch.cuda.Stream(), problems, sink) for sink in sinks])
+    torch.cuda.synchronize()
+    require(len(sinks[0]) == len(sinks[1]) == 20, "a stream did not finish")
+    for results in sinks[0] + sinks[1]:
+        for (problem, _), one, right in zip(problems, results, expected):
+            require(torch.equal(one, right), problem, "differs beside another stream")
+    return "the same bits as alone"
+
+
+def check_streams(options):
+    def run(calls):
+        for _ in range(20):
+            for stream, problems, sink in calls:
+                with torch.cuda.stream(stream):
+                    sink.append([OPERATORS.forward(*one, *problem.mask()) for problem, one in problems])
+
+    return check_concurrent(run)
+
+
+def check_threads(options):
+    def run(calls):
+        threads = [threading.Thread(target=results_on, args=call) for call in calls]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    return check_concurrent(run)
+
+
+def check_devices(options):
+    """Tensors of another GPU than the current one."""
+    if torch.cuda.device_count() < 2:
+        return "one GPU: not checked"
+    q, k, v = operands(SMALL)
+    other = OPERATORS.forward(*(one.to("cuda:1") for one in (q, k, v)), True)
+    require(torch.equal(other.to("cuda:0"), OPERATORS.forward(q, k, v, True)), "differs on the other GPU")
+    return "the same bits on another GPU"
+
+
+def host_us(function, calls=100, batches=40):
+    """Microseconds of host time a call: the median of batches that the GPU does not hold up."""
+    times = []
+    for _ in range(batches):
+        torch.cuda.synchronize()
+        begin = time.perf_counter()
+        for _ in range(calls):
+            function()
+        times.append((time.perf_counter() - begin) / calls * 1e6)
+    return statistics.median(times)
+
+
+def check_host(options):
+    q, k, v = operands(Problem(1, 4, 4, 128, 128, 128, 128, torch.bfloat16, True))
+    calls = {"scaled_dot_product_attention": lambda: scaled_dot_product_attention(q, k, v, is_causal=True),
+             "operator": lambda: OPERATORS.forward.default(q, k, v, True),
+             "empty_like": lambda: torch.empty_like(q),
+             "PyTorch's": lambda: pytorch_attention(q, k, v, is_causal=True)}
+    times = {name: host_us(call) for name, call in calls.items()}
+    own, pytorchs = times["scaled_dot_product_attention"], times["PyTorch's"]
+    require(own < max(MOST_HOST_US, pytorchs), "host time", times)
+    return ", ".join(f"{name} {us:.2f} us" for name, us in times.items())
+
+
+def cold_us(functions, flush, rounds):
+    """Medians of GPU time, in microseconds; the functions take turns."""
+    events = [[] for _ in functions]
+    for number in range(rounds + 2):
+        for taken, function in zip(events, functions):
+            start, stop = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            flush.zero_()
+            torch.cuda._sleep(300_000)  # the host runs ahead
+            start.record()
+            function()
+            stop.record()
+            taken.append((start, stop))
+        torch.cuda.synchronize()
+    return [statistics.median(start.elapsed_time(stop) * 1e3 for start, stop in taken[2:]) for taken in events]
+
+
+def row_problem(row):
+    p = row["problem"]
+    return Problem(p["batch"], p["heads"], p["kv_heads"], p["seq_len"], p["seq_len_kv"], p["d_head"], p["d_head_v"],
+                   DTYPES[p["dtype"]], p["causal"], p["window"], None, p["layout"])
+
+
+def fatune_us(program, problem, config):
+    """What fatune measures now."""
+    command = [program, "run", "--config", config, "--seq", problem.seq_len, "--seq-kv", problem.seq_len_kv, "--batch",
+               problem.batch, "--heads", problem.heads, "--kv-heads", problem.kv_heads, "--layout", problem.layout,
+               *(["--causal"] if problem.causal else []), "--no-db", "--format", "json", "--quiet"]
+    out = subprocess.run([str(word) for word in command], stdout=subprocess.PIPE, check=True).stdout
+    return json.loads(out)["problems"][0]["ranking"][0]["time_us"]
+
+
+def time_row(problem, flush, fatune):
+    """Microseconds: what the table has, or in turns with it fatune measures; measured here; PyTorch's. None when the
+    problem was tuned on another GPU."""
+    q, k, v = operands(problem)
+    chosen = explain(*(one.transpose(1, 2) for one in (q, k, v)), causal=problem.causal, like=flash_attn_func)
+    if chosen.step != "exact":
+        return None
+    promised, own, pytorchs = [], [], []
+    for _ in range(3):
+        promised.append(fatune_us(fatune, problem, chosen.config) if fatune else chosen.tuned_us)
+        times = cold_us([lambda: OPERATORS.forward(q, k, v, *problem.mask()),
+                         lambda: pytorch_attention(q, k, v, is_causal=problem.causal)], flush, 20)
+        own.append(times[0])
+        pytorchs.append(times[1])
+    return [statistics.median(times) for times in (promised, own, pytorchs)]
+
+
+def check_times(options):
+    """Only in turns with fatune, on this GPU as warm as it is, is a slower time wrong."""
+    if not options.table.exists():
+        return f"no {options.table}: not checked"
+    flush = torch.empty(FLUSH_BYTES, dtype=torch.int8, device="cuda")
+    rows = json.loads(options.table.read_text())["rows"]
+    slower, slow, speedups = [], [], []
+    for problem in [row_problem(row) for row in rows if not row["problem"]["window"]][:: options.every]:
+        times = time_row(problem, flush, options.fatune)
+        if times is not None:
+            slower.append(times[1] / times[0] - 1)
+            speedups.append(times[2] / times[1])
+            if slower[-1] > MOST_SLOWER:
+                slow.append(f"{problem.dtype} {problem.seq_len} x {problem.d_head} causal {problem.causal}: "
+                            f"{times[1]:.1f} us, not {times[0]:.1f}")
+    require(not slow or not options.fatune, "slower than fatune measures:", "; ".join(slow))
+    if not slower:
+        return "no problem of the table was tuned on this GPU: not checked"
+    return (f"{len(slower)} problems: {statistics.median(slower):+.1%} of "
+            f"{'what fatune measures in turns' if options.fatune else 'the time in the table'} in the median, "
+            f"{max(slower):+.1%} at worst; {statistics.geometric_mean(speedups):.2f} times as fast as PyTorch's")
+
+
+CHECKS = {name.removeprefix("check_"): function for name, function in globals().items()
+          if name.startswith("check_") and name not in ("check_problem", "check_concurrent")}
+
+
+def run_check(name, options):
+    try:
+        print(f"{name:10} ok      {CHECKS[name](options)}", flush=True)
+        return True
+    except Exception as error:
+        print(f"{name:10} WRONG   {type(error).__name__}: {error}", flush=True)
+        return False
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("checks", nargs="*", default=list(CHECKS), help=", ".join(CHECKS))
+    parser.add_argument("--count", type=int, default=200, help="random problems")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--table", type=pathlib.Path, default=TABLE)
+    parser.add_argument("--fatune", help="program that measures the kernels in turns with this one")
+    parser.add_argument("--every", type=int, default=1, help="times each so many-th tuned problem")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, {options.count} random problems", flush=True)
+    with torch.no_grad():
+        return 0 if all([run_check(name, options) for name in options.checks]) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

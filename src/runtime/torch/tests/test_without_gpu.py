@@ -1,0 +1,271 @@
+"""The package without a GPU: what falls back does so rightly and says so, and torch.compile sees no break."""
+import unittest
+import warnings
+
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.nn.functional import scaled_dot_product_attention as pytorch_attention
+from torch.utils._python_dispatch import TorchDispatchMode
+
+import fatune_attention
+from fatune_attention import _fallback, explain, flash_attn_func, scaled_dot_product_attention
+
+OPERATORS = torch.ops.fatune_attention
+CPU = "fatune_attention: the tensors are not on a CUDA device; PyTorch's own attention is used"
+
+
+def tensors(heads=(4, 4), rows=(5, 5), d=(16, 16), heads_inside=False, dtype=torch.float32, batch=2):
+    """q, k and v, (batch, heads, rows, d); in memory rows come before heads with `heads_inside`."""
+    torch.manual_seed(1)
+    extents = [(heads[0], rows[0], d[0]), (heads[1], rows[1], d[0]), (heads[1], rows[1], d[1])]
+    if heads_inside:
+        return [torch.randn(batch, r, h, c, dtype=dtype).transpose(1, 2) for h, r, c in extents]
+    return [torch.randn(batch, h, r, c, dtype=dtype) for h, r, c in extents]
+
+
+def reference(q, k, v, left=None, right=None, scale=None, bias=0.0):
+    """O and the log-sum-exps in double precision."""
+    group = q.size(1) // k.size(1)
+    q, k, v = q.double(), k.double().repeat_interleave(group, 1), v.double().repeat_interleave(group, 1)
+    scores = q @ k.mT * (q.size(3) ** -0.5 if scale is None else scale) + bias
+    for i in range(q.size(2)):
+        for j in range(k.size(2)):
+            distance = j - (i + k.size(2) - q.size(2))
+            if (left is not None and -distance > left) or (right is not None and distance > right):
+                scores[:, :, i, j] = float("-inf")
+    return scores.softmax(-1).nan_to_num(0.0) @ v, scores.logsumexp(-1)
+
+
+class TestCase(unittest.TestCase):
+    def setUp(self):
+        _fallback._reasons.clear()
+        warnings.simplefilter("ignore")
+        self.addCleanup(warnings.resetwarnings)
+
+    def assert_close(self, actual, expected):
+        torch.testing.assert_close(actual, expected.to(actual.dtype))
+
+
+class Fallback(TestCase):
+    def warnings_of(self, function, *arguments, **options):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            function(*arguments, **options)
+        return [str(one.message) for one in caught if "fatune_attention" in str(one.message)]
+
+    def test_warns_once_for_each_reason(self):
+        q, k, v = tensors()
+        self.assertEqual(self.warnings_of(scaled_dot_product_attention, q, k, v), [CPU])
+        self.assertEqual(self.warnings_of(scaled_dot_product_attention, q, k, v), [])
+        again = self.warnings_of(scaled_dot_product_attention, q, k, v, torch.zeros(5, 5))
+        self.assertEqual(len(again), 1)
+        self.assertIn("attn_mask", again[0])
+
+    def test_the_warning_names_the_callers_line(self):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            scaled_dot_product_attention(*tensors())
+        self.assertEqual(caught[0].filename, __file__)
+
+    def test_results_and_strides_are_pytorchs(self):
+        mask = torch.rand(5, 7) > 0.3
+        for options in ({}, {"is_causal": True}, {"scale": 0.3}, {"attn_mask": mask}, {"enable_gqa": True}):
+            for heads_inside in (False, True):
+                heads = (4, 2) if "enable_gqa" in options else (4, 4)
+                call = tensors(heads, (5, 7), heads_inside=heads_inside)
+                actual, expected = scaled_dot_product_attention(*call, **options), pytorch_attention(*call, **options)
+                self.assertTrue(torch.equal(actual, expected), options)
+                self.assertEqual(actual.stride(), expected.stride())
+
+    def test_errors_are_pytorchs(self):
+        q, k, v = tensors()
+        other_heads, other_columns = tensors((4, 2))[1], tensors(d=(8, 8))[1]
+        for call, options in (((q, other_heads, v), {}), ((q, other_columns, v), {}), ((q, k.half(), v), {}),
+                              ((q, k, v, torch.zeros(3, 3)), {}), ((q, k, v), {"dropout_p": 2.0}),
+                              ((q[0, 0, 0], k, v), {})):
+            with self.assertRaises(Exception) as expected:
+                pytorch_attention(*call, **options)
+            with self.assertRaises(type(expected.exception)) as actual:
+                scaled_dot_product_attention(*call, **options)
+            self.assertEqual(str(actual.exception), str(expected.exception))
+
+    def test_gradients_are_pytorchs(self):
+        leaves = [[one.clone().requires_grad_() for one in tensors()] for _ in range(2)]
+        scaled_dot_product_attention(*leaves[0]).sum().backward()
+        pytorch_attention(*leaves[1]).sum().backward()
+        for actual, expected in zip(*leaves):
+            self.assertTrue(torch.equal(actual.grad, expected.grad))
+
+    def test_an_empty_sequence(self):
+        self.assertEqual(scaled_dot_product_attention(*tensors(rows=(0, 5))).shape, (2, 4, 0, 16))
+
+
+class FlashAttn(TestCase):
+    def check(self, rows, expected_options, bias=0.0, **options):
+        q, k, v = tensors((4, 2), rows, heads_inside=True)
+        o = flash_attn_func(*(one.transpose(1, 2) for one in (q, k, v)), **options)
+        self.assertTrue(o.is_contiguous())
+        self.assert_close(o.transpose(1, 2), reference(q, k, v, bias=bias, **expected_options)[0])
+
+    def test_masks(self):
+        for rows in ((5, 5), (3, 7), (7, 3)):
+            self.check(rows, {})
+            self.check(rows, {"scale": 0.3}, softmax_scale=0.3)
+            self.check(rows, {"right": 0}, causal=True)
+            self.check(rows, {"left": 1, "right": 0}, causal=True, window_size=(1, 4))
+            self.check(rows, {"left": 2, "right": 2}, window_size=(2, 2))
+            self.check(rows, {"left": 3, "right": 1}, window_size=(3, 1))
+            self.check(rows, {"right": 1}, window_size=(-1, 1))
+
+    def test_alibi(self):
+        slopes = torch.tensor([0.5, 0.25, 0.125, 0.0625])
+        distance = (torch.arange(3)[:, None] + 4 - torch.arange(7)[None, :]).abs()
+        bias = -slopes[:, None, None] * distance
+        self.check((3, 7), {"right": 0}, bias, causal=True, alibi_slopes=slopes)
+
+    def test_what_nothing_computes_is_refused(self):
+        q, k, v = (one.transpose(1, 2) for one in tensors())
+        for options in ({"softcap": 30.0}, {"return_attn_probs": True}):
+            with self.assertRaises(NotImplementedError):
+                flash_attn_func(q, k, v, **options)
+
+    def test_the_kernels_masks_are_the_same_masks(self):
+        for causal in (False, True):
+            for window_size in ((-1, -1), (0, 0), (2, 2), (3, 0), (-1, 0), (3, 1)):
+                self.check_kernel_mask(causal, window_size)
+
+    def check_kernel_mask(self, causal, window_size):
+        mask = fatune_attention._flash._kernel_mask(causal, window_size)
+        if mask is None:
+            self.assertEqual((causal, window_size), (False, (3, 1)))
+            return
+        left, right = (None if one < 0 else one for one in window_size)
+        expected = _fallback.visible_keys(5, 7, left, 0 if causal else right, "cpu")
+        actual = _fallback.visible_keys(5, 7, *_fallback._range(*mask), "cpu")
+        self.assertTrue(torch.equal(actual, expected), (causal, window_size))
+
+
+CALLS = [dict(heads=heads, rows=rows, heads_inside=inside) for heads in ((4, 4), (4, 2), (3, 1))
+         for rows in ((5, 5), (1, 6), (7, 3)) for inside in (False, True)]
+MASKS = [(False, 0), (True, 0), (True, 2), (False, 2)]
+
+
+class Operators(TestCase):
+    """On the CPU the operators compute by PyTorch's own attention what the kernels compute on a GPU."""
+
+    def test_results(self):
+        for call in CALLS:
+            q, k, v = tensors(**call)
+            for causal, window in MASKS:
+                left = window - 1 if window else None
+                expected, expected_lse = reference(q, k, v, left, 0 if causal else left)
+                self.assert_close(OPERATORS.forward(q, k, v, causal, window), expected)
+                o, lse = OPERATORS.forward_lse(q, k, v, causal, window)
+                self.assert_close(o, expected)
+                self.assert_close(lse, expected_lse)
+
+    def test_autocast_does_not_change_the_results_type(self):
+        q, k, v = tensors()
+        with torch.autocast("cpu", torch.bfloat16):
+            self.assertEqual(OPERATORS.forward(q, k, v).dtype, q.dtype)
+
+    def test_the_output_has_querys_layout(self):
+        for call in CALLS:
+            q, k, v = tensors(**call)
+            self.assertEqual(OPERATORS.forward(q, k, v).stride(), q.stride())
+
+    def test_opcheck(self):
+        for call in CALLS[:4]:
+            for operator in (OPERATORS.forward.default, OPERATORS.forward_lse.default):
+                torch.library.opcheck(operator, (*tensors(**call), True, 2, 0.3))
+
+    def test_other_columns_in_values(self):
+        q, k, v = tensors(d=(16, 8), heads_inside=True)
+        torch.library.opcheck(OPERATORS.forward.default, (q, k, v))
+        self.assertEqual(OPERATORS.forward(q, k, v).transpose(1, 2).is_contiguous(), True)
+
+    def test_operands_of_one_tensor(self):
+        q, k, v = torch.randn(2, 5, 3, 4, 16).permute(2, 0, 3, 1, 4)
+        torch.library.opcheck(OPERATORS.forward.default, (q, k, v))
+        self.assertTrue(OPERATORS.forward(q, k, v).transpose(1, 2).is_contiguous())
+
+
+class Compile(TestCase):
+    def check(self, function, *arguments):
+        torch.compiler.reset()
+        compiled = torch.compile(function, fullgraph=True, dynamic=False)
+        self.assert_close(compiled(*arguments), function(*arguments))
+
+    def test_what_falls_back(self):
+        self.check(lambda q, k, v: scaled_dot_product_attention(q, k, v, is_causal=True) * 2, *tensors())
+
+    def test_what_falls_back_in_flash_attn_func(self):
+        self.check(lambda q, k, v: flash_attn_func(q, k, v, causal=True) * 2, *tensors())
+
+    def test_the_operator(self):
+        self.check(lambda q, k, v: OPERATORS.forward(q, k, v, True) * 2, *tensors())
+
+    def test_lengths_that_change(self):
+        torch.compiler.reset()
+        compiled = torch.compile(lambda *call: OPERATORS.forward(*call) * 2, fullgraph=True, dynamic=True)
+        for rows in (5, 7, 9):
+            call = tensors(rows=(rows, rows))
+            self.assert_close(compiled(*call), OPERATORS.forward(*call) * 2)
+
+
+class CalledOperators(TorchDispatchMode):
+    def __init__(self):
+        super().__init__()
+        self.names = []
+
+    def __torch_dispatch__(self, function, types, arguments=(), options=None):
+        self.names.append(str(function))
+        return function(*arguments, **(options or {}))
+
+
+class FakeCuda(TestCase):
+    """Tensors of a GPU that is not there: nothing is computed."""
+
+    def fakes(self, **call):
+        return [one.to("cuda") for one in tensors(dtype=torch.float16, **call)]
+
+    def check_runs_the_operator(self, function, operator):
+        with FakeTensorMode(), CalledOperators() as called:
+            function(*self.fakes())
+        self.assertIn(operator, called.names)
+
+    def test_what_the_operators_take_goes_to_them(self):
+        operator = "fatune_attention.forward.default"
+        self.check_runs_the_operator(scaled_dot_product_attention, operator)
+        self.check_runs_the_operator(lambda *call: scaled_dot_product_attention(*call, is_causal=True), operator)
+        self.check_runs_the_operator(lambda *call: flash_attn_func(*call, causal=True), operator)
+        self.check_runs_the_operator(lambda *call: flash_attn_func(*call, return_attn_probs=True)[1],
+                                     "fatune_attention.forward_lse.default")
+
+    def test_autocast(self):
+        torch.set_autocast_enabled("cuda", True)  # torch.autocast does not do it without a GPU
+        self.addCleanup(torch.set_autocast_enabled, "cuda", False)
+        torch.set_autocast_dtype("cuda", torch.bfloat16)
+        with FakeTensorMode():
+            q, k, v = self.fakes()
+            self.assertEqual(scaled_dot_product_attention(q.float(), k, v.bfloat16()).dtype, torch.bfloat16)
+
+    def test_the_output_is_as_the_query(self):
+        with FakeTensorMode():
+            for call in CALLS:
+                if call["heads"][0] == call["heads"][1]:
+                    q, k, v = self.fakes(**call)
+                    o = scaled_dot_product_attention(q, k, v)
+                    self.assertEqual((o.shape, o.stride(), o.dtype, o.device),
+                                     (q.shape, q.stride(), q.dtype, q.device))
+
+    def test_explain_says_why_the_operators_are_not_asked(self):
+        with FakeTensorMode():
+            q, k, v = self.fakes(rows=(5, 7))
+            self.assertIn("is_causal", explain(q, k, v, is_causal=True).reason)
+            self.assertIn("alibi", explain(q, k, v, alibi_slopes=q, like=flash_attn_func).reason)
+            self.assertIn("gradients", explain(q.requires_grad_(), k, v).reason)
+
+
+if __name__ == "__main__":
+    unittest.main()
