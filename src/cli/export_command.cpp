@@ -14,16 +14,18 @@ void add_export_command(const Subcommands& all) {
   add_text_option(
       sub, "--to", "FORMAT", export_formats_text() + " (default: json)",
       [&options = options](const std::string& text) { options.to = parse_export_format(text); });
-  add_path_option(sub, "--out", "FILE",
-                  "file for the table; --to t4 and others: for each kernel and problem a file, "
-                  "whose name begins so",
-                  options.out_file);
+  add_path_option(
+      sub, "--out", "FILE",
+      "file for the table, or folder for a library; --to t4 and kernel-tuner-cache: for "
+      "each kernel and problem a file, whose name begins so",
+      options.out_file);
   add_text_option(sub, "--cover", "PERCENT",
                   "only the smallest set of configurations of which, on each tuned problem, one is "
                   "within PERCENT of the winner",
                   [&options = options](const std::string& text) {
                     options.cover_percent = parse_number(text, "--cover", 0.0, 1000.0);
                   });
+  add_compile_settings(sub, options.compile);
   add_kernel_options(sub, options.kernels, SpaceOption::no, FamilyOption::several);
   add_output_options(sub, options.output);
   sub.footer(
@@ -34,6 +36,7 @@ Examples:
   fatune export
   fatune export --best results/best_configs.json --to json --out table.json
   fatune export --run last --cover 5 --out table.json
+  fatune export --to cpp --cover 5 --out attention
   fatune export --run last --to t4 --out last.json
   fatune export --best h100.json --best h200.json --run last --out table.json)");
 }

@@ -21,11 +21,15 @@ ExportFormat parse(std::span<const ExportFormatInfo> formats, std::string_view t
   return found->format;
 }
 
+const ExportFormatInfo& info(ExportFormat format) {
+  return *std::ranges::find(kExportFormats, format, &ExportFormatInfo::format);
+}
+
 }  // namespace
 
-std::string_view export_format_name(ExportFormat format) {
-  return std::ranges::find(kExportFormats, format, &ExportFormatInfo::format)->name;
-}
+std::string_view export_format_name(ExportFormat format) { return info(format).name; }
+
+bool is_library(ExportFormat format) { return info(format).is_library; }
 
 ExportFormat parse_export_format(std::string_view text) {
   return parse(kExportFormats, text, "exported as", "--to");
@@ -39,8 +43,8 @@ ExportFormat parse_import_format(std::string_view text) {
 }
 
 std::string export_formats_text() {
-  return joined(kExportFormats, "; ", [](const ExportFormatInfo& info) {
-    return std::string(info.name) + ": " + std::string(info.doc);
+  return joined(kExportFormats, "; ", [](const ExportFormatInfo& one) {
+    return std::string(one.name) + ": " + std::string(one.doc);
   });
 }
 

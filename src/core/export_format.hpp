@@ -7,24 +7,31 @@
 namespace fatune {
 
 /// What `export --to` writes.
-enum class ExportFormat { json, t4, kernel_tuner_cache };
+enum class ExportFormat { json, cpp, torch, t4, kernel_tuner_cache };
 
 struct ExportFormatInfo {
   ExportFormat format;
   std::string_view name;  ///< on the command line
   std::string_view doc;   ///< what it is, for the help
+  bool is_library;        ///< a folder with the kernels' machine code
   bool is_imported;       ///< `import --from` takes it
 };
 
 /// The only list of them, the default first.
 inline constexpr std::array kExportFormats{
-    ExportFormatInfo{ExportFormat::json, "json", "the table for other programs' loaders", false},
-    ExportFormatInfo{ExportFormat::t4, "t4", "auto-tuners' common format of results", true},
+    ExportFormatInfo{ExportFormat::json, "json", "the table for other programs' loaders", false,
+                     false},
+    ExportFormatInfo{ExportFormat::cpp, "cpp", "a C++ library of the kernels, in a folder", true,
+                     false},
+    ExportFormatInfo{ExportFormat::torch, "torch", "a PyTorch package of the kernels, in a folder",
+                     true, false},
+    ExportFormatInfo{ExportFormat::t4, "t4", "auto-tuners' common format of results", false, true},
     ExportFormatInfo{ExportFormat::kernel_tuner_cache, "kernel-tuner-cache",
-                     "what Kernel Tuner simulates tuning from", true},
+                     "what Kernel Tuner simulates tuning from", false, true},
 };
 
 [[nodiscard]] std::string_view export_format_name(ExportFormat format);
+[[nodiscard]] bool is_library(ExportFormat format);
 /// Error(usage), which lists the formats, for anything else than a name.
 [[nodiscard]] ExportFormat parse_export_format(std::string_view text);
 /// The same of what `import --from` takes.

@@ -22,6 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const std::string kOneSpace = FATUNE_SOURCE_DIR "/tests/spaces/one.json";
+const std::string kOneProblem = FATUNE_SOURCE_DIR "/tests/tuned/one_problem.json";
 constexpr std::string_view kShows = "shows: ";
 constexpr std::string_view kFile = "file: ";
 constexpr std::array kDocuments{
@@ -43,6 +44,15 @@ void take_one_type(std::vector<std::string>& arguments) {
   if (kSearches.contains(arguments.front()) && !has("--dtype") && !has("--config") &&
       !has("--preset")) {
     arguments.insert(arguments.end(), {"--dtype", "fp16"});
+  }
+}
+
+/// A library of kernels is one of the first shipped problem's.
+void take_one_problem(std::vector<std::string>& arguments) {
+  constexpr std::array<std::string_view, 2> kLibraries{"cpp", "torch"};
+  const auto to = std::find(arguments.begin(), arguments.end(), "--to");
+  if (to != arguments.end() && std::count(kLibraries.begin(), kLibraries.end(), *std::next(to))) {
+    arguments.insert(arguments.end(), {"--best", kOneProblem});
   }
 }
 
@@ -70,6 +80,7 @@ class Documents : public ProgramTest, public testing::WithParamInterface<const c
     }
     if (!is_exhaustive()) {
       take_one_type(arguments);
+      take_one_problem(arguments);
     }
     const bool other_family = std::any_of(
         arguments.begin(), arguments.end(),

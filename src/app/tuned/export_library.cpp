@@ -1,0 +1,62 @@
+#include "app/tuned/export_library.hpp"
+
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "app/tuned/build_library.hpp"
+#include "core/error.hpp"
+#include "emit/document/render.hpp"
+#include "emit/export_report.hpp"
+#include "emit/output_file.hpp"
+#include "library/library_files.hpp"
+
+namespace fatune {
+namespace {
+
+std::vector<LibraryFile> library_files(ExportFormat to, const Library& library) {
+  return to == ExportFormat::torch ? torch_package_files(library, FileTree())
+                                   : cpp_library_files(library, FileTree());
+}
+
+std::filesystem::path table_path(const ExportOptions& options) {
+  const std::filesystem::path& folder = options.out_file.value();
+  return (options.to == ExportFormat::torch ? folder / kTorchLibraryFolder : folder) / "table.json";
+}
+
+/// Files of other things are not to be overwritten, such as those of a folder `kernels`.
+void check_is_libraries(const std::filesystem::path& folder, const std::filesystem::path& table) {
+  std::error_code ignored;
+  const bool has_files =
+      std::filesystem::is_directory(folder, ignored) && !std::filesystem::is_empty(folder, ignored);
+  if (has_files && !std::filesystem::exists(table, ignored)) {
+    throw Error(ExitCode::usage, "the folder is not empty, and no library was exported to it",
+                "--out " + folder.string(), "name another folder");
+  }
+}
+
+}  // namespace
+
+void check_library_folder(const ExportOptions& options) {
+  if (!options.out_file) {
+    throw Error(ExitCode::usage, "a library needs a folder",
+                "--to " + std::string(export_format_name(options.to)), "name one with --out DIR");
+  }
+  check_is_libraries(*options.out_file, table_path(options));
+  check_output_file(*options.out_file / "README.md");
+}
+
+void write_library(const ExportOptions& options, const FamilySet& families,
+                   const ExportReport& report) {
+  const std::filesystem::path& folder = options.out_file.value();
+  const Library library = build_library(report.table, families, options.compile, options.output);
+  for (const LibraryFile& file : library_files(options.to, library)) {
+    write_output_file(folder / file.path, file.bytes);
+  }
+  const std::filesystem::path table = table_path(options);
+  write_output_file(table, export_json(report));
+  write_output_file(std::filesystem::path(table).replace_extension(".md"),
+                    render(export_document(report), OutputFormat::markdown));
+}
+
+}  // namespace fatune

@@ -1,0 +1,22 @@
+#include "library/cpp_text.hpp"
+
+#include <fmt/format.h>
+
+namespace fatune {
+
+std::string cpp_string(std::string_view text) {
+  std::string literal = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      literal += fmt::format("\\{}", c);
+    } else if (c < ' ' || c > '~') {
+      // Three octal digits: a digit that follows is no part of it.
+      literal += fmt::format("\\{:03o}", static_cast<unsigned char>(c));
+    } else {
+      literal += c;
+    }
+  }
+  return literal + '"';
+}
+
+}  // namespace fatune

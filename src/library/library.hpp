@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/arch.hpp"
+#include "core/config.hpp"
+#include "core/kernel_code.hpp"
+#include "plan/family_set.hpp"
+#include "tuned/tuned_table.hpp"
+
+namespace fatune {
+
+/// The machine code of a configuration for the problems with these values of kernel_key().
+struct BuiltKernel {
+  std::vector<double> key;
+  std::size_t code = 0;  ///< index of Library::codes
+};
+
+struct LibraryConfig {
+  Config config;
+  std::vector<BuiltKernel> kernels;
+};
+
+/// Machine code, with the SHA-256 of its cubin.
+struct LibraryCode {
+  std::shared_ptr<const Artifact> artifact;
+  std::string sha256;
+  Arch arch;
+};
+
+/// What an exported library has in it. The families and the table must outlive it.
+struct Library {
+  const FamilySet& families;
+  const TunedTable& table;
+  std::vector<LibraryConfig> configs;  ///< those of the table
+  std::vector<LibraryCode> codes;      ///< each once
+};
+
+/// The generated source: every family's functions, the configurations, and the table.
+[[nodiscard]] std::string library_source(const Library& library);
+
+/// The assembler source that includes the cubins from the files of cubin_path().
+[[nodiscard]] std::string cubins_source(const Library& library);
+[[nodiscard]] std::string cubin_path(const LibraryCode& code);  ///< "cubins/<SHA-256>.cubin"
+
+}  // namespace fatune

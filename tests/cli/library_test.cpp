@@ -1,0 +1,91 @@
+// `fatune export --to cpp`: the library that it writes is built as its README says, and chooses.
+// The package of `--to torch` is built by tests/scripts/torch_package_test.py, where PyTorch is.
+#include "cli/program.hpp"
+
+namespace fatune::testing_cli {
+namespace {
+
+using testing::HasSubstr;
+
+/// The first of the problems that fatune ships winners of.
+const std::string kOneProblem = FATUNE_SOURCE_DIR "/tests/tuned/one_problem.json";
+
+class LibraryExport : public ProgramTest {
+ protected:
+  /// Configures the folder and builds it in its folder build.
+  void build(const std::string& folder, const std::vector<std::string>& options = {}) {
+    std::vector<std::string> configure{FATUNE_CMAKE,
+                                       "-GNinja",
+                                       "-DCMAKE_MAKE_PROGRAM=" FATUNE_NINJA,
+                                       "-DCMAKE_CXX_COMPILER=" FATUNE_CXX_COMPILER,
+                                       "-S" + folder,
+                                       "-B" + folder + "/build"};
+    configure.insert(configure.end(), options.begin(), options.end());
+    expect_ok(tool(configure));
+    expect_ok(tool({FATUNE_CMAKE, "--build", folder + "/build"}));
+  }
+
+  ProcessResult tool(const std::vector<std::string>& command) {
+    return run_process(command, process_);
+  }
+};
+
+TEST_F(LibraryExport, IsBuiltAndSelectsTheSameAgain) {
+  expect_ok(fatune({"export", "--best", kOneProblem, "--to", "cpp", "--out", path("attention")}));
+  expect_schema(read("attention/table.json"), "export");
+  EXPECT_THAT(read("attention/table.md"), HasSubstr("| b16 s512 h16 d64 FP16"));
+  build(path("attention"));
+  const ProcessResult selected = tool({path("attention/build/verify"), "--select", "10000"});
+  expect_ok(selected);
+  EXPECT_EQ(tool({path("attention/build/verify"), "--select", "10000"}).out, selected.out);
+  EXPECT_THAT(selected.out, HasSubstr("step=exact"));
+  // On the fake GPU its kernels compute what they should.
+  std::filesystem::create_symlink(FATUNE_FAKE_CUDA, path("libcuda.so.1"));
+  ProcessOptions with_gpu = process_;
+  with_gpu.environment["LD_LIBRARY_PATH"] = path(".");
+  with_gpu.environment["FATUNE_FAKE_NAME"] = "NVIDIA H200";
+  const ProcessResult verified = run_process({path("attention/build/verify"), "--tiny"}, with_gpu);
+  expect_ok(verified);
+  EXPECT_THAT(verified.out, HasSubstr("8 right, 0 wrong, 9 refused"));
+  // The package is found, and a program linked to it runs.
+  expect_ok(
+      tool({FATUNE_CMAKE, "--install", path("attention/build"), "--prefix", path("installed")}));
+  write("user/CMakeLists.txt",
+        "cmake_minimum_required(VERSION 3.18)\nproject(user CXX)\n"
+        "find_package(fatune_attention REQUIRED)\nadd_executable(user user.cpp)\n"
+        "target_link_libraries(user PRIVATE fatune_attention::fatune_attention)\n");
+  write("user/user.cpp",
+        "#include <fatune_attention/attention.hpp>\n"
+        "int main() { return fatune_attention::contents().rows == 1 ? 0 : 1; }\n");
+  build(path("user"), {"-DCMAKE_PREFIX_PATH=" + path("installed")});
+  expect_ok(tool({path("user/build/user")}));
+}
+
+TEST_F(LibraryExport, IsPartOfThePyTorchPackage) {
+  expect_ok(fatune({"export", "--best", kOneProblem, "--to", "cpp", "--out", path("cpp")}));
+  expect_ok(fatune({"export", "--best", kOneProblem, "--to", "torch", "--out", path("torch")}));
+  for (const char* file : {"CMakeLists.txt", "table.json", "src/attention.cpp", "src/cubins.S",
+                           "src/kernels.cpp", "include/fatune_attention/attention.hpp"}) {
+    EXPECT_EQ(read(std::string("torch/library/") + file), read(std::string("cpp/") + file)) << file;
+  }
+  for (const char* file : {"README.md", "setup.py", "fatune_attention/__init__.py",
+                           "csrc/operators.cpp", "tests/check_on_gpu.py"}) {
+    EXPECT_EQ(read(std::string("torch/") + file),
+              read(FATUNE_SOURCE_DIR "/src/runtime/torch/" + std::string(file)))
+        << file;
+  }
+}
+
+TEST_F(LibraryExport, NeedsAFolderThatCanBeWritten) {
+  expect_error(fatune({"export", "--to", "cpp"}), ExitCode::usage, {"--out DIR"});
+  write("others/README.md", "of something else");
+  expect_error(fatune({"export", "--to", "cpp", "--out", path("others")}), ExitCode::usage,
+               {"not empty", "others"});
+  EXPECT_EQ(read("others/README.md"), "of something else");
+  write("file", "");
+  expect_error(fatune({"export", "--to", "cpp", "--out", path("file")}), ExitCode::io, {"file"});
+  expect_error(fatune({"export", "--to", "rust"}), ExitCode::usage, {"rust", "cpp"});
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli

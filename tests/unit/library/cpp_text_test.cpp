@@ -1,0 +1,17 @@
+#include "library/cpp_text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace fatune {
+namespace {
+
+using namespace std::string_view_literals;
+
+TEST(CppText, EscapesWhatIsNoPlainText) {
+  EXPECT_EQ(cpp_string("needs 64 bytes"), R"("needs 64 bytes")");
+  EXPECT_EQ(cpp_string(R"(a "b" \c)"), R"("a \"b\" \\c")");
+  EXPECT_EQ(cpp_string("\n1\xC3\xA9\0"sv), R"("\0121\303\251\000")");
+}
+
+}  // namespace
+}  // namespace fatune
