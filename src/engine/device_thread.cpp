@@ -7,10 +7,10 @@ namespace fatune {
 DeviceThread::DeviceThread(Make make) : thread_([this, make = std::move(make)] { run(make); }) {}
 
 DeviceThread::~DeviceThread() {
-  if (!started_) {
-    job_.set_value({});
+  if (done_.valid()) {
+    done_.wait();
   }
-  release_.set_value();
+  wake_.release();
 }
 
 void DeviceThread::run(const Make& make) {
@@ -22,24 +22,24 @@ void DeviceThread::run(const Make& make) {
     return;
   }
   ready_.set_value(evaluator.get());
-  try {
-    if (const Job job = job_future_.get()) {
-      job(*evaluator);
+  while (true) {
+    wake_.acquire();
+    auto job = std::move(job_);
+    if (!job.valid()) {
+      return;
     }
-    done_.set_value();
-  } catch (...) {
-    done_.set_exception(std::current_exception());
+    job(*evaluator);
   }
-  release_.get_future().wait();
 }
 
 const Evaluator& DeviceThread::wait_ready() { return *ready_future_.get(); }
 
 void DeviceThread::start(Job job) {
-  started_ = true;
-  job_.set_value(std::move(job));
+  job_ = std::packaged_task<void(Evaluator&)>(std::move(job));
+  done_ = job_.get_future();
+  wake_.release();
 }
 
-void DeviceThread::finish() { done_future_.get(); }
+void DeviceThread::finish() { done_.get(); }
 
 }  // namespace fatune

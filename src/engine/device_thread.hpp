@@ -3,6 +3,7 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <semaphore>
 #include <thread>
 
 #include "engine/evaluator.hpp"
@@ -25,7 +26,7 @@ class DeviceThread {
 
   /// Waits until the evaluator is made; it lives as long as this. Throws what making it threw.
   [[nodiscard]] const Evaluator& wait_ready();
-  /// After wait_ready(), once.
+  /// After wait_ready(), and after the finish() of an earlier job.
   void start(Job job);
   /// Waits for the job's end. Throws what it threw.
   void finish();
@@ -34,13 +35,10 @@ class DeviceThread {
   void run(const Make& make);
 
   std::promise<const Evaluator*> ready_;
-  std::promise<Job> job_;
-  std::promise<void> done_;
-  std::promise<void> release_;
   std::future<const Evaluator*> ready_future_ = ready_.get_future();
-  std::future<Job> job_future_ = job_.get_future();
-  std::future<void> done_future_ = done_.get_future();
-  bool started_ = false;
+  std::packaged_task<void(Evaluator&)> job_;  ///< not valid when woken: there is no more
+  std::binary_semaphore wake_{0};
+  std::future<void> done_;
   std::jthread thread_;
 };
 

@@ -81,6 +81,17 @@ TEST(DeviceThread, WhatTheJobThrewComesBack) {
   EXPECT_EQ(alive, 1);
 }
 
+TEST(DeviceThread, DoesOneJobAfterTheOther) {
+  std::atomic<int> done = 0;
+  DeviceThread device([] { return std::make_unique<Resident>(); });
+  static_cast<void>(device.wait_ready());
+  for (int job = 1; job <= 3; ++job) {
+    device.start([&](Evaluator&) { ++done; });
+    device.finish();
+    EXPECT_EQ(done, job);
+  }
+}
+
 TEST(DeviceThread, WithoutAJobItEnds) {
   std::atomic<int> alive = 0;
   {
