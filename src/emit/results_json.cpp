@@ -296,13 +296,13 @@ const Properties<ProblemOfRun>& problem_report_properties() {
          const auto& matmul = of.problem.matmul;
          return matmul && matmul->sm_mhz > 0.0 ? std::optional(matmul->sm_mhz) : std::nullopt;
        }},
-      {"audit", "what the rules saved and cost; empty without --audit",
+      {"audit", "what the rules saved and cost; empty without --audit and --cover",
        [](const P& of) {
          return json_list(of.problem.audit, [](const RuleAudit& rule) {
            return json_object(rule_audit_properties(), rule);
          });
        }},
-      {"audited", "pruned configurations that were tried for the audit, fastest first; not ranked",
+      {"audited", "pruned configurations that were tried all the same, fastest first; not ranked",
        json_results<&ProblemReport::audited>},
       {"pruned", "configurations that the space's rules dropped, those among the failures too",
        [](const P& of) { return of.problem.pruned; }},
@@ -333,13 +333,16 @@ Json runs_object(const std::vector<RunReport>& reports) {
 }
 
 std::string best_configs_json(const RunReport& report) {
+  Json problems = Json::array();
+  for (const ProblemReport& problem : report.problems) {
+    if (!is_cover_race(problem)) {
+      problems.push_back(json_best_of(report, problem));
+    }
+  }
   Json json = json_header(report, "best_configs");
   json["gpus"] = Json::array();
   json["gpus"].push_back(
-      {{"device", json_object(device_fields(), report.device)},
-       {"problems", json_list(report.problems, [&](const ProblemReport& problem) {
-          return json_best_of(report, problem);
-        })}});
+      {{"device", json_object(device_fields(), report.device)}, {"problems", std::move(problems)}});
   return json_text(json);
 }
 

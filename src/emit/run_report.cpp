@@ -236,11 +236,11 @@ Blocks audit_of(const RunReport& run, const ProblemReport& problem) {
   for (const RuleAudit& rule : problem.audit) {
     rules += rule_text(rule);
   }
-  return {
-      block::Text{"\n"},
-      block::Warning{fmt::format("{} pruned ones tried for the audit:", problem.audited.size())},
-      block::Text{std::move(rules)}, block::ParagraphEnd{},
-      block_of(rows_of(run, problem, problem.audited), Shown::in_ranking)};
+  return {block::Text{"\n"},
+          block::Warning{fmt::format("{} pruned ones tried for the {}:", problem.audited.size(),
+                                     is_cover_race(problem) ? "cover, with the winner" : "audit")},
+          block::Text{std::move(rules)}, block::ParagraphEnd{},
+          block_of(rows_of(run, problem, problem.audited), Shown::in_ranking)};
 }
 
 std::string run_text(const ProblemReport& problem) {

@@ -109,7 +109,9 @@ std::map<Group, std::vector<const ProblemReport*>> groups_of(
     const std::vector<ProblemReport>& problems) {
   std::map<Group, std::vector<const ProblemReport*>> groups;
   for (const ProblemReport& report : problems) {
-    groups[{report.problem.dtype, report.problem.d_head}].push_back(&report);
+    if (!is_cover_race(report)) {
+      groups[{report.problem.dtype, report.problem.d_head}].push_back(&report);
+    }
   }
   return groups;
 }
@@ -125,7 +127,9 @@ std::optional<WinnersSummary> summarize_winners(const std::vector<ProblemReport>
   }
   WinnersSummary summary;
   for (const ProblemReport& report : problems) {
-    summary.winners.push_back(winner_of(report));
+    if (!is_cover_race(report)) {
+      summary.winners.push_back(winner_of(report));
+    }
   }
   for (const auto& [group, reports] : groups_of(problems)) {
     if (several_problems(reports)) {

@@ -9,7 +9,8 @@
 namespace fatune {
 
 /// The winners of several problems, and the one configuration for all of them; nothing when all
-/// reports are of one problem. Medians or estimates, as the reports have them.
+/// reports are of one problem. Races for a cover are not counted. Medians or estimates, as the
+/// reports have them.
 ///
 /// The regret of a configuration on a problem is its time over the winner's, less one; at least 0,
 /// since a race may rank one with a smaller median of few samples behind its winner. The choice for

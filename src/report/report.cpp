@@ -21,6 +21,8 @@ std::size_t count_failed(const ProblemReport& report) {
   }));
 }
 
+bool is_cover_race(const ProblemReport& report) { return report.run > 1 && report.pruned > 0; }
+
 std::size_t count_candidates(const ProblemReport& report) {
   return report.ranking.size() + count_failed(report);
 }

@@ -109,6 +109,9 @@ struct ProblemReport {
 
 /// Those of its failures that have been tried: a rule of the space dropped the others.
 [[nodiscard]] std::size_t count_failed(const ProblemReport& report);
+/// Whether it is a further race of a problem's winner, with configurations that rules dropped there
+/// and that win elsewhere (`sweep --cover`). What else is repeated has no rules.
+[[nodiscard]] bool is_cover_race(const ProblemReport& report);
 /// All that was to be tried: what no rule dropped.
 [[nodiscard]] std::size_t count_candidates(const ProblemReport& report);
 

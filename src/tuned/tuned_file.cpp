@@ -51,6 +51,9 @@ class RunReader {
 
   /// `results`: of a problem, best first.
   void add(const JsonNode& problem, const std::vector<JsonNode>& results, const GpuModel& gpu);
+  /// Adds to the problem's row what rules had dropped and was raced with its winner. `report`: of
+  /// the race, which may be a further one, for a cover.
+  void add_audited(const JsonNode& report, const GpuModel& gpu);
 
  private:
   using Parsed = std::variant<Config, std::string>;  ///< or why it cannot be used
@@ -64,7 +67,8 @@ class RunReader {
   Parsed parse(const std::string& family_name, const std::string& text) const;
   /// parse(), and remembers what came of it.
   const Parsed& parsed(const std::string& family_name, const std::string& text);
-  void add_time(const JsonNode& result, double fastest_us, std::vector<TunedTime>& times);
+  std::optional<TunedTime> time_of(const JsonNode& result);
+  TunedProblem* find_row(const Problem& problem, const GpuModel& gpu);
 
   const KernelsAtHand& kernels_;
   std::string family_;    ///< of results that name none, as in older files
@@ -103,22 +107,37 @@ const RunReader::Parsed& RunReader::parsed(const std::string& family_name,
   return found->second;
 }
 
-void RunReader::add_time(const JsonNode& result, double fastest_us, std::vector<TunedTime>& times) {
+/// Without its regret; nothing when it cannot be used.
+std::optional<TunedTime> RunReader::time_of(const JsonNode& result) {
   const std::string text = result.at("config").text();
   const Parsed& known = parsed(family_of(result), text);
   if (const auto* why = std::get_if<std::string>(&known)) {
-    return skip(text, *why);
+    skip(text, *why);
+    return std::nullopt;
   }
-  const double time_us = result.at("time_us").number();
   const JsonNode tie_group = result.at("tie_group");
-  times.push_back(
-      {.config = std::get<Config>(known),
-       .short_form = text,
-       .time_us = time_us,
-       .regret_percent = std::max(0.0, 100.0 * (time_us / fastest_us - 1.0)),
-       .tie_group = static_cast<int>(tie_group.raw().is_null() ? 0 : tie_group.integer()),
-       .verified = text_or(result, "verified", {}),
-       .sources_recorded = sources_.contains(family_of(result))});
+  return TunedTime{
+      .config = std::get<Config>(known),
+      .short_form = text,
+      .time_us = result.at("time_us").number(),
+      .tie_group = static_cast<int>(tie_group.raw().is_null() ? 0 : tie_group.integer()),
+      .verified = text_or(result, "verified", {}),
+      .sources_recorded = sources_.contains(family_of(result))};
+}
+
+void set_regrets(double fastest_us, std::vector<TunedTime>& times) {
+  for (TunedTime& time : times) {
+    time.regret_percent = std::max(0.0, 100.0 * (time.time_us / fastest_us - 1.0));
+  }
+}
+
+/// The order of those that were ranked stays. The added one has a tie group of its own: it was not
+/// compared with those.
+void insert_time(TunedTime added, std::vector<TunedTime>& times) {
+  added.tie_group = 1 + std::ranges::max(times, {}, &TunedTime::tie_group).tie_group;
+  const auto place = std::ranges::find_if(
+      times, [&](const TunedTime& time) { return time.time_us > added.time_us; });
+  times.insert(place, std::move(added));
 }
 
 void RunReader::add(const JsonNode& problem, const std::vector<JsonNode>& results,
@@ -131,13 +150,45 @@ void RunReader::add(const JsonNode& problem, const std::vector<JsonNode>& result
   if (!results.front().at("measured").boolean()) {
     return skip({}, "its times are estimates");
   }
-  const double fastest_us = results.front().at("time_us").number();
   for (const JsonNode& result : results) {
-    add_time(result, fastest_us, row.times);
+    if (auto time = time_of(result)) {
+      row.times.push_back(*std::move(time));
+    }
   }
+  set_regrets(results.front().at("time_us").number(), row.times);
   if (!row.times.empty()) {
     table_.problems.push_back(std::move(row));
   }
+}
+
+/// Of this run; null when there is none.
+TunedProblem* RunReader::find_row(const Problem& problem, const GpuModel& gpu) {
+  const auto found = std::ranges::find_if(table_.problems, [&](const TunedProblem& row) {
+    return row.origin == table_.origins.size() - 1 && row.gpu == gpu && row.problem == problem;
+  });
+  return found == table_.problems.end() ? nullptr : &*found;
+}
+
+void RunReader::add_audited(const JsonNode& report, const GpuModel& gpu) {
+  TunedProblem* const row = find_row(read_problem(report.at("problem")), gpu);
+  const std::vector<JsonNode> ranking = report.at("ranking").elements();
+  if (row == nullptr || ranking.empty()) {
+    return;
+  }
+  const auto winner =
+      std::ranges::find(row->times, ranking.front().at("config").text(), &TunedTime::short_form);
+  if (winner == row->times.end()) {
+    return;
+  }
+  const double scale = winner->time_us / ranking.front().at("time_us").number();
+  for (const JsonNode& result : report.at("audited").elements()) {
+    auto time = result.at("time_us").raw().is_null() ? std::nullopt : time_of(result);
+    if (time && row->find(time->config) == row->times.end()) {
+      time->time_us *= scale;
+      insert_time(*std::move(time), row->times);
+    }
+  }
+  set_regrets(row->times.front().time_us, row->times);
 }
 
 GpuModel add_gpu(const JsonNode& device, TunedTable& table) {
@@ -166,10 +217,21 @@ void add_best_configs(const JsonNode& file, RunReader& reader, TunedTable& table
   }
 }
 
+/// As is_cover_race(const ProblemReport&).
+bool is_cover_race(const JsonNode& problem) {
+  const auto run = problem.find("run");
+  return run && run->integer() > 1 && problem.at("pruned").integer() > 0;
+}
+
 void add_results(const JsonNode& run, RunReader& reader, TunedTable& table) {
   const GpuModel model = add_gpu(run.at("device"), table);
   for (const JsonNode& problem : run.at("problems").elements()) {
-    reader.add(problem.at("problem"), problem.at("ranking").elements(), model);
+    if (!is_cover_race(problem)) {
+      reader.add(problem.at("problem"), problem.at("ranking").elements(), model);
+    }
+    if (problem.find("audited")) {
+      reader.add_audited(problem, model);
+    }
   }
 }
 

@@ -23,8 +23,10 @@ struct KernelsAtHand {
 /// Adds what a document of one of these formats has measured: its problems, GPUs and origin. Left
 /// out, and listed as skipped, is what was only estimated, what was measured with other sources
 /// than those at hand, what none of the families can read or build, and a problem of which nothing
-/// remains. Older documents do not say which sources they are of. Call finish_table() behind the
-/// last. `name`: of the origin. Error(bad_file) when the document is not as its schema says.
+/// remains. Configurations that rules had dropped and that were measured all the same count as
+/// others do; the times of a race for a cover are multiplied by what makes its winner's that of the
+/// row. Older documents do not say which sources they are of. Call finish_table() behind the last.
+/// `name`: of the origin. Error(bad_file) when the document is not as its schema says.
 void add_tuned(const JsonNode& document, const std::string& name, const KernelsAtHand& kernels,
                TunedTable& table);
 

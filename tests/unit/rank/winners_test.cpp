@@ -45,6 +45,17 @@ TEST(SummarizeWinners, NothingForOneProblemHoweverOftenItWasMeasured) {
   EXPECT_FALSE(summarize_winners({report_of(problem_of(512), {10.0}), again}));
 }
 
+TEST(SummarizeWinners, DoesNotCountRacesForACover) {
+  ProblemReport race = report_of(problem_of(512), {10.0});
+  race.run = 2;
+  race.pruned = 1;
+  const auto summary = summarize_winners(
+      {report_of(problem_of(512), {10.0, 11.0}), report_of(problem_of(1024), {20.0, 21.0}), race});
+  ASSERT_TRUE(summary);
+  EXPECT_EQ(summary->winners.size(), 2U);
+  EXPECT_EQ(summary->choices.at(0).problems, 2U);
+}
+
 TEST(SummarizeWinners, HasTheWinnerOfEachProblemAndItsLead) {
   const auto summary = summarize_winners(
       {report_of(problem_of(512), {10.0, 11.0}), report_of(problem_of(1024), {30.0, 20.0})});

@@ -86,6 +86,37 @@ TEST(TunedFile, ReadsSeveralRuns) {
   EXPECT_EQ(table.origins.size(), 2U);
 }
 
+TEST(TunedFile, AddsWhatARaceForACoverHasTimedByItsWinner) {
+  Results results;
+  results.ranking = {result(kGood, 40.0)};
+  json document = results.document();
+  json race = document["problems"][0];
+  race["run"] = 2;
+  race["pruned"] = 1;
+  race["ranking"] = {result(kGood, 20.0)};
+  race["audited"] = {result(kOther, 21.0)};
+  document["problems"].push_back(race);
+  const TunedTable table = Results::read(document);
+  ASSERT_EQ(table.problems.size(), 1U);
+  const std::vector<TunedTime>& times = table.problems[0].times;
+  ASSERT_EQ(times.size(), 2U);
+  EXPECT_NEAR(times[0].time_us, 40.0, 1e-9);
+  EXPECT_NEAR(times[1].time_us, 42.0, 1e-9);
+  EXPECT_NEAR(times[1].regret_percent, 5.0, 1e-9);
+  EXPECT_NE(times[1].tie_group, times[0].tie_group);
+}
+
+TEST(TunedFile, AnAuditedOneMayBeTheFastest) {
+  json document = Results().document();
+  document["problems"][0]["run"] = 1;
+  document["problems"][0]["ranking"] = {result(kGood, 40.0)};
+  document["problems"][0]["audited"] = {result(kOther, 20.0)};
+  const TunedTable table = Results::read(document);
+  ASSERT_EQ(table.problems.size(), 1U);
+  EXPECT_EQ(table.problems[0].times[0].short_form, kOther);
+  EXPECT_NEAR(table.problems[0].times[1].regret_percent, 100.0, 1e-9);
+}
+
 TEST(TunedFile, SkipsAConfigurationThatDoesNotFitAndKeepsTheRest) {
   Results results;
   results.ranking[0]["config"] =
