@@ -19,12 +19,11 @@ void add_export_command(const Subcommands& all) {
       "file for the table, or folder for a library; --to t4 and kernel-tuner-cache: for "
       "each kernel and problem a file, whose name begins so",
       options.out_file);
-  add_text_option(sub, "--cover", "PERCENT",
-                  "only the smallest set of configurations of which, on each tuned problem, one is "
-                  "within PERCENT of the winner",
-                  [&options = options](const std::string& text) {
-                    options.cover_percent = parse_number(text, "--cover", 0.0, 1000.0);
-                  });
+  add_cover_option(
+      sub,
+      "only the smallest set of configurations of which, on each tuned problem, one is "
+      "within PERCENT of the winner",
+      options.cover_percent);
   add_compile_settings(sub, options.compile);
   add_kernel_options(sub, options.kernels, SpaceOption::no, FamilyOption::several);
   add_output_options(sub, options.output);

@@ -224,6 +224,12 @@ CLI::Option* add_configs_option(CLI::App& app, std::vector<std::string>& configs
   return app.add_option("--config", configs, doc)->type_name("CONFIG")->allow_extra_args(false);
 }
 
+void add_cover_option(CLI::App& app, const char* help, std::optional<double>& percent) {
+  add_text_option(app, "--cover", "PERCENT", help, [&percent](const std::string& text) {
+    percent = parse_number(text, "--cover", 0.0, 1000.0);
+  });
+}
+
 void add_db_option(CLI::App& app, std::optional<std::filesystem::path>& file) {
   add_path_option(app, "--db", "FILE",
                   "database of measurements (default: $XDG_DATA_HOME/fatune/fatune.db)", file);

@@ -46,6 +46,8 @@ CLI::Option* add_configs_option(CLI::App& app, std::vector<std::string>& configs
 void add_policy_options(CLI::App& app, MeasurePolicy& policy, Strategy otherwise);
 /// --counters
 void add_counters_option(CLI::App& app, int& counters);
+/// --cover; `help`: what it does.
+void add_cover_option(CLI::App& app, const char* help, std::optional<double>& percent);
 /// --db
 void add_db_option(CLI::App& app, std::optional<std::filesystem::path>& file);
 /// --best --run --db: where tuned problems come from

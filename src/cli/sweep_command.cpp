@@ -24,6 +24,12 @@ void add_sweep_command(const Subcommands& all) {
   options.kernels.kernels_variable = all.kernels_variable;
   add_measure_options(sub, options, SpaceOption::yes, Strategy::race);
   add_audit_option(sub, options.audit);
+  add_cover_option(
+      sub,
+      "with several problems: also time winners of the others that the rules dropped on "
+      "one, and show the smallest set of configurations of which one is within PERCENT "
+      "of each winner",
+      options.cover_percent);
   add_counters_option(sub, options.counters);
   sub.footer(R"(Examples:
   fatune sweep --seq 4096 --dhead 128

@@ -110,18 +110,9 @@ Json export_object(const ExportReport& report) {
   return json;
 }
 
-std::string cover_text(const Cover& cover) {
-  return fmt::format(
-      "{} configurations in place of {} winners: one is within {:g} % on every problem; {}",
-      cover.configs.size(), cover.winners, cover.percent,
-      cover.exact ? "by the times that are known, no smaller set is as good"
-                  : "a greedy choice, a smaller set may be as good");
-}
-
-Blocks cover_blocks(const std::optional<Cover>& cover) {
-  return cover ? Blocks{block::Text{"\n"}, block::Heading{cover_text(*cover)},
-                        block::Rows{table_of(covering_config_fields(), cover->configs)}}
-               : Blocks{};
+Blocks cover_blocks(const Cover& cover) {
+  return {block::Text{"\n"}, block::Heading{cover_text(cover)},
+          block::Rows{table_of(covering_config_fields(), cover.configs)}};
 }
 
 std::string gpu_text(const GpuModel& gpu) {
@@ -142,7 +133,9 @@ Blocks blocks_of(const ExportReport& report) {
     blocks.push_back(block::Text{gpu_text(gpu) + "\n"});
   }
   append(blocks, {block::Text{"\n"}, block::Rows{table_of(export_row_fields(), rows_of(report))}});
-  append(blocks, cover_blocks(report.cover));
+  if (report.cover) {
+    append(blocks, cover_blocks(*report.cover));
+  }
   append(blocks, {block::Text{"\n"}, block::Heading{"each problem left out in turn"},
                   block::Rows{table_of(step_regret_fields(), regrets_of(report))}});
   append(blocks, skipped_blocks(report.table));
@@ -330,5 +323,19 @@ Document export_document(const ExportReport& report) {
 }
 
 std::string export_json(const ExportReport& report) { return json_text(export_object(report)); }
+
+std::string cover_text(const Cover& cover) {
+  return fmt::format(
+      "{} configurations in place of {} winners: one is within {:g} % on every problem; {}",
+      cover.configs.size(), cover.winners, cover.percent,
+      cover.exact ? "by the times that are known, no smaller set is as good"
+                  : "a greedy choice, a smaller set may be as good");
+}
+
+Document cover_document(const Cover& cover) {
+  return {[&] { return cover_blocks(cover); },
+          [&] { return table_of(covering_config_fields(), cover.configs); },
+          [&] { return json_cover(cover); }};
+}
 
 }  // namespace fatune

@@ -10,6 +10,11 @@ namespace fatune {
 [[nodiscard]] Document export_document(const ExportReport& report);
 [[nodiscard]] std::string export_json(const ExportReport& report);
 
+/// A cover alone: a sentence, and a row for each of its configurations.
+[[nodiscard]] Document cover_document(const Cover& cover);
+/// How many configurations there are in place of how many winners.
+[[nodiscard]] std::string cover_text(const Cover& cover);
+
 struct ExportRow {
   const ExportReport& report;
   const TunedProblem& tuned;

@@ -30,7 +30,7 @@ class RunLog {
   virtual ~RunLog() = default;
 
   /// Whether an interrupted run of the same plan had begun the problem on this GPU. From any
-  /// thread, before the first begin_problem().
+  /// thread, while no problem is under way.
   [[nodiscard]] virtual bool has_begun(const Problem& /*problem*/, int /*run*/) { return false; }
   /// Before anything else of the problem; `header` has no results.
   virtual void begin_problem(const ProblemReport& /*header*/) {}

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
+#include <thread>
 
 namespace fatune::testing_cli {
 namespace {
@@ -251,6 +253,84 @@ TEST_F(RacingWithSuchARule, AnAuditTriesWhatItDrops) {
   EXPECT_TRUE(both[0]["failures"].empty());
   EXPECT_EQ(both[0]["audit"][0]["pruned"], 1);
   EXPECT_TRUE(both[1]["audited"].empty());
+}
+
+/// The label of the configuration that the rule drops on the shorter problem.
+constexpr const char* kDropped = "128, 64, 64, 4";
+
+TEST_F(RacingWithSuchARule, ACoverTimesTheWinnersThatItDrops) {
+  script({{"us", {{kDropped, 100.0}, {"128, 64, 32, 4", 130.0}}}});
+  const json all = problems({"--cover", "5", "--format", "json", "--out", path("out")});
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[2]["problem"], all[0]["problem"]);
+  EXPECT_EQ(all[2]["run"], 2);
+  ASSERT_EQ(all[2]["ranking"].size(), 1U);
+  EXPECT_EQ(all[2]["ranking"][0]["config"], all[0]["ranking"][0]["config"]);
+  ASSERT_EQ(all[2]["audited"].size(), 1U);
+  EXPECT_EQ(all[2]["audited"][0]["config"], all[1]["ranking"][0]["config"]);
+  EXPECT_EQ(all[2]["audited"][0]["pruned_by"], "keys-filled");
+  EXPECT_NEAR(all[2]["audited"][0]["time_us"], 100.0, 0.5);
+  EXPECT_EQ(json::parse(read("out/results.json"))["summary"]["winners"].size(), 2U);
+  EXPECT_EQ(json::parse(read("out/best_configs.json"))["gpus"][0]["problems"].size(), 2U);
+  for (const char* option : {"--run=last", "--best"}) {
+    std::vector<std::string> arguments{"export", "--cover", "5", "--format", "json", option};
+    if (arguments.back() == "--best") {
+      arguments.push_back(path("out/results.json"));
+    }
+    const json table = fatune_json(arguments);
+    EXPECT_EQ(table["cover"]["configs"].size(), 1U) << option;
+    EXPECT_EQ(table["rows"].size(), 2U) << option;
+  }
+}
+
+TEST_F(RacingWithSuchARule, ACoverIsShownBelowTheRankings) {
+  script({{"us", {{kDropped, 120.0}, {"128, 64, 32, 4", 130.0}}}});
+  const ProcessResult result = sweep({"--cover", "5", "--no-db"});
+  expect_ok(result);
+  EXPECT_THAT(result.out,
+              AllOf(HasSubstr(", run 2: 1 ranked, 0 failed, 1 pruned"),
+                    HasSubstr("1 pruned ones tried for the cover, with the winner:"),
+                    HasSubstr("1 configurations in place of 1 winners: one is within 5 %"),
+                    HasSubstr("summary of 2 problems")));
+  EXPECT_THAT(sweep({"--cover", "5", "--no-db", "--format", "csv"}).err,
+              HasSubstr("cover: 1 configurations"));
+}
+
+TEST_F(RacingWithSuchARule, ACoverNeedsNothingMoreWhereNoWinnerIsDropped) {
+  script({{"us", {{kDropped, 150.0}, {"128, 64, 32, 4", 100.0}}}});
+  EXPECT_EQ(problems({"--cover", "0", "--no-db", "--format", "json"}).size(), 2U);
+}
+
+TEST_F(RacingWithSuchARule, ACoverThatIsInterruptedIsGoneOnWith) {
+  script({{"slow_ms", 20}, {"us", {{kDropped, 100.0}, {"128, 64, 32, 4", 130.0}}}});
+  const std::vector<std::string> with_cover{"--cover", "5", "--format", "json"};
+  process_.when_err_has = "[4/4]";  // the second problem has ended
+  process_.then = [](pid_t pid) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    ::kill(pid, SIGINT);
+  };
+  const ProcessResult stopped = sweep(with_cover);
+  EXPECT_EQ(stopped.exit_code, static_cast<int>(ExitCode::interrupted)) << stopped.err;
+  const json before = json::parse(stopped.out);
+  ASSERT_EQ(before["problems"].size(), 3U);
+  EXPECT_EQ(before["summary"]["winners"].size(), 2U);
+  process_.when_err_has.clear();
+  process_.then = nullptr;
+  const ProcessResult resumed = sweep(with_cover);
+  expect_ok(resumed);
+  EXPECT_THAT(resumed.err, HasSubstr("going on with an interrupted run"));
+  const json after = json::parse(resumed.out)["problems"];
+  ASSERT_EQ(after.size(), 3U);
+  EXPECT_EQ(after[0]["ranking"][0]["samples_us"],
+            before["problems"][0]["ranking"][0]["samples_us"]);
+  EXPECT_EQ(after[2]["audited"][0]["outcome"], "measured");
+  EXPECT_EQ(after[2]["ranking"].size(), 1U);
+}
+
+TEST_F(RacingWithSuchARule, ACoverOfEstimatesIsRefused) {
+  expect_error(sweep({"--cover", "5", "--device", "none", "--arch", "sm_80"}), ExitCode::no_gpu,
+               {"--cover", "nothing would be timed", "measured times"});
+  expect_error(sweep({"--cover", "-1"}), ExitCode::usage, {"--cover"});
 }
 
 TEST_F(Racing, OneThatCrashesUnderWayCostsAProcessAndNothingElse) {

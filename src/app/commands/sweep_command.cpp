@@ -122,8 +122,9 @@ ExitCode sweep(const SweepOptions& options) {
     prune_problems(plans, limits, fitted);
     choose_audited(plans, options.audit, options.problems, options.policy.seed, fitted);
   };
-  return carry_out(
-      options, {std::move(kernels), keys, std::move(problems), baseline, options.counters, fit});
+  PlannedRun run{std::move(kernels), keys, std::move(problems), baseline, options.counters, fit};
+  run.cover_percent = options.cover_percent;
+  return carry_out(options, run);
 }
 
 }  // namespace fatune

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "app/option_groups.hpp"
 #include "core/exit_code.hpp"
 
@@ -7,6 +9,7 @@ namespace fatune {
 
 struct SweepOptions : MeasureOptions {
   AuditOptions audit;
+  std::optional<double> cover_percent;  ///< PlannedRun::cover_percent
 };
 
 /// Options become a plan, a plan becomes artifacts, artifacts become outcomes, outcomes become a

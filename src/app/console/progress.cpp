@@ -74,6 +74,11 @@ void Progress::draw() {
   }
 }
 
+void Progress::expect(std::size_t total) {
+  const std::lock_guard lock(mutex_);
+  total_ = total;
+}
+
 void Progress::begin_problem(const Problem& problem) {
   const std::lock_guard lock(mutex_);
   problem_ = describe(problem);

@@ -21,6 +21,8 @@ class Progress : public RunObserver {
   /// `total`: steps of the whole run.
   Progress(const OutputOptions& output, std::size_t total);
 
+  /// `total`: of the whole run, now that there is more to do.
+  void expect(std::size_t total);
   void begin_problem(const Problem& problem) override;
   void step() override;
   void end_problem(const ProblemReport& report) override;

@@ -13,6 +13,7 @@
 
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
+#include "app/run/cover_race.hpp"
 #include "app/run/gpu_setup.hpp"
 #include "app/run/recorder.hpp"
 #include "app/run/run_identity.hpp"
@@ -179,19 +180,32 @@ std::vector<Seat> take_seats(std::vector<Station>& stations, Logs& logs) {
   return seats;
 }
 
+/// Of a budget, of which 0 is none: never nothing, which would be none.
+double left_s(double budget_s, double spent_s) {
+  constexpr double kLeastSeconds = 1e-6;
+  return budget_s > 0.0 ? std::max(kLeastSeconds, budget_s - spent_s) : 0.0;
+}
+
 }  // namespace
 
 RunEnd measure(const MeasureOptions& options, const PlannedRun& run, const Target& target,
                const ResultFiles& files, CubinCache* cache) {
   Recorder recorder(report_header(run, options, target), files);
-  Progress progress(options.output, count_configs(run));
+  std::size_t planned = count_configs(run.problems);
+  Progress progress(options.output, planned);
   std::vector<Station> stations = open_stations(options, run, target, cache, progress);
+  const auto begin = [&](const std::vector<ProblemPlan>& plans, double budget_s) {
+    const auto compile_one = [&](const CompileRequest& request) {
+      return compile_for(request, options, target, cache);
+    };
+    return std::make_unique<Pipeline>(
+        PipelineParts{run.kernels.families, target.limits, rates_for(run, target), *run.search,
+                      compile_one, job_count(options.compile), progress, run.baseline, budget_s},
+        plans, work_order(plans, stations.size()));
+  };
   // Compiling begins while the workers start.
-  Pipeline pipeline(
-      {run.kernels.families, target.limits, rates_for(run, target), *run.search,
-       [&](const CompileRequest& request) { return compile_for(request, options, target, cache); },
-       job_count(options.compile), progress, run.baseline, options.policy.budget_s},
-      run.problems, work_order(run.problems, stations.size()));
+  std::vector<ProblemPlan> cover_races;
+  auto pipeline = begin(run.problems, options.policy.budget_s);
   for (Station& station : stations) {
     station.evaluator = &station.device->wait_ready();
     check_all_fit(run, options.policy, station);
@@ -199,15 +213,27 @@ RunEnd measure(const MeasureOptions& options, const PlannedRun& run, const Targe
   recorder.set_device(stations.front().evaluator->limits());
   Logs logs(run, options, recorder.report(), stations);
   std::vector<Seat> seats = take_seats(stations, logs);
-  const bool complete = pipeline.run(seats, [&](std::size_t number, ProblemReport report) {
-    recorder.add(number, std::move(report));
-  });
+  const auto work_off = [&](std::size_t first_number) {
+    const bool complete = pipeline->run(seats, [&](std::size_t number, ProblemReport report) {
+      recorder.add(first_number + number, std::move(report));
+    });
+    spdlog::debug("compiled for {:.2f} s", pipeline->compiling_s());
+    return complete;
+  };
+  bool complete = work_off(0);
+  if (complete && run.cover_percent) {
+    cover_races = plan_cover_races(run.problems, recorder.report().problems);
+  }
+  if (!cover_races.empty()) {
+    planned += count_configs(cover_races);
+    progress.expect(planned);
+    pipeline = begin(cover_races, left_s(options.policy.budget_s, recorder.report().wall_s));
+    complete = work_off(run.problems.size());
+  }
   progress.finish();
   recorder.close(complete, busy_s(stations));
   logs.end(recorder.report());
-  spdlog::debug("compiled for {:.2f} s of {:.2f} s", pipeline.compiling_s(),
-                recorder.report().wall_s);
-  return {recorder.report(), complete, logs.all_keep(), recorder.file_error()};
+  return {recorder.report(), complete, planned, logs.all_keep(), recorder.file_error()};
 }
 
 }  // namespace fatune

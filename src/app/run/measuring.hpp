@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <optional>
 
 #include "app/choice/target.hpp"
@@ -15,6 +16,7 @@ namespace fatune {
 struct RunEnd {
   RunReport report;
   bool complete = false;            ///< false: the user has interrupted it
+  std::size_t planned = 0;          ///< configurations of the run, those raced for a cover too
   bool stored = false;              ///< what was measured is in the store
   std::optional<Error> file_error;  ///< why the result files are not what the report is
 };

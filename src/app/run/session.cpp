@@ -8,10 +8,12 @@
 
 #include "app/choice/baseline.hpp"
 #include "app/console/console.hpp"
+#include "app/run/cover_race.hpp"
 #include "app/run/measuring.hpp"
 #include "app/run/result_files.hpp"
 #include "core/device_limits.hpp"
 #include "core/error.hpp"
+#include "emit/export_report.hpp"
 #include "emit/run_report.hpp"
 #include "engine/interrupt.hpp"
 
@@ -26,11 +28,10 @@ std::size_t count_tried(const RunReport& report) {
   return tried;
 }
 
-void explain_interruption(const RunEnd& end, const PlannedRun& run, const OutputOptions& output) {
-  const std::size_t all = count_configs(run);
+void explain_interruption(const RunEnd& end, const OutputOptions& output) {
   print_note(output,
              fmt::format("fatune: interrupted: {} of {} configurations have no time yet{}",
-                         all - count_tried(end.report), all,
+                         end.planned - count_tried(end.report), end.planned,
                          end.stored ? ".\n  The measurements are stored: the same command resumes "
                                       "from there (--fresh does not)"
                                     : ""));
@@ -138,13 +139,24 @@ class Reports {
   std::vector<RunReport> reports_;
 };
 
+/// Standard output has one document when it is for programs.
+void print_cover(const Cover& cover, const ResultFiles& files, const OutputOptions& output) {
+  const bool for_people =
+      output.format == OutputFormat::table || output.format == OutputFormat::markdown;
+  if (for_people && !files.print_best) {
+    print_document(cover_document(cover), output);
+  } else {
+    print_note(output, "cover: " + cover_text(cover));
+  }
+}
+
 void print_end(const RunEnd& end, const PlannedRun& run, const ResultFiles& files,
                const OutputOptions& output, Reports& reports) {
   if (!end.file_error) {
     name_files(files, output);
   }
   if (!end.complete) {
-    explain_interruption(end, run, output);
+    explain_interruption(end, output);
   }
   for (const std::string& note : baseline_notes(end.report, run.baseline)) {
     print_note(output, note);
@@ -155,6 +167,9 @@ void print_end(const RunEnd& end, const PlannedRun& run, const ResultFiles& file
     reports.add(end.report);
   }
   repeat_estimate(end.report, files, output);
+  if (end.complete && run.cover_percent) {
+    print_cover(find_cover(end.report, run.kernels.families, *run.cover_percent), files, output);
+  }
 }
 
 PlannedRun fitted(const PlannedRun& run, const Target& target) {
@@ -163,6 +178,13 @@ PlannedRun fitted(const PlannedRun& run, const Target& target) {
     run.fit(target.limits, fitted.problems);
   }
   return fitted;
+}
+
+void check_cover_is_timed(const PlannedRun& run, const Target& target) {
+  if (run.cover_percent && !target.measured()) {
+    throw Error(ExitCode::no_gpu, "nothing would be timed: " + target.why_not_measured, "--cover",
+                "a cover is of measured times: leave it out to get an estimate");
+  }
 }
 
 /// On one GPU model after the other, until the user interrupts it.
@@ -188,9 +210,9 @@ ExitCode measure_all(const MeasureOptions& options, const PlannedRun& run,
 
 }  // namespace
 
-std::size_t count_configs(const PlannedRun& run) {
+std::size_t count_configs(const std::vector<ProblemPlan>& problems) {
   std::size_t count = 0;
-  for (const ProblemPlan& plan : run.problems) {
+  for (const ProblemPlan& plan : problems) {
     count += plan.configs.size() + plan.pruned_here.size() + plan.audited.size();
   }
   return count;
@@ -222,6 +244,7 @@ ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run) {
   const auto cache = open_cache(options.compile);
   const std::vector<Target> targets =
       choose_targets(options.target, run.kernels.tree, run.kernels.families.greatest_arch());
+  check_cover_is_timed(run, targets.front());
   announce_estimate(targets.front(), options.output);
   if (targets.front().measured()) {
     announce_workspaces(run.kernels.families, options.output);

@@ -26,14 +26,17 @@ struct PlannedRun {
   /// Makes the problems those of a device; empty: they are the same on each.
   std::function<void(const DeviceLimits&, std::vector<ProblemPlan>&)> fit = {};
   std::shared_ptr<const CandidateSearch> search = std::make_shared<CompleteSearch>();
+  /// Measure what a cover within this of the winners needs, too (docs/export.md).
+  std::optional<double> cover_percent = {};
 };
 
 /// Configurations that have an outcome, those of an audit too, over all problems.
-[[nodiscard]] std::size_t count_configs(const PlannedRun& run);
+[[nodiscard]] std::size_t count_configs(const std::vector<ProblemPlan>& problems);
 
 /// Carries it out on the GPUs, or by estimate, and prints and writes the rankings; a separate one
 /// for each GPU model.
-/// Error(no_gpu), Error(gpu_busy), Error(too_large) and Error(io) come before anything is measured.
+/// Error(no_gpu), also when a cover is asked for and nothing would be timed, Error(gpu_busy),
+/// Error(too_large) and Error(io) come before anything is measured.
 [[nodiscard]] ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run);
 
 /// Says that nothing will be timed, and why, if so.
