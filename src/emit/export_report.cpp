@@ -326,7 +326,7 @@ std::string export_json(const ExportReport& report) { return json_text(export_ob
 
 std::string cover_text(const Cover& cover) {
   return fmt::format(
-      "{} configurations in place of {} winners: one is within {:g} % on every problem; {}",
+      "{} instead of {} winning configurations: one is within {:g} % on every problem; {}",
       cover.configs.size(), cover.winners, cover.percent,
       cover.exact ? "by the times that are known, no smaller set is as good"
                   : "a greedy choice, a smaller set may be as good");

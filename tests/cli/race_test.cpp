@@ -290,7 +290,7 @@ TEST_F(RacingWithSuchARule, ACoverIsShownBelowTheRankings) {
   EXPECT_THAT(result.out,
               AllOf(HasSubstr(", run 2: 1 ranked, 0 failed, 1 pruned"),
                     HasSubstr("1 pruned ones tried for the cover, with the winner:"),
-                    HasSubstr("1 configurations in place of 1 winners: one is within 5 %"),
+                    HasSubstr("1 instead of 1 winning configurations: one is within 5 %"),
                     HasSubstr("summary of 2 problems")));
   EXPECT_THAT(sweep({"--cover", "5", "--no-db", "--format", "csv"}).err,
               HasSubstr("cover: 1 configurations"));
