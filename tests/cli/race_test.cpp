@@ -293,7 +293,7 @@ TEST_F(RacingWithSuchARule, ACoverIsShownBelowTheRankings) {
                     HasSubstr("1 instead of 1 winning configurations: one is within 5 %"),
                     HasSubstr("summary of 2 problems")));
   EXPECT_THAT(sweep({"--cover", "5", "--no-db", "--format", "csv"}).err,
-              HasSubstr("cover: 1 configurations"));
+              HasSubstr("cover: 1 instead of 1 winning"));
 }
 
 TEST_F(RacingWithSuchARule, ACoverNeedsNothingMoreWhereNoWinnerIsDropped) {
