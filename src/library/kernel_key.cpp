@@ -76,4 +76,6 @@ std::vector<double> kernel_key(const Family& family, const Config& config, const
   return key;
 }
 
+std::size_t key_length(const Family& family) { return 1 + key_parts(family).size(); }
+
 }  // namespace fatune

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "attention/problem.hpp"
@@ -24,5 +25,8 @@ struct KeyPart {
 /// none.
 [[nodiscard]] std::vector<double> kernel_key(const Family& family, const Config& config,
                                              const Problem& problem, const DeviceLimits& limits);
+
+/// How many numbers that is.
+[[nodiscard]] std::size_t key_length(const Family& family);
 
 }  // namespace fatune

@@ -7,6 +7,7 @@
 #include "core/mapped.hpp"
 #include "library/cpp_text.hpp"
 #include "library/family_code.hpp"
+#include "library/kernel_key.hpp"
 #include "library/library.hpp"
 #include "plan/expression_cpp.hpp"
 #include "plan/short_form.hpp"
@@ -82,7 +83,7 @@ constexpr double kKeys{0}[] = {{
 constexpr int kCodes{0}[] = {{{5}}};
 const char* refusal_{0}(const Facts& f) {{ return refusal_{1}(kParameters{0}, f); }}
 int kernel_{0}(const Facts& f) {{
-  double key[kMostKeyParts];
+  double key[{7}];
   const int parts = key_{1}(kParameters{0}, f, key);
   return find_kernel(key, parts, kKeys{0}, kCodes{0}, {6});
 }}
@@ -91,7 +92,8 @@ void launch_{0}(const Facts& f, LaunchBuilder& b) {{ launch_{1}(kParameters{0}, 
 )",
       index, family, numbers(parameters), keys.empty() ? "    0.0,\n" : keys,
       short_form(library.families.of(one.config), one.config),
-      codes.empty() ? "0" : fmt::format("{}", fmt::join(codes, ", ")), codes.size());
+      codes.empty() ? "0" : fmt::format("{}", fmt::join(codes, ", ")), codes.size(),
+      key_length(library.families.of(one.config)));
 }
 
 std::string configurations_code(const Library& library) {

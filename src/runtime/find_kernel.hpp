@@ -2,9 +2,6 @@
 
 namespace fatune_attention::detail {
 
-/// The most numbers that a family's machine code may depend on.
-inline constexpr int kMostKeyParts = 64;
-
 /// The code whose key is this one; -1: there is none. `keys` has `count` keys of `parts` numbers.
 inline int find_kernel(const double* key, int parts, const double* keys, const int* codes,
                        int count) {
