@@ -1,15 +1,24 @@
 # fatune_embed(OUT_VAR ROOT FILES...)
 #
 # Puts files into the program: writes an assembler file that includes each of them by .incbin and a
-# table of (path relative to ROOT, first byte, size) that src/data/embedded_files.cpp reads. No file
-# is copied or re-encoded; a changed file rebuilds the assembler object only.
+# table of (path relative to ROOT, first byte, size) that src/data/embedded_files.cpp reads. A file
+# that lies elsewhere is given as NAME=FILE. No file is copied or re-encoded; a changed file rebuilds
+# the assembler object only.
 function(fatune_embed out_var root)
   set(asm "${CMAKE_CURRENT_BINARY_DIR}/embedded_files.S")
   set(data "")
   set(table "")
   set(index 0)
-  foreach(file IN LISTS ARGN)
-    file(RELATIVE_PATH name "${root}" "${file}")
+  set(files "")
+  foreach(item IN LISTS ARGN)
+    if(item MATCHES "^([^/][^=]*)=(.*)$")
+      set(name "${CMAKE_MATCH_1}")
+      set(file "${CMAKE_MATCH_2}")
+    else()
+      set(file "${item}")
+      file(RELATIVE_PATH name "${root}" "${file}")
+    endif()
+    list(APPEND files "${file}")
     string(APPEND data "name_${index}: .asciz \"${name}\"\nbegin_${index}: .incbin \"${file}\"\nend_${index}: .byte 0\n")
     string(APPEND table "  .quad name_${index}, begin_${index}, end_${index} - begin_${index}\n")
     math(EXPR index "${index} + 1")
@@ -27,6 +36,6 @@ ${table}
 fatune_embedded_count: .quad ${index}
   .section .note.GNU-stack, \"\", @progbits
 ")
-  set_source_files_properties("${asm}" PROPERTIES OBJECT_DEPENDS "${ARGN}" LANGUAGE ASM)
+  set_source_files_properties("${asm}" PROPERTIES OBJECT_DEPENDS "${files}" LANGUAGE ASM)
   set(${out_var} "${asm}" PARENT_SCOPE)
 endfunction()

@@ -288,6 +288,10 @@ void add_output_options(CLI::App& app, OutputOptions& output) {
          "how to print the result: table, json, csv or md (default: table)")
       ->type_name("FORMAT")
       ->check(CLI::IsMember({"table", "json", "csv", "md"}));
+  add_verbosity_options(app, output);
+}
+
+void add_verbosity_options(CLI::App& app, OutputOptions& output) {
   auto* quiet = app.add_flag_callback(
       "-q,--quiet", [&] { output.verbosity = Verbosity::quiet; }, "no progress, no notes");
   app.add_flag_callback(

@@ -62,6 +62,8 @@ void add_file_options(CLI::App& app, MeasureOptions& options);
 void add_result_options(CLI::App& app, MeasureOptions& options);
 /// --format --quiet -v
 void add_output_options(CLI::App& app, OutputOptions& output);
+/// -q -v
+void add_verbosity_options(CLI::App& app, OutputOptions& output);
 void add_top_option(CLI::App& app, OutputOptions& output);
 
 /// All groups of `sweep` and `run`.

@@ -13,11 +13,13 @@ void add_show_command(const Subcommands& all) {
          "number from 'fatune history', or last")
       ->required();
   add_db_option(sub, options.db_file);
+  sub.add_flag("--plot", options.plot, "also draw the main figures: in tables and Markdown");
   add_output_options(sub, options.output);
   add_top_option(sub, options.output);
   sub.footer(R"(Examples:
   fatune show last
   fatune show 12 --top 0
+  fatune show last --plot
   fatune show 12 --format csv)");
 }
 

@@ -60,6 +60,7 @@ Subcommand<Options> add_subcommand(const Subcommands& all, const std::string& na
   X(emulate) \
   X(history) \
   X(show) \
+  X(report) \
   X(list) \
   X(compile) \
   X(sass) \

@@ -8,9 +8,9 @@
 
 #include "compile/cubin_cache.hpp"
 #include "compile/resource_facts.hpp"
-#include "compile/sha256.hpp"
 #include "core/error.hpp"
 #include "core/is_among.hpp"
+#include "core/sha256.hpp"
 #include "gpu/nvrtc.hpp"
 
 namespace fatune {

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "compile/cubin_elf.hpp"
-#include "compile/sha256.hpp"
 #include "core/error.hpp"
+#include "core/sha256.hpp"
 
 namespace fatune {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,7 +15,6 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t kMostOutputBytes = std::size_t{1} << 30;  // results.json of a long sweep
-constexpr int kMaxDepth = 64;  // deeper than any of our formats; keeps recursion over values safe
 
 [[noreturn]] void fail_syntax(const std::string& origin, const std::string& what,
                               const std::string& remedy = {}) {
@@ -43,8 +43,8 @@ class StructureCheck {
   explicit StructureCheck(std::string origin) : origin_(std::move(origin)) {}
 
   bool operator()(int depth, json::parse_event_t event, const json& parsed) {
-    if (depth > kMaxDepth) {
-      fail_syntax(origin_, fmt::format("is nested more than {} levels deep", kMaxDepth));
+    if (std::cmp_greater(depth, kMostJsonLevels)) {
+      fail_syntax(origin_, fmt::format("is nested more than {} levels deep", kMostJsonLevels));
     }
     if (event == json::parse_event_t::object_start) {
       keys_.emplace_back();
@@ -65,16 +65,15 @@ class StructureCheck {
   std::vector<std::set<std::string>> keys_;
 };
 
-/// `token` as part of a JSON pointer (RFC 6901).
-std::string escape_token(const std::string& token) {
+}  // namespace
+
+std::string json_pointer_token(const std::string& key) {
   std::string escaped;
-  for (const char c : token) {
+  for (const char c : key) {
     escaped += c == '~' ? "~0" : c == '/' ? "~1" : std::string(1, c);
   }
   return escaped;
 }
-
-}  // namespace
 
 json parse_json(std::string_view text, const std::string& origin) {
   try {
@@ -116,7 +115,7 @@ std::optional<JsonNode> JsonNode::find(const std::string& key) const {
   if (found == value_->end()) {
     return std::nullopt;
   }
-  return JsonNode(*found, origin_, pointer_ + "/" + escape_token(key));
+  return JsonNode(*found, origin_, pointer_ + "/" + json_pointer_token(key));
 }
 
 std::vector<JsonNode> JsonNode::elements() const {
@@ -132,7 +131,7 @@ std::vector<std::pair<std::string, JsonNode>> JsonNode::members() const {
   require(value_->is_object(), "an object");
   std::vector<std::pair<std::string, JsonNode>> nodes;
   for (const auto& [key, value] : value_->items()) {
-    nodes.emplace_back(key, JsonNode(value, origin_, pointer_ + "/" + escape_token(key)));
+    nodes.emplace_back(key, JsonNode(value, origin_, pointer_ + "/" + json_pointer_token(key)));
   }
   return nodes;
 }

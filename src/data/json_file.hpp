@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -15,6 +16,12 @@
 #include "data/file_tree.hpp"
 
 namespace fatune {
+
+/// Deeper than any of our formats; keeps recursion over values safe.
+inline constexpr std::size_t kMostJsonLevels = 64;
+
+/// `key` as part of a JSON pointer (RFC 6901).
+[[nodiscard]] std::string json_pointer_token(const std::string& key);
 
 /// Parses JSON from `origin` (a file name, for messages). Error(bad_file) with line and column on a
 /// syntax error, a key that appears twice, or more than 64 levels of nesting.

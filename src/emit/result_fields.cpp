@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <initializer_list>
-#include <limits>
 #include <string>
 #include <utility>
 
 #include "attention/flop.hpp"
 #include "attention/problem.hpp"
 #include "core/outcome.hpp"
+#include "core/tightest_input.hpp"
 #include "emit/detail_fields.hpp"
 #include "emit/roofline.hpp"
 
@@ -57,13 +57,7 @@ const ErrorStats* tightest_input(const ResultRow& row) {
   if (verification == nullptr) {
     return nullptr;
   }
-  const auto slack = [](const ErrorStats& stats) {
-    return stats.is_of_o() ? stats.limit - std::max(stats.max_abs_error, stats.max_abs_difference)
-                           : std::numeric_limits<double>::infinity();
-  };
-  return &*std::ranges::min_element(
-      verification->inputs,
-      [&](const ErrorStats& a, const ErrorStats& b) { return slack(a) < slack(b); });
+  return &tightest_input(verification->inputs);
 }
 
 template <double ErrorStats::*kMember>

@@ -1,16 +1,15 @@
 #include "emit/run_report.hpp"
 
 #include <algorithm>
-#include <map>
 #include <span>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "core/is_among.hpp"
 #include "emit/counter_table.hpp"
 #include "emit/document/render.hpp"
+#include "emit/parameter_columns.hpp"
 #include "emit/pruned_text.hpp"
 #include "emit/result_fields.hpp"
 #include "emit/results_json.hpp"
@@ -53,47 +52,6 @@ Fields csv_fields() {
     fields.insert(fields.end(), of->begin(), of->end());
   }
   return fields;
-}
-
-bool has_field(const Fields& fields, const std::string& name) {
-  return is_among(name, fields, &Field<ResultRow>::name);
-}
-
-/// Names of the families' parameters, whatever the order of the rows; those of several once.
-std::vector<std::string> parameter_names(const Rows& rows) {
-  std::map<std::string, const Result*> one_of_family;
-  for (const ResultRow& row : rows) {
-    one_of_family.try_emplace(row.result->config.family, row.result);
-  }
-  std::vector<std::string> names;
-  for (const auto& [family, result] : one_of_family) {
-    for (const NamedValue& parameter : result->parameters) {
-      if (std::ranges::find(names, parameter.name) == names.end()) {
-        names.push_back(parameter.name);
-      }
-    }
-  }
-  return names;
-}
-
-FieldValue parameter_of(const Result& result, const std::string& name) {
-  const auto found = std::ranges::find(result.parameters, name, &NamedValue::name);
-  return found == result.parameters.end() ? FieldValue{} : FieldValue{found->text};
-}
-
-/// One column per parameter that is not a column already (dtype, d_head); empty where the result's
-/// family has no such one.
-void append_parameters(const Fields& fields, const Rows& rows, Table& table) {
-  for (const std::string& name : parameter_names(rows)) {
-    if (has_field(fields, name)) {
-      continue;
-    }
-    std::vector<FieldValue> values;
-    for (const ResultRow& row : rows) {
-      values.push_back(parameter_of(*row.result, name));
-    }
-    append_column(table, {.name = name, .heading = name}, std::move(values));
-  }
 }
 
 /// The first line of a report names the only family, and no row repeats it.
@@ -358,7 +316,7 @@ Table records_of(std::span<const RunReport> reports) {
   const Fields fields = csv_fields();
   Table table = table_of(fields, rows);
   if (!rows.empty()) {
-    append_parameters(fields, rows, table);
+    append_parameters(rows, table);
     append_counters(results_of(rows), table);
   }
   return table;

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "core/elimination_text.hpp"
 #include "core/statistics.hpp"
 #include "race/precision.hpp"
 
@@ -60,12 +61,8 @@ std::vector<std::string> warnings_of(const RacedCandidate& candidate) {
 }
 
 std::string stop_text(const RacedCandidate& candidate, StopReason stopped_because) {
-  if (candidate.eliminated_in_round == 0) {
-    return "eliminated at admission";
-  }
-  return candidate.eliminated_in_round
-             ? fmt::format("eliminated in round {}", *candidate.eliminated_in_round)
-             : std::string(stop_reason_name(stopped_because));
+  return candidate.eliminated_in_round ? elimination_text(*candidate.eliminated_in_round)
+                                       : std::string(stop_reason_name(stopped_because));
 }
 
 Standing describe(const RacedCandidate& candidate, const RacePolicy& policy,

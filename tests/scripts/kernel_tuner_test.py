@@ -14,15 +14,10 @@ import tempfile
 import unittest
 
 from script_modules import ROOT, run_tests
+from wheel_folder import PIP_LIMIT_S, skip
 
 VERSION = "1.5.0"
 FATUNE, FAKE_CUDA, FAKE_WORKER, VENV = sys.argv[1:5]
-PIP_LIMIT_S = 400
-
-
-def skip(why):
-    print(f"skipped: {why}")
-    sys.exit(77)
 
 
 def run_in_venv():

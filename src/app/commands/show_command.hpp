@@ -12,6 +12,7 @@ namespace fatune {
 struct ShowOptions {
   std::optional<std::filesystem::path> db_file;
   std::optional<std::int64_t> run;  ///< absent: the run that began last
+  bool plot = false;                ///< the main figures, too
   OutputOptions output;
 };
 

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/text_fit.hpp"
 #include "emit/document/render.hpp"
-#include "emit/document/text_fit.hpp"
 
 namespace fatune {
 

@@ -10,7 +10,7 @@
 #include "app/console/terminal_width.hpp"
 #include "attention/problem.hpp"
 #include "core/outcome.hpp"
-#include "emit/document/text_fit.hpp"
+#include "core/text_fit.hpp"
 
 namespace fatune {
 namespace {

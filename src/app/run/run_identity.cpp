@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "compile/sha256.hpp"
+#include "core/sha256.hpp"
 #include "measure/measurement_kernels.hpp"
 #include "record/record_json.hpp"
 

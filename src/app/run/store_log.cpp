@@ -5,8 +5,8 @@
 
 #include <spdlog/spdlog.h>
 
-#include "compile/sha256.hpp"
 #include "core/error.hpp"
+#include "core/sha256.hpp"
 #include "store/open_store.hpp"
 
 namespace fatune {

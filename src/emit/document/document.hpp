@@ -9,6 +9,7 @@
 #include "emit/document/colour.hpp"
 #include "emit/document/json_text.hpp"
 #include "emit/document/table.hpp"
+#include "plot/plot.hpp"
 
 namespace fatune {
 
@@ -44,12 +45,23 @@ struct Rows {
   Shown kind = Shown::in_ranking;       ///< what its rows are
   std::size_t top = 0;                  ///< rows that a terminal shows; 0: all
   std::vector<Paragraph> paragraphs{};  ///< what a terminal shows in place of the rows
+  bool numbered = false;                ///< marks of plots mean these rows, numbered from 0
 };
+struct Figure {
+  Plot plot;
+  std::string command;  ///< that makes it again
+};
+/// What follows, up to FoldEnd, is of interest to some readers; `line` says what it is.
+struct Fold {
+  std::string line;
+};
+struct FoldEnd {};
 
 }  // namespace block
 
-using Block = std::variant<block::Text, block::ParagraphEnd, block::Heading, block::Warning,
-                           block::Verbatim, block::Rows>;
+using Block =
+    std::variant<block::Text, block::ParagraphEnd, block::Heading, block::Warning, block::Verbatim,
+                 block::Rows, block::Figure, block::Fold, block::FoldEnd>;
 using Blocks = std::vector<Block>;
 
 /// What a command prints, for each of its readers. A part is made when a renderer asks for it, from

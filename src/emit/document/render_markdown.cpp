@@ -1,7 +1,10 @@
 #include "emit/document/render.hpp"
+#include "plot/character_plot.hpp"
 
 namespace fatune {
 namespace {
+
+constexpr std::size_t kColumns = 100;
 
 struct InMarkdown {
   std::string operator()(const block::Text& text) const { return text.lines; }
@@ -18,6 +21,11 @@ struct InMarkdown {
   std::string operator()(const block::Rows& rows) const {
     return draw_markdown(text_for_people(rows.table, rows.kind));
   }
+  std::string operator()(const block::Figure& figure) const {
+    return "```\n" + character_plot(figure.plot, kColumns) + "```\n";
+  }
+  std::string operator()(const block::Fold& fold) const { return "### " + fold.line + "\n\n"; }
+  std::string operator()(const block::FoldEnd&) const { return "\n"; }
 };
 
 }  // namespace

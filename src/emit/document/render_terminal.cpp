@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "emit/document/render.hpp"
+#include "plot/character_plot.hpp"
 
 namespace fatune {
 namespace {
@@ -27,6 +28,11 @@ struct OnTerminal {
     return draw_plain(text_for_people(table, rows.kind), page.columns) +
            more_rows_text(table.rows.size(), all);
   }
+  std::string operator()(const block::Figure& figure) const {
+    return "\n" + character_plot(figure.plot, page.columns);
+  }
+  std::string operator()(const block::Fold& fold) const { return "\n" + fold.line + "\n"; }
+  std::string operator()(const block::FoldEnd&) const { return {}; }
   [[nodiscard]] std::string paragraphs_of(const block::Rows& rows) const {
     std::string text;
     for (const auto& paragraph : rows.paragraphs) {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/text_fit.hpp"
 #include "emit/document/shared_parts.hpp"
-#include "emit/document/text_fit.hpp"
 
 namespace fatune {
 namespace {

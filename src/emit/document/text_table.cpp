@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "core/text_fit.hpp"
 #include "emit/document/table_layout.hpp"
-#include "emit/document/text_fit.hpp"
 
 namespace fatune {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "compile/sha256.hpp"
+#include "core/sha256.hpp"
 
 namespace fatune {
 namespace {

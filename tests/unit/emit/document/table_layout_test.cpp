@@ -7,11 +7,11 @@
 #include <iterator>
 #include <sstream>
 
+#include "core/text_fit.hpp"
 #include "emit/cases_report.hpp"
 #include "emit/check_report.hpp"
 #include "emit/device_fields.hpp"
 #include "emit/document/shared_parts.hpp"
-#include "emit/document/text_fit.hpp"
 #include "emit/emulate_report.hpp"
 #include "emit/export_files_report.hpp"
 #include "emit/export_report.hpp"

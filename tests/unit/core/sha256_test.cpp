@@ -1,4 +1,4 @@
-#include "compile/sha256.hpp"
+#include "core/sha256.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,87 @@
+#include "app/study/study_inputs.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "app/run/stored_reports.hpp"
+#include "core/error.hpp"
+#include "core/text_parts.hpp"
+#include "data/json_file.hpp"
+#include "results/other_outputs.hpp"
+#include "results/output_format.hpp"
+#include "results/results_file.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr std::array<std::string_view, 2> kOtherFormats{"sass_why", "compare_peers"};
+constexpr const char* kShippedResults = "configs/tuned/nvidia-h200.json";
+constexpr const char* kShippedPeers = "configs/peers/nvidia-h200.json";
+
+bool is_stored_run(const std::string& input) {
+  return input == "last" || whole_number<std::int64_t>(input);
+}
+
+void add_runs(StudyReport& report, std::vector<RunReport> runs, const std::string& name) {
+  for (RunReport& run : runs) {
+    report.names.push_back(runs.size() == 1 ? name : name + ", " + run.device.name);
+    report.runs.push_back(std::move(run));
+  }
+}
+
+void add_other(StudyReport& report, const JsonNode& document) {
+  if (document.at("format").text() == "fatune.compare_peers") {
+    report.peers.push_back(read_peers(document));
+    return;
+  }
+  for (CodeStudy& study : read_code_studies(document)) {
+    report.code.push_back(std::move(study));
+  }
+}
+
+void add_file(StudyReport& report, const std::filesystem::path& file) {
+  const std::string format = output_format_of(file);
+  const bool is_other = std::ranges::any_of(kOtherFormats, [&](std::string_view other) {
+    return format == fmt::format("fatune.{}", other);
+  });
+  if (is_other) {
+    add_other(report, load_json_from_disk(FileTree(), file, kOtherFormats).root());
+  } else {
+    add_runs(report, read_results(file), file.filename().string());
+  }
+}
+
+void add_stored(StudyReport& report, const std::string& input,
+                const std::optional<std::filesystem::path>& db_file) {
+  const std::optional<std::int64_t> number = whole_number<std::int64_t>(input);
+  add_runs(report, {stored_report(db_file, number)}, number ? "run " + input : "the last run");
+}
+
+void add_shipped(StudyReport& report) {
+  const FileTree tree;
+  add_runs(report, read_results_text(tree.read(kShippedResults), tree.origin(kShippedResults)),
+           "what fatune ships");
+  add_other(report, load_json(tree, kShippedPeers, "compare_peers").root());
+}
+
+}  // namespace
+
+StudyReport load_study(const std::vector<std::string>& inputs,
+                       const std::optional<std::filesystem::path>& db_file) {
+  StudyReport report;
+  if (inputs.empty()) {
+    add_shipped(report);
+  }
+  for (const std::string& input : inputs) {
+    is_stored_run(input) ? add_stored(report, input, db_file) : add_file(report, input);
+  }
+  if (report.runs.empty()) {
+    throw Error(ExitCode::usage, "none of the inputs is a run",
+                "name a run of 'fatune history', a results.json or a best_configs.json too");
+  }
+  return report;
+}
+
+}  // namespace fatune

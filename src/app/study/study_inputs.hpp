@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "emit/plots/study_report.hpp"
+
+namespace fatune {
+
+/// The runs that `inputs` name, and what else they say. A number, or "last", is a run of the store
+/// `db_file`; anything else is a file: an output of a run, of `sass why`, or of compare_peers.
+/// Without inputs: what fatune ships. Error(usage) when there is no such run, or no run among the
+/// inputs; Error(bad_file) when a file cannot be read.
+[[nodiscard]] StudyReport load_study(const std::vector<std::string>& inputs,
+                                     const std::optional<std::filesystem::path>& db_file);
+
+}  // namespace fatune

@@ -1,0 +1,216 @@
+#include <algorithm>
+#include <cctype>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "core/markup.hpp"
+#include "core/sha256.hpp"
+#include "emit/document/plot_table.hpp"
+#include "emit/document/render.hpp"
+#include "plot/svg.hpp"
+
+namespace fatune {
+namespace {
+
+/// "What won, and by how much" as "what-won-and-by-how-much".
+std::string anchor_of(std::string_view line) {
+  std::string anchor;
+  for (const char c : line) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (std::isalnum(byte) != 0) {
+      anchor += static_cast<char>(std::tolower(byte));
+    } else if (!anchor.empty() && anchor.back() != '-') {
+      anchor += '-';
+    }
+  }
+  while (!anchor.empty() && anchor.back() == '-') {
+    anchor.pop_back();
+  }
+  return anchor;
+}
+
+/// Each line a paragraph.
+std::string html_paragraphs(std::string_view lines) {
+  std::string html;
+  while (!lines.empty()) {
+    const std::size_t end = lines.find('\n');
+    if (const std::string_view line = lines.substr(0, end); !line.empty()) {
+      html += "<p>" + markup(line) + "</p>\n";
+    }
+    lines.remove_prefix(end == std::string_view::npos ? lines.size() : end + 1);
+  }
+  return html;
+}
+
+/// Scrolls on its own where it is wider than the page, by keyboard too.
+std::string html_scrolled(const std::string& label, const std::string& html) {
+  return fmt::format(
+      "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">{}</div>\n",
+      markup(label), html);
+}
+
+/// Columns of a table that have a value, by number.
+std::vector<std::size_t> columns_with_values(const Table& table, Shown kind) {
+  std::vector<std::size_t> columns;
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const Table::Column& column = table.columns[i];
+    const bool shown = column.shown == Shown::everywhere || column.shown == kind;
+    if (shown && (column.figure || std::ranges::any_of(table.rows, [i](const auto& row) {
+                    return has_value(row[i]);
+                  }))) {
+      columns.push_back(i);
+    }
+  }
+  return columns;
+}
+
+bool is_figure(const Table& table, std::size_t column) {
+  return table.columns[column].figure ||
+         (std::ranges::any_of(table.rows,
+                              [column](const auto& row) { return is_number(row[column]); }) &&
+          std::ranges::all_of(table.rows, [column](const auto& row) {
+            return is_number(row[column]) || !has_value(row[column]);
+          }));
+}
+
+/// One table, as rows of markup.
+class HtmlTable {
+ public:
+  explicit HtmlTable(const block::Rows& rows)
+      : rows_(rows), columns_(columns_with_values(rows.table, rows.kind)) {
+    std::ranges::transform(columns_, std::back_inserter(figures_),
+                           [&](std::size_t column) { return is_figure(rows.table, column); });
+  }
+
+  [[nodiscard]] std::string text() const {
+    std::string html = rows_.numbered ? "<table id=\"rows\">" : "<table>";
+    html += "<thead><tr>";
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      html += head_cell(i);
+    }
+    html += "</thead>\n<tbody>\n";
+    for (std::size_t row = 0; row < rows_.table.rows.size(); ++row) {
+      html += body_row(row);
+    }
+    return html + "</table>";
+  }
+
+ private:
+  [[nodiscard]] std::string head_cell(std::size_t i) const {
+    const Table::Column& column = rows_.table.columns[columns_[i]];
+    const std::string data = rows_.numbered
+                                 ? fmt::format(" data-name=\"{}\" data-kind=\"{}\"",
+                                               markup(column.name), figures_[i] ? "number" : "text")
+                                 : std::string();
+    return fmt::format("<th scope=\"col\"{}{}>{}", css_class(i), data, markup(column.heading));
+  }
+  /// End tags that HTML does not need are left out: there are many cells.
+  [[nodiscard]] std::string body_row(std::size_t row) const {
+    std::string html = rows_.numbered ? fmt::format("<tr data-row=\"{}\">", row) : "<tr>";
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+      const auto& column = rows_.table.columns[columns_[i]];
+      const FieldValue& value = rows_.table.rows[row][columns_[i]];
+      html += fmt::format("<td{}>", css_class(i));
+      html += has_value(value) ? markup(cell_text(value, column.decimals)) : std::string();
+    }
+    return html + "\n";
+  }
+  /// Cells are numbers unless they say that they are text.
+  [[nodiscard]] const char* css_class(std::size_t i) const { return figures_[i] ? "" : " class=t"; }
+
+  const block::Rows& rows_;
+  std::vector<std::size_t> columns_;
+  std::vector<bool> figures_;  ///< by place in columns_
+};
+
+/// Blocks one behind the other; a heading ends the section before it.
+class HtmlBody {
+ public:
+  void operator()(const block::Text& text) { html_ += html_paragraphs(text.lines); }
+  void operator()(const block::ParagraphEnd&) {}
+  void operator()(const block::Heading& heading) {
+    end_section();
+    const std::string anchor = anchor_of(heading.line);
+    contents_ += fmt::format("<li><a href=\"#{}\">{}</a></li>\n", anchor, markup(heading.line));
+    html_ += fmt::format(
+        "<section id=\"{0}\" aria-labelledby=\"{0}-heading\">\n<h2 id=\"{0}-heading\">{1}</h2>\n",
+        anchor, markup(heading.line));
+    heading_ = heading.line;
+    in_section_ = true;
+  }
+  void operator()(const block::Warning& warning) {
+    html_ += "<p class=\"warning\">" + markup(warning.line) + "</p>\n";
+  }
+  void operator()(const block::Verbatim& verbatim) {
+    html_ += html_scrolled(heading_ + ": text", "<pre>" + markup(verbatim.lines) + "</pre>");
+  }
+  void operator()(const block::Rows& rows) {
+    if (rows.numbered) {
+      html_ += "<div id=\"filters\" hidden></div>\n<p id=\"shown\" role=\"status\"></p>\n";
+    }
+    html_ += html_scrolled(heading_ + ": table", HtmlTable(rows).text());
+  }
+  void operator()(const block::Figure& figure) {
+    const Plot& plot = figure.plot;
+    html_ += fmt::format("<figure id=\"{}\">\n<figcaption><h3>{}</h3><p>{}</p></figcaption>\n",
+                         markup(plot.id), markup(plot.title), markup(plot.summary));
+    html_ += html_scrolled(plot.title, svg(plot, SvgPlace::page));
+    html_ += "<details><summary>Data, and the command that draws this figure again</summary>\n";
+    if (const Table table = plot_table(plot); !table.rows.empty()) {
+      html_ += html_scrolled(plot.title + ": data", HtmlTable({table}).text());
+    } else {
+      html_ +=
+          "<p>Its marks are the rows of the <a href=\"#rows\">table of configurations</a>.</p>\n";
+    }
+    html_ += "<pre>" + markup(figure.command) + "</pre>\n</details>\n</figure>\n";
+  }
+  void operator()(const block::Fold& fold) {
+    html_ += "<details class=\"fold\"><summary>" + markup(fold.line) + "</summary>\n";
+  }
+  void operator()(const block::FoldEnd&) { html_ += "</details>\n"; }
+
+  /// `<nav>`, then the sections.
+  [[nodiscard]] std::string text() {
+    end_section();
+    return "<nav aria-label=\"Contents\"><ol>\n" + contents_ + "</ol></nav>\n<main>\n" + html_ +
+           "</main>\n";
+  }
+
+ private:
+  void end_section() { html_ += std::exchange(in_section_, false) ? "</section>\n" : ""; }
+
+  std::string html_;
+  std::string contents_;
+  std::string heading_;
+  bool in_section_ = false;
+};
+
+/// Nothing may be fetched, and only what has these hashes is obeyed.
+std::string policy_element(std::string_view style, std::string_view script) {
+  return fmt::format(
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+      "'sha256-{}'; script-src 'sha256-{}'; base-uri 'none'; form-action 'none'\">\n",
+      sha256_base64(style), sha256_base64(script));
+}
+
+}  // namespace
+
+std::string render_html(const Blocks& blocks, const PageHead& head, const PageParts& parts) {
+  HtmlBody body;
+  for (const Block& block : blocks) {
+    std::visit(body, block);
+  }
+  const std::string style = fmt::format("\n{}{}", parts.style, plot_style());
+  const std::string script = fmt::format("\n{}\n{}", parts.library, parts.script);
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n{}"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<meta name=\"color-scheme\" content=\"light dark\">\n<title>{}</title>\n<style>{}</style>\n"
+      "</head>\n<body>\n<header><h1>{}</h1>\n<p>{}</p></header>\n{}<script>{}</script>\n"
+      "</body>\n</html>\n",
+      policy_element(style, script), markup(head.title), style, markup(head.title),
+      markup(head.lead), body.text(), script);
+}
+
+}  // namespace fatune

@@ -1,0 +1,80 @@
+#include "emit/plots/configuration_table.hpp"
+
+#include <algorithm>
+
+#include "core/text_parts.hpp"
+#include "emit/parameter_columns.hpp"
+#include "emit/result_fields.hpp"
+
+namespace fatune {
+namespace {
+
+/// Whether what `get` gives differs between rows.
+template <typename Get>
+bool differs(const std::vector<ResultRow>& rows, Get get) {
+  return std::ranges::any_of(rows,
+                             [&](const ResultRow& row) { return get(row) != get(rows.front()); });
+}
+
+/// In front of the table, where there is more than one value.
+template <typename Get>
+void add_origin(const std::vector<ResultRow>& rows, const char* name, Get get, Table& table) {
+  if (!differs(rows, get)) {
+    return;
+  }
+  std::vector<FieldValue> values;
+  for (const ResultRow& row : rows) {
+    values.emplace_back(std::string(get(row)));
+  }
+  insert_column(table, 0, {.name = name, .heading = name}, std::move(values));
+}
+
+/// Leaves out, from a column on, those in which all rows have the same.
+void leave_out_the_same(Table& table, std::size_t first_column) {
+  for (std::size_t i = table.columns.size(); i-- > first_column;) {
+    const bool same = std::ranges::all_of(
+        table.rows, [&](const auto& row) { return row[i] == table.rows.front()[i]; });
+    if (same) {
+      table.columns.erase(table.columns.begin() + static_cast<std::ptrdiff_t>(i));
+      for (auto& row : table.rows) {
+        row.erase(row.begin() + static_cast<std::ptrdiff_t>(i));
+      }
+    }
+  }
+}
+
+/// Numbers stay numbers, so that they are aligned, sorted and filtered as such.
+void make_numbers(Table& table, std::size_t first_column) {
+  for (auto& row : table.rows) {
+    for (std::size_t i = first_column; i < row.size(); ++i) {
+      const auto* text = std::get_if<std::string>(&row[i]);
+      const auto number = text == nullptr ? std::nullopt : whole_number<std::int64_t>(*text);
+      row[i] = number ? FieldValue{*number} : row[i];
+    }
+  }
+}
+
+}  // namespace
+
+Table configuration_table(const StudyReport& report, const StudyRows& rows) {
+  std::vector<ResultRow> results;
+  for (const StudyRow& row : rows.rows) {
+    results.push_back({row.run, row.problem, row.result});
+  }
+  Table table = table_of(result_fields(), results);
+  const std::size_t first_parameter = table.columns.size();
+  append_parameters(results, table);
+  make_numbers(table, first_parameter);
+  leave_out_the_same(table, first_parameter);
+  add_origin(
+      results, "problem", [](const ResultRow& r) { return describe(r.problem->problem); }, table);
+  add_origin(
+      results, "run",
+      [&](const ResultRow& r) {
+        return report.names[static_cast<std::size_t>(r.run - report.runs.data())];
+      },
+      table);
+  return table;
+}
+
+}  // namespace fatune

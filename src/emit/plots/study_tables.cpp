@@ -1,0 +1,288 @@
+#include "emit/plots/study_tables.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "attention/flop.hpp"
+#include "emit/plots/problem_group.hpp"
+#include "emit/roofline.hpp"
+
+namespace fatune {
+namespace {
+
+Table::Column text_column(const char* heading) { return {.name = heading, .heading = heading}; }
+Table::Column number_column(const char* heading, int decimals = 0) {
+  return {.name = heading, .heading = heading, .decimals = decimals};
+}
+
+FieldValue value_or_none(const std::optional<double>& value) {
+  return value ? FieldValue{*value} : FieldValue{};
+}
+
+template <typename Number>
+FieldValue count_value(Number count) {
+  return static_cast<std::int64_t>(count);
+}
+
+std::string name_of(const ProblemReport& problem) {
+  return describe(problem.problem) +
+         (problem.run == 1 ? std::string() : fmt::format(", repetition {}", problem.run));
+}
+
+/// Calls `visit` with each problem and the name of its run: empty where there is only one.
+template <typename Visit>
+void for_each_problem(const StudyReport& report, const Visit& visit) {
+  for (std::size_t i = 0; i < report.runs.size(); ++i) {
+    const FieldValue name = report.runs.size() == 1 ? FieldValue{} : FieldValue{report.names[i]};
+    for (const ProblemReport& problem : report.runs[i].problems) {
+      visit(name, report.runs[i], problem);
+    }
+  }
+}
+
+std::optional<double> lead_percent(const ProblemReport& problem) {
+  return problem.ranking.size() < 2
+             ? std::nullopt
+             : std::optional(100.0 * (ranked_us(problem.ranking[1].outcome) /
+                                          ranked_us(problem.ranking[0].outcome) -
+                                      1.0));
+}
+
+/// How many cannot be told apart from the winner, itself included.
+std::int64_t tied_with_winner(const ProblemReport& problem) {
+  return std::ranges::count(problem.ranking, 1, &Result::tie_group);
+}
+
+/// How many times as fast as each peer the winners are, in the same rounds.
+std::map<std::string, std::vector<double>> ratios_by_peer(const StudyReport& report) {
+  std::map<std::string, std::vector<double>> ratios;
+  for (const PeerStudy& study : report.peers) {
+    for (const PeerProblem& timed : study.problems) {
+      for (const PeerFigure& figure : timed.figures) {
+        if (timed.winner_tflops && figure.literature_tflops > 0.0) {
+          ratios[figure.peer].push_back(*timed.winner_tflops / figure.literature_tflops);
+        }
+      }
+    }
+  }
+  return ratios;
+}
+
+double geometric_mean(const std::vector<double>& values) {
+  double log_sum = 0.0;
+  for (const double value : values) {
+    log_sum += std::log(value);
+  }
+  return std::exp(log_sum / static_cast<double>(values.size()));
+}
+
+/// Reasons and how many configurations have them, by outcome.
+using Reasons = std::map<std::pair<std::string, std::string>, std::vector<const Result*>>;
+
+Reasons reasons_of(const ProblemReport& problem) {
+  Reasons reasons;
+  for (const Result& result : problem.failures) {
+    if (!std::holds_alternative<Pruned>(result.outcome)) {
+      reasons[{std::string(outcome_name(result.outcome)), outcome_summary(result.outcome)}]
+          .push_back(&result);
+    }
+  }
+  return reasons;
+}
+
+std::int64_t count_outcome(const ProblemReport& problem, OutcomeKind kind) {
+  return std::ranges::count_if(
+      problem.failures, [&](const Result& result) { return outcome_kind(result.outcome) == kind; });
+}
+
+/// What is known of a run, line by line.
+std::vector<std::pair<std::string, std::string>> facts_of(const RunReport& run) {
+  const MeasurePolicy& policy = run.policy;
+  std::vector<std::pair<std::string, std::string>> facts{
+      {"device", fmt::format("{} ({}, {} SMs)", run.device.name, arch_name(run.device.arch),
+                             run.device.sm_count)},
+      {"started", run.started_at},
+      {"took", fmt::format("{:.1f} s", run.wall_s)},
+      {"kernels", run.family},
+      {"space", run.space},
+      {"fatune", run.toolchain.fatune_version},
+      {"NVRTC", run.toolchain.nvrtc_version},
+      {"driver",
+       fmt::format("{} (CUDA {})", run.toolchain.driver_release, run.toolchain.driver_version)}};
+  if (!run.imported_from.empty()) {
+    facts.emplace_back("times of", run.imported_from);
+  } else if (run.measured) {
+    facts.emplace_back(
+        "samples",
+        fmt::format("{}, L2 {}, gate {}, {} launches", strategy_name(policy.strategy),
+                    policy.flush_l2 ? "flushed" : "warm", policy.device_gate ? "on" : "off",
+                    policy.cuda_graph ? "graph" : "plain"));
+    facts.emplace_back("precision", fmt::format("{:g} % of the median, confidence {:g}",
+                                                100.0 * policy.target_ci, policy.confidence));
+    facts.emplace_back("seed", std::to_string(policy.seed));
+  }
+  for (const auto& [family, hash] : run.source_hashes) {
+    facts.emplace_back("sources of " + family, hash);
+  }
+  std::erase_if(facts,
+                [](const auto& fact) { return fact.second.empty() || fact.second == " (CUDA )"; });
+  return facts;
+}
+
+}  // namespace
+
+Table winners_table(const StudyReport& report) {
+  Table table;
+  table.columns = {text_column("run"),
+                   text_column("problem"),
+                   text_column("winner"),
+                   text_column("family"),
+                   number_column("us", 1),
+                   number_column("TFLOP/s", 1),
+                   number_column("runner-up slower by %", 1),
+                   number_column("tied"),
+                   number_column("ranked"),
+                   number_column("% of dense products", 0),
+                   number_column("% of peak at the clock", 0)};
+  for_each_problem(
+      report, [&](const FieldValue& run_name, const RunReport& run, const ProblemReport& problem) {
+        if (problem.ranking.empty() || is_cover_race(problem)) {
+          return;
+        }
+        const Result& winner = problem.ranking.front();
+        table.rows.push_back(
+            {run_name, name_of(problem), winner.short_form, winner.config.family,
+             ranked_us(winner.outcome), value_or_none(literature_tflops(problem, winner)),
+             value_or_none(lead_percent(problem)), tied_with_winner(problem),
+             count_value(problem.ranking.size()), value_or_none(percent_of_matmul(problem, winner)),
+             value_or_none(percent_of_peak_at_clock(run, problem, winner))});
+      });
+  return table;
+}
+
+Table peers_table(const StudyReport& report) {
+  Table table;
+  table.columns = {text_column("peer"),
+                   number_column("problems"),
+                   number_column("winners are times as fast (geometric mean)", 3),
+                   number_column("least", 3),
+                   number_column("greatest", 3),
+                   number_column("problems on which the peer is faster")};
+  for (const auto& [peer, ratios] : ratios_by_peer(report)) {
+    const auto [least, greatest] = std::ranges::minmax(ratios);
+    const auto slower = std::ranges::count_if(ratios, [](double ratio) { return ratio < 1.0; });
+    table.rows.push_back({peer, count_value(ratios.size()), geometric_mean(ratios), least, greatest,
+                          count_value(slower)});
+  }
+  return table;
+}
+
+Table measuring_table(const StudyReport& report) {
+  Table table;
+  table.columns = {
+      text_column("run"),          text_column("problem"),      number_column("samples"),
+      number_column("rounds"),     number_column("finals"),     number_column("retaken"),
+      number_column("drift %", 1), number_column("seconds", 1), text_column("ended because"),
+      number_column("MHz"),        number_column("W"),          number_column("C"),
+      text_column("throttled by"), text_column("warnings")};
+  for_each_problem(report, [&](const FieldValue& run_name, const RunReport&,
+                               const ProblemReport& problem) {
+    if (!problem.measuring) {
+      return;
+    }
+    const MeasuringSummary& m = *problem.measuring;
+    const GpuConditions c = problem.conditions.value_or(GpuConditions{});
+    const auto read = [&](double value) {
+      return problem.conditions ? FieldValue{value} : FieldValue{};
+    };
+    table.rows.push_back({run_name, name_of(problem), m.samples_taken, count_value(m.rounds),
+                          count_value(m.final_rounds), m.samples_retaken, m.drift_percent,
+                          m.elapsed_s, std::string(stop_reason_name(m.stopped_because)),
+                          read(c.sm_mhz_median), read(c.power_w_median), read(c.temperature_c_max),
+                          fmt::format("{}", fmt::join(c.throttle_reasons, ", ")),
+                          fmt::format("{}", fmt::join(m.warnings, "; "))});
+  });
+  return table;
+}
+
+Table failures_table(const StudyReport& report) {
+  Table table;
+  table.columns = {text_column("run"),
+                   text_column("problem"),
+                   text_column("outcome"),
+                   number_column("configurations"),
+                   text_column("the first of them"),
+                   text_column("why")};
+  for_each_problem(report, [&](const FieldValue& run_name, const RunReport&,
+                               const ProblemReport& problem) {
+    for (const auto& [reason, results] : reasons_of(problem)) {
+      table.rows.push_back({run_name, name_of(problem), reason.first, count_value(results.size()),
+                            results.front()->short_form, reason.second});
+    }
+  });
+  return table;
+}
+
+Table dropped_table(const StudyReport& report) {
+  Table table;
+  table.columns = {text_column("run"),
+                   text_column("problem"),
+                   number_column("ranked"),
+                   number_column("failed"),
+                   number_column("dropped by rules"),
+                   number_column("of these for this length"),
+                   number_column("cannot be built")};
+  for_each_problem(
+      report, [&](const FieldValue& run_name, const RunReport&, const ProblemReport& problem) {
+        if (problem.pruned > 0 || problem.invalid > 0) {
+          table.rows.push_back({run_name, name_of(problem), count_value(problem.ranking.size()),
+                                count_value(count_failed(problem)), problem.pruned,
+                                count_outcome(problem, OutcomeKind::pruned), problem.invalid});
+        }
+      });
+  return table;
+}
+
+Table audit_table(const StudyReport& report) {
+  Table table;
+  table.columns = {text_column("run"),
+                   text_column("problem"),
+                   text_column("rule"),
+                   number_column("dropped"),
+                   number_column("tried"),
+                   number_column("compiling saved, s", 1),
+                   number_column("samples saved, s", 1),
+                   text_column("fastest of those tried"),
+                   number_column("faster than the winner by %", 1)};
+  for_each_problem(
+      report, [&](const FieldValue& run_name, const RunReport&, const ProblemReport& problem) {
+        for (const RuleAudit& rule : problem.audit) {
+          table.rows.push_back(
+              {run_name, name_of(problem), rule.rule, rule.pruned, rule.audited,
+               rule.saved_compile_s, rule.saved_measure_s, rule.best_config,
+               rule.best_config.empty() ? FieldValue{} : FieldValue{rule.gain_percent}});
+        }
+      });
+  return table;
+}
+
+Table method_table(const StudyReport& report) {
+  Table table;
+  table.columns = {text_column("of"), text_column("what"), text_column("value")};
+  for (std::size_t i = 0; i < report.runs.size(); ++i) {
+    for (const auto& [what, value] : facts_of(report.runs[i])) {
+      table.rows.push_back({report.names[i], what, value});
+    }
+  }
+  for (const PeerStudy& peers : report.peers) {
+    table.rows.push_back({std::string("peers"), std::string("device"), peers.device});
+    table.rows.push_back({std::string("peers"), std::string("measured"), peers.measured_at});
+  }
+  return table;
+}
+
+}  // namespace fatune

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace fatune {
+
+/// A place on a canvas, in columns and rows from its upper left corner; finite.
+struct CanvasPlace {
+  double column = 0.0;
+  double row = 0.0;
+};
+
+/// Cells of one character each, with dots of braille where nothing else was put. What lies outside
+/// is left out.
+class CharacterCanvas {
+ public:
+  CharacterCanvas(std::size_t columns, std::size_t rows);
+
+  /// `character` is one code point of UTF-8.
+  void put(std::size_t column, std::size_t row, std::string_view character);
+  /// The text's code points in cells beside each other.
+  void write(std::size_t column, std::size_t row, std::string_view text);
+  /// The nearest of the 2 by 4 dots that each cell has.
+  void dot(const CanvasPlace& place);
+  void line(const CanvasPlace& from, const CanvasPlace& to, bool dashed = false);
+
+  [[nodiscard]] std::size_t columns() const { return columns_; }
+  [[nodiscard]] std::size_t rows() const { return rows_; }
+  /// A line for each row, without blanks at its end.
+  [[nodiscard]] std::string text() const;
+
+ private:
+  struct Cell {
+    std::string character;
+    std::uint8_t dots = 0;
+  };
+  [[nodiscard]] static std::string shown(const Cell& cell);
+
+  std::size_t columns_;
+  std::size_t rows_;
+  std::vector<Cell> cells_;
+};
+
+}  // namespace fatune

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plot/plot.hpp"
+
+namespace fatune {
+
+/// The cells that have a place on the map and a finite value.
+[[nodiscard]] std::vector<HeatCell> drawable_cells(const HeatMap& plot);
+
+/// The cell's text; without one, its side of the middle: that is to be told without colour too.
+[[nodiscard]] std::string heat_text(const HeatCell& cell, const std::optional<double>& middle);
+
+}  // namespace fatune

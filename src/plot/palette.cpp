@@ -1,0 +1,137 @@
+#include "plot/palette.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace fatune {
+namespace {
+
+constexpr Colour colour_of(std::uint32_t hex) {
+  return {static_cast<std::uint8_t>(hex >> 16U), static_cast<std::uint8_t>(hex >> 8U & 0xFFU),
+          static_cast<std::uint8_t>(hex & 0xFFU)};
+}
+
+double linear_light(std::uint8_t channel) {
+  const double part = channel / 255.0;
+  return part <= 0.04045 ? part / 12.92 : std::pow((part + 0.055) / 1.055, 2.4);
+}
+
+double luminance(const Colour& colour) {
+  return 0.2126 * linear_light(colour.red) + 0.7152 * linear_light(colour.green) +
+         0.0722 * linear_light(colour.blue);
+}
+
+std::uint8_t between(std::uint8_t from, std::uint8_t to, double part) {
+  return static_cast<std::uint8_t>(std::lround(from + (to - from) * part));
+}
+
+/// The colour at `part` of the way along `anchors`, which are at equal distances.
+Colour along(std::span<const Colour> anchors, double part) {
+  const double place = part * static_cast<double>(anchors.size() - 1);
+  const auto first = std::min(static_cast<std::size_t>(place), anchors.size() - 2);
+  const double rest = place - static_cast<double>(first);
+  const Colour& from = anchors[first];
+  const Colour& to = anchors[first + 1];
+  return {between(from.red, to.red, rest), between(from.green, to.green, rest),
+          between(from.blue, to.blue, rest)};
+}
+
+template <std::size_t Count, std::size_t Anchors>
+std::array<Colour, Count> ramp(const std::array<std::uint32_t, Anchors>& hexes) {
+  std::array<Colour, Anchors> anchors;
+  std::ranges::transform(hexes, anchors.begin(), colour_of);
+  std::array<Colour, Count> colours;
+  for (std::size_t i = 0; i < Count; ++i) {
+    colours.at(i) = along(anchors, static_cast<double>(i) / static_cast<double>(Count - 1));
+  }
+  return colours;
+}
+
+std::array<Colour, kSeriesStyles> series_of(const std::array<std::uint32_t, kSeriesStyles>& hexes) {
+  std::array<Colour, kSeriesStyles> colours;
+  std::ranges::transform(hexes, colours.begin(), colour_of);
+  return colours;
+}
+
+}  // namespace
+
+std::string css_colour(const Colour& colour) {
+  return fmt::format("#{:02x}{:02x}{:02x}", colour.red, colour.green, colour.blue);
+}
+
+double contrast(const Colour& one, const Colour& other) {
+  constexpr double kGlare = 0.05;
+  const auto [darker, lighter] = std::minmax({luminance(one), luminance(other)});
+  return (lighter + kGlare) / (darker + kGlare);
+}
+
+const ColourScheme& light_colours() {
+  static const ColourScheme kColours{
+      colour_of(0xFFFFFF),
+      colour_of(0x1F2328),
+      colour_of(0x59636E),
+      colour_of(0x818B98),
+      colour_of(0xE3E7EB),
+      series_of({0x0072B2, 0xD55E00, 0x008A64, 0xB0578D, 0xA87200, 0x2B87BD, 0x4A4F55, 0x857B00}),
+      ramp<kShades>(std::array<std::uint32_t, 4>{0x00306F, 0x4C6088, 0x7F8083, 0xA48C5C}),
+  };
+  return kColours;
+}
+
+const ColourScheme& dark_colours() {
+  static const ColourScheme kColours{
+      colour_of(0x0D1117),
+      colour_of(0xE6EDF3),
+      colour_of(0x9AA3AD),
+      colour_of(0x6B7480),
+      colour_of(0x262D36),
+      series_of({0x4FA8E0, 0xF07F35, 0x2CC197, 0xE09AC5, 0xE6A91E, 0x86CDF5, 0xC3C9D0, 0xE8DC4A}),
+      ramp<kShades>(std::array<std::uint32_t, 4>{0xFFE75C, 0xBFB071, 0x85888F, 0x51709E}),
+  };
+  return kColours;
+}
+
+const std::array<Colour, kHeatColours>& heat_colours() {
+  static const auto kColours = ramp<kHeatColours>(
+      std::array<std::uint32_t, 5>{0x00224E, 0x3F4A6B, 0x7C7B78, 0xB9AB6F, 0xFEE838});
+  return kColours;
+}
+
+const std::array<Colour, kHeatColours>& two_sided_colours() {
+  static const auto kColours = ramp<kHeatColours>(
+      std::array<std::uint32_t, 5>{0x1B5A9C, 0x86B2DC, 0xF4F2EE, 0xF2AF6B, 0xB85200});
+  return kColours;
+}
+
+Colour text_colour_on(const Colour& ground) {
+  constexpr Colour kBlack{};
+  constexpr Colour kWhite{0xFF, 0xFF, 0xFF};
+  return contrast(ground, kBlack) > contrast(ground, kWhite) ? kBlack : kWhite;
+}
+
+std::size_t colour_number(double part, std::size_t count) {
+  const double place = part * static_cast<double>(count);
+  return place < static_cast<double>(count) ? static_cast<std::size_t>(std::max(place, 0.0))
+                                            : count - 1;
+}
+
+HeatScale::HeatScale(const std::vector<double>& values, const std::optional<double>& middle) {
+  const auto [least, greatest] =
+      values.empty() ? std::ranges::minmax_result<double>{} : std::ranges::minmax(values);
+  least_ = least;
+  greatest_ = greatest;
+  if (middle) {
+    const double furthest = std::max(std::abs(greatest - *middle), std::abs(least - *middle));
+    least_ = *middle - furthest;
+    greatest_ = *middle + furthest;
+  }
+}
+
+double HeatScale::part_of(double value) const {
+  return greatest_ > least_ ? (value - least_) / (greatest_ - least_) : 0.5;
+}
+
+}  // namespace fatune

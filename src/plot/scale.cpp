@@ -1,0 +1,141 @@
+#include "plot/scale.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace fatune {
+namespace {
+
+bool is_log(AxisScale scale) { return scale == AxisScale::log2 || scale == AxisScale::log10; }
+
+/// Values beyond these would overflow when ends are subtracted or powers taken.
+bool drawable(double value, AxisScale scale) {
+  constexpr double kMost = 1e100;
+  constexpr double kLeastOfLog = 1e-100;
+  return is_log(scale) ? value >= kLeastOfLog && value <= kMost : std::abs(value) <= kMost;
+}
+
+std::optional<double> drawable(const std::optional<double>& value, AxisScale scale) {
+  return value && drawable(*value, scale) ? value : std::nullopt;
+}
+
+bool are_whole(const std::vector<double>& values) {
+  return std::ranges::all_of(values, [](double value) { return std::trunc(value) == value; });
+}
+
+AxisRange range_of(const std::vector<double>& values, AxisScale scale) {
+  std::vector<double> drawn;
+  std::ranges::copy_if(values, std::back_inserter(drawn),
+                       [&](double value) { return drawable(value, scale); });
+  if (drawn.empty()) {
+    return is_log(scale) ? AxisRange{1.0, 2.0} : AxisRange{0.0, 1.0};
+  }
+  const auto [least, greatest] = std::ranges::minmax(drawn);
+  return {least, greatest};
+}
+
+/// A range of less has no steps between its ends that a number can be.
+constexpr double kLeastLength = 1e-90;
+
+/// Whether the labels of the range's ends would differ.
+bool can_be_told_apart(const AxisRange& range) {
+  constexpr double kLeastPart = 1e-9;
+  const double size = std::max(std::abs(range.least), std::abs(range.greatest));
+  return range.greatest - range.least > std::max(size * kLeastPart, kLeastLength);
+}
+
+/// Room on both sides of values that are equal, or nearly.
+AxisRange with_room(AxisRange range, AxisScale scale) {
+  if (can_be_told_apart(range)) {
+    return range;
+  }
+  const double size = std::max(std::abs(range.least), std::abs(range.greatest));
+  if (is_log(scale)) {
+    return {range.least / 2.0, range.greatest * 2.0};
+  }
+  const double room = size > kLeastLength ? size * 0.1 : 1.0;
+  return {range.least - room, range.greatest + room};
+}
+
+/// To whole ticks on a linear axis; on a log axis a little, so that marks do not lie on the frame.
+AxisRange rounded_outward(const AxisRange& range, AxisScale scale, const TickWishes& wishes) {
+  if (is_log(scale)) {
+    constexpr double kRoom = 0.03;
+    const double factor = std::pow(range.greatest / range.least, kRoom);
+    return {range.least / factor, range.greatest * factor};
+  }
+  constexpr double kRounding = 1e-9;
+  const double step = nice_step(range, wishes);
+  return {std::floor(range.least / step + kRounding) * step,
+          std::ceil(range.greatest / step - kRounding) * step};
+}
+
+AxisRange ends_of(const Axis& axis, const std::vector<double>& values, bool from_zero_wished,
+                  const TickWishes& wishes) {
+  const std::optional<double> least = drawable(axis.least, axis.scale);
+  const std::optional<double> greatest = drawable(axis.greatest, axis.scale);
+  if (least && greatest && can_be_told_apart({*least, *greatest})) {
+    return {*least, *greatest};
+  }
+  AxisRange range = range_of(values, axis.scale);
+  const bool from_zero = from_zero_wished && axis.scale == AxisScale::linear;
+  if (from_zero) {
+    range = {std::min(range.least, 0.0), std::max(range.greatest, 0.0)};
+  }
+  range.least = least.value_or(range.least);
+  range.greatest = std::max(greatest.value_or(range.greatest), range.least);
+  const AxisRange wide = rounded_outward(with_room(range, axis.scale), axis.scale, wishes);
+  const bool one_end = can_be_told_apart(range);
+  return {least && one_end ? *least : wide.least, greatest && one_end ? *greatest : wide.greatest};
+}
+
+AxisRange category_ends(const Axis& axis) {
+  return {-0.5, static_cast<double>(std::max<std::size_t>(axis.categories.size(), 1)) - 0.5};
+}
+
+std::vector<Tick> category_ticks(const Axis& axis) {
+  std::vector<Tick> ticks;
+  for (const std::string& name : axis.categories) {
+    ticks.push_back({static_cast<double>(ticks.size()), name});
+  }
+  return ticks;
+}
+
+}  // namespace
+
+Scale::Scale(const Axis& axis, const std::vector<double>& values, const ScaleWishes& wishes)
+    : scale_(axis.scale) {
+  if (scale_ == AxisScale::category) {
+    range_ = category_ends(axis);
+    ticks_ = category_ticks(axis);
+    return;
+  }
+  const TickWishes ticks{wishes.most_ticks, are_whole(values)};
+  range_ = ends_of(axis, values, wishes.from_zero, ticks);
+  ticks_ = ticks_within(range_, scale_, ticks);
+}
+
+double Scale::placed(double value) const { return is_log(scale_) ? std::log2(value) : value; }
+
+std::optional<double> Scale::part_of(double value) const {
+  if (!drawable(value, scale_) || value < range_.least || value > range_.greatest) {
+    return std::nullopt;
+  }
+  return nearest_part_of(value);
+}
+
+std::optional<double> Scale::nearest_part_of(double value) const {
+  if (std::isnan(value)) {
+    return std::nullopt;
+  }
+  const double begin = placed(range_.least);
+  const double within = placed(std::clamp(value, range_.least, range_.greatest));
+  return std::clamp((within - begin) / (placed(range_.greatest) - begin), 0.0, 1.0);
+}
+
+double Scale::category_part() const {
+  return scale_ == AxisScale::category ? 1.0 / (range_.greatest - range_.least) : 0.0;
+}
+
+}  // namespace fatune

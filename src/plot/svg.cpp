@@ -1,0 +1,88 @@
+#include "plot/svg.hpp"
+
+#include <fmt/format.h>
+
+#include <cctype>
+#include <cmath>
+
+#include "core/markup.hpp"
+#include "core/visible_text.hpp"
+#include "plot/svg_drawings.hpp"
+#include "plot/svg_text.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr double kTitleLine = 18.0;
+constexpr double kBelowTitle = 30.0;
+constexpr std::size_t kMostOfSummary = 2000;  // code points
+
+struct DrawSvg {
+  SvgDrawing operator()(const XyPlot& plot) const { return svg_xy(plot, kBelowTitle); }
+  SvgDrawing operator()(const HeatMap& plot) const { return svg_heat(plot, kBelowTitle); }
+  SvgDrawing operator()(const ParallelPlot& plot) const { return svg_parallel(plot, kBelowTitle); }
+};
+
+struct DrawingClass {
+  std::string_view operator()(const XyPlot&) const { return "xy"; }
+  std::string_view operator()(const HeatMap&) const { return "heat"; }
+  std::string_view operator()(const ParallelPlot&) const { return "parallel"; }
+};
+
+/// Letters, digits and hyphens, whatever `id` has.
+std::string safe_id(std::string_view id) {
+  std::string safe;
+  for (const char c : id.substr(0, 100)) {
+    safe += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '-';
+  }
+  return safe;
+}
+
+SvgDrawing nothing_to_show() {
+  return {kSvgWidth, kBelowTitle + 70.0,
+          text_element({.x = kSvgWidth / 2.0,
+                        .y = kBelowTitle + 38.0,
+                        .css_class = "note",
+                        .anchor = TextEnd::middle,
+                        .font_size = kTextSize,
+                        .room = kSvgWidth},
+                       "nothing to show")};
+}
+
+SvgDrawing drawing_of(const Plot& plot) {
+  SvgDrawing drawing = std::visit(DrawSvg{}, plot.drawing);
+  return drawing.empty ? nothing_to_show() : drawing;
+}
+
+/// What readers of screens say.
+std::string spoken_heading(const Plot& plot, const std::string& id) {
+  return fmt::format("<title id=\"{0}-title\">{1}</title>\n<desc id=\"{0}-desc\">{2}</desc>\n", id,
+                     markup(visible_text(plot.title, kMostOfSummary)),
+                     markup(visible_text(plot.summary, kMostOfSummary)));
+}
+
+std::string title_line(const Plot& plot) {
+  return text_element(
+      {.x = 0.0, .y = kTitleLine, .css_class = "title", .font_size = kTitleSize, .room = kSvgWidth},
+      plot.title);
+}
+
+}  // namespace
+
+std::string svg(const Plot& plot, SvgPlace place) {
+  const std::string id = safe_id(plot.id);
+  const SvgDrawing drawing = drawing_of(plot);
+  const bool file = place == SvgPlace::file;
+  const double top = file ? 0.0 : kTitleLine;  // a page has the title as its own text
+  return fmt::format(
+      "<svg class=\"plot {}\"{} role=\"img\" aria-labelledby=\"{}-title {}-desc\" viewBox=\"0 {} "
+      "{} "
+      "{}\">\n"
+      "{}{}{}{}</svg>\n",
+      std::visit(DrawingClass{}, plot.drawing), file ? " xmlns=\"http://www.w3.org/2000/svg\"" : "",
+      id, id, top, std::ceil(drawing.width), std::ceil(drawing.bottom) - top,
+      file ? fmt::format("<style>\n{}</style>\n", plot_style()) : "", spoken_heading(plot, id),
+      file ? title_line(plot) : "", drawing.elements);
+}
+
+}  // namespace fatune

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plot/plot.hpp"
+#include "plot/scale.hpp"
+
+// What the drawings of an SVG share: where they lie, axes, legends.
+namespace fatune {
+
+inline constexpr double kSvgWidth = 720.0;
+inline constexpr double kLabelGap = 6.0;   ///< between labels and what they label
+inline constexpr double kTitleRow = 18.0;  ///< that an axis' title takes
+inline constexpr double kLetterHeight = 8.0;
+inline constexpr double kHalfLetter = kLetterHeight / 2.0;
+
+/// A part of the SVG, in its units; y goes down.
+struct Area {
+  double left = 0.0;
+  double top = 0.0;
+  double right = 0.0;
+  double bottom = 0.0;
+  [[nodiscard]] double width() const { return right - left; }
+  [[nodiscard]] double height() const { return bottom - top; }
+};
+
+/// What one of the drawings consists of.
+struct SvgDrawing {
+  double width = kSvgWidth;
+  double bottom = 0.0;  ///< y of its lower end
+  std::string elements;
+  bool empty = false;  ///< nothing could be drawn
+};
+
+[[nodiscard]] inline double x_at(const Area& area, double part) {
+  return area.left + part * area.width();
+}
+/// Numbers go up from the bottom, categories down from the top.
+[[nodiscard]] inline double y_at(const Area& area, double part, AxisScale scale) {
+  return scale == AxisScale::category ? area.top + part * area.height()
+                                      : area.bottom - part * area.height();
+}
+
+/// What the labels on the left of the plot take, of at most 45 % of its width.
+[[nodiscard]] double left_labels_width(const std::vector<Tick>& ticks, AxisScale scale);
+
+/// Lines at the ticks, across the area.
+[[nodiscard]] std::string grid(const Area& area, const Scale* x, const Scale* y, AxisScale y_scale);
+[[nodiscard]] std::string left_labels(const Area& area, const std::vector<Tick>& ticks,
+                                      const Scale& scale, AxisScale kind);
+
+/// Labels below the area: slanted where they do not fit beside each other. Sets `bottom` to where
+/// they end.
+[[nodiscard]] std::string bottom_labels(const Area& area, const Scale& scale, AxisScale kind,
+                                        double& bottom);
+
+/// An axis' title: below the middle of the area, or, where it is wider, up to its right end.
+[[nodiscard]] std::string title_below(const std::string& title, const Area& area, double y);
+
+struct LegendEntry {
+  std::string name;
+  std::string sample;  ///< elements within 24 by 12 units, around (0, 0) from x 0
+  double sample_width = 24.0;
+  double name_room = 320.0;
+};
+
+/// Entries beside each other in as many rows as they need, from `top`, which is moved below them.
+[[nodiscard]] std::string legend(const std::vector<LegendEntry>& entries, double& top);
+
+/// Rectangles of the colours `css_class`0, 1, ... beside each other, 12 units high around y 0.
+[[nodiscard]] std::string colour_bar(std::string_view css_class, std::size_t colours, double width);
+/// The legend of colours from good to bad.
+[[nodiscard]] LegendEntry shade_entry();
+
+}  // namespace fatune

@@ -1,0 +1,208 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/markup.hpp"
+#include "core/visible_text.hpp"
+#include "plot/palette.hpp"
+#include "plot/svg_drawings.hpp"
+#include "plot/svg_marks.hpp"
+#include "plot/svg_text.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr double kAxisHeight = 300.0;
+constexpr double kBelow = 18.0;  // from an axis' end to the place of missing values
+constexpr double kLeftMargin = 24.0;
+constexpr double kLastLabels = 64.0;    // beside the last axis
+constexpr double kLeastBetween = 56.0;  // two axes
+constexpr double kMostBetween = 90.0;   // for the sake of long names
+
+using Line = ParallelPlot::Line;
+
+struct ParallelAxis {
+  double x = 0.0;
+  Scale scale;
+  AxisScale kind;
+};
+
+struct ParallelFrame {
+  std::vector<ParallelAxis> axes;
+  double between = 0.0;  ///< axes
+  double top = 0.0;
+  double bottom = 0.0;
+};
+
+std::optional<double> value_at(const Line& line, std::size_t axis) {
+  return axis < line.values.size() ? line.values[axis] : std::nullopt;
+}
+
+std::vector<double> values_of(const ParallelPlot& plot, std::size_t axis) {
+  std::vector<double> values;
+  for (const Line& line : plot.lines) {
+    if (const std::optional<double> value = value_at(line, axis)) {
+      values.push_back(*value);
+    }
+  }
+  return values;
+}
+
+/// Room for the names of categories, within reason.
+double least_between(const ParallelPlot& plot) {
+  double widest = kLeastBetween;
+  for (const Axis& axis : plot.axes) {
+    for (const std::string& name : axis.categories) {
+      widest = std::max(widest, text_width(name, kTickSize) + 2.0 * kLabelGap);
+    }
+  }
+  return std::min(widest, kMostBetween);
+}
+
+ParallelFrame frame_of(const ParallelPlot& plot, double top) {
+  constexpr std::size_t kTicks = 6;
+  const auto gaps = static_cast<double>(std::max<std::size_t>(plot.axes.size(), 2) - 1);
+  ParallelFrame frame{{}, (kSvgWidth - kLeftMargin - kLastLabels) / gaps, top, top + kAxisHeight};
+  frame.between = std::max(frame.between, least_between(plot));
+  for (std::size_t i = 0; i < plot.axes.size(); ++i) {
+    // Whole units, so that lines are short and scripts find the axes' places in them.
+    const double x = std::round(kLeftMargin + frame.between * static_cast<double>(i));
+    frame.axes.push_back(
+        {x, Scale(plot.axes[i], values_of(plot, i), {.from_zero = false, .most_ticks = kTicks}),
+         plot.axes[i].scale});
+  }
+  return frame;
+}
+
+/// With room for the labels beside the last axis.
+double width_of_parallel(const ParallelFrame& frame) {
+  const double last = frame.axes.empty() ? 0.0 : frame.axes.back().x;
+  return std::max(kSvgWidth, last + std::clamp(frame.between, kLastLabels, kMostBetween));
+}
+
+std::optional<double> part_at(const ParallelFrame& frame, const Line& line, std::size_t axis) {
+  const std::optional<double> value = value_at(line, axis);
+  return value ? frame.axes[axis].scale.part_of(*value) : std::nullopt;
+}
+
+std::string line_element(const Line& line, const ParallelFrame& frame) {
+  const Area area{0.0, frame.top, 0.0, frame.bottom};
+  std::string path;
+  for (std::size_t i = 0; i < frame.axes.size(); ++i) {
+    const std::optional<double> part = part_at(frame, line, i);
+    const double y = part ? y_at(area, *part, frame.axes[i].kind) : frame.bottom + kBelow;
+    path += fmt::format("{}{},{}", path.empty() ? 'M' : 'L', svg_number(frame.axes[i].x),
+                        svg_number(y));
+  }
+  return fmt::format("<path class=\"line{}\"{} d=\"{}\"", shade_class(line.shade),
+                     row_attribute(line.row), path) +
+         (line.label.empty() ? "/>\n" : fmt::format(">{}</path>\n", title_element(line.label)));
+}
+
+/// The best last: they lie on top.
+std::string lines_of(const ParallelPlot& plot, const ParallelFrame& frame) {
+  std::vector<std::size_t> order(plot.lines.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, std::greater<>{}, [&](std::size_t i) {
+    return colour_number(plot.lines[i].shade, kShades);
+  });
+  std::string elements;
+  for (const std::size_t i : order) {
+    elements += line_element(plot.lines[i], frame);
+  }
+  return elements;
+}
+
+bool has_missing(const ParallelPlot& plot, const ParallelFrame& frame) {
+  return std::ranges::any_of(plot.lines, [&](const Line& line) {
+    for (std::size_t i = 0; i < frame.axes.size(); ++i) {
+      if (!part_at(frame, line, i)) {
+        return true;
+      }
+    }
+    return false;
+  });
+}
+
+/// Beside the axis, on top of the lines.
+std::string tick_labels(const ParallelAxis& axis, const ParallelFrame& frame, bool missing) {
+  const Area area{0.0, frame.top, 0.0, frame.bottom};
+  const auto label = [&](double y, const std::string& text) {
+    return text_element(
+        {.x = axis.x + kLabelGap,
+         .y = y + kHalfLetter,
+         .css_class = "tick halo",
+         .room = std::min(frame.between, width_of_parallel(frame) - axis.x) - kLabelGap},
+        text);
+  };
+  std::string elements;
+  for (const Tick& tick : axis.scale.ticks()) {
+    elements += label(y_at(area, axis.scale.nearest_part_of(tick.value).value_or(0.0), axis.kind),
+                      tick.label);
+  }
+  return elements + (missing ? label(frame.bottom + kBelow, "none") : "");
+}
+
+std::string tick_lines(const ParallelAxis& axis, const ParallelFrame& frame) {
+  const Area area{0.0, frame.top, 0.0, frame.bottom};
+  std::string path =
+      fmt::format("M{},{}V{}", svg_number(axis.x), svg_number(frame.top), svg_number(frame.bottom));
+  for (const Tick& tick : axis.scale.ticks()) {
+    path += fmt::format(
+        "M{},{}h6", svg_number(axis.x - 3.0),
+        svg_number(y_at(area, axis.scale.nearest_part_of(tick.value).value_or(0.0), axis.kind)));
+  }
+  return fmt::format("<path class=\"axis-line\" d=\"{}\"/>\n", path);
+}
+
+/// Titles that do not fit beside each other stand at two heights in turn.
+std::string axis_element(const ParallelPlot& plot, const ParallelFrame& frame, std::size_t i,
+                         bool two_heights, bool missing) {
+  const ParallelAxis& axis = frame.axes[i];
+  const bool raised = two_heights && i % 2 == 1;
+  const double room = std::min(frame.between * (two_heights ? 2.0 : 1.0) - kLabelGap,
+                               width_of_parallel(frame) - axis.x + kLabelGap);
+  return fmt::format(
+             "<g class=\"axis\" data-name=\"{}\" data-x=\"{}\" data-top=\"{}\" "
+             "data-bottom=\"{}\">\n",
+             markup(visible_text(plot.axes[i].title, kMostOfTitle)), svg_number(axis.x),
+             svg_number(frame.top), svg_number(frame.bottom)) +
+         tick_lines(axis, frame) + tick_labels(axis, frame, missing) +
+         text_element({.x = axis.x - kLabelGap,
+                       .y = frame.top - 12.0 - (raised ? kTitleRow : 0.0),
+                       .css_class = "axis-title",
+                       .font_size = kTextSize,
+                       .room = room},
+                      plot.axes[i].title) +
+         "</g>\n";
+}
+
+bool titles_need_two_heights(const ParallelPlot& plot, double between) {
+  return std::ranges::any_of(plot.axes, [&](const Axis& axis) {
+    return text_width(axis.title, kTextSize) > between - kLabelGap;
+  });
+}
+
+}  // namespace
+
+SvgDrawing svg_parallel(const ParallelPlot& plot, double top) {
+  SvgDrawing drawing;
+  drawing.empty = plot.axes.empty() || plot.lines.empty();
+  drawing.elements = legend({shade_entry()}, top);
+  const double between = frame_of(plot, top).between;
+  const bool two_heights = titles_need_two_heights(plot, between);
+  const ParallelFrame frame =
+      frame_of(plot, top + kTitleRow + 14.0 + (two_heights ? kTitleRow : 0.0));
+  const bool missing = has_missing(plot, frame);
+  drawing.elements += lines_of(plot, frame);
+  for (std::size_t i = 0; i < frame.axes.size(); ++i) {
+    drawing.elements += axis_element(plot, frame, i, two_heights, missing);
+  }
+  drawing.width = width_of_parallel(frame);
+  drawing.bottom = frame.bottom + (missing ? kBelow : 0.0) + 10.0;
+  return drawing;
+}
+
+}  // namespace fatune

@@ -1,0 +1,34 @@
+#include "plot/xy_values.hpp"
+
+namespace fatune {
+namespace {
+
+void add_point(const PlotPoint& point, bool along_x, XyValues& values) {
+  values.x.push_back(point.x);
+  values.y.push_back(point.y);
+  for (const std::optional<double>& end : {point.low, point.high}) {
+    if (end) {
+      (along_x ? values.x : values.y).push_back(*end);
+    }
+  }
+}
+
+}  // namespace
+
+bool intervals_along_x(const XyPlot& plot) { return plot.y.scale == AxisScale::category; }
+
+XyValues xy_values(const XyPlot& plot) {
+  XyValues values;
+  for (const PlotSeries& series : plot.series) {
+    for (const PlotPoint& point : series.points) {
+      add_point(point, intervals_along_x(plot), values);
+    }
+  }
+  for (const PlotBox& box : plot.boxes) {
+    values.x.insert(values.x.end(), {box.least, box.greatest});
+    values.y.push_back(box.position);
+  }
+  return values;
+}
+
+}  // namespace fatune

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "report/report.hpp"
+
+// Parts of outputs (emit/results_json.cpp) as the structs that they were written from. Most members
+// have the names that records (src/record) have; here are those that differ. What is absent or null
+// is as by default, for files of earlier versions lack members. Functions take a part to pieces.
+// Error(bad_file) names the member within the part.
+namespace fatune {
+
+/// The part is as JsonPieces makes it: parameters and counters are lists of pairs.
+[[nodiscard]] Result read_result(nlohmann::json& part);
+
+/// Results of a problem that have been read before the rest of it.
+struct ProblemResults {
+  std::vector<Result> ranking{};
+  std::vector<Result> failures{};
+  std::vector<Result> audited{};
+};
+[[nodiscard]] ProblemReport read_problem_report(nlohmann::json& part, ProblemResults results);
+
+/// The member "device" of a part.
+[[nodiscard]] DeviceLimits read_device(nlohmann::json& part);
+/// A run on that device, without its problems.
+[[nodiscard]] RunReport read_run(nlohmann::json part, const DeviceLimits& device);
+
+}  // namespace fatune

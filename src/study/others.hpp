@@ -1,0 +1,46 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attention/problem.hpp"
+
+// What other outputs say beside results.
+namespace fatune {
+
+/// How fast somebody else's attention was on a problem.
+struct PeerFigure {
+  std::string peer;
+  double literature_tflops = 0.0;
+};
+
+/// Others' attention and fatune's winner, timed in turns (scripts/compare_peers).
+struct PeerProblem {
+  Problem problem;
+  std::optional<double> winner_tflops;  ///< fatune's, in the same rounds; absent: it has no time
+  std::optional<double> sm_mhz;         ///< that was sampled meanwhile; absent: not known
+  std::vector<PeerFigure> figures;
+};
+
+struct PeerStudy {
+  std::string device;
+  std::string measured_at;  ///< ISO 8601
+  std::string command_line;
+  std::vector<PeerProblem> problems;
+};
+
+/// Counts of machine instructions that go with the times of a problem (`fatune sass why`).
+struct CodeCorrelation {
+  std::string what;  ///< class of instructions, or another count
+  double spearman = 0.0;
+  double low = 0.0;  ///< of its confidence interval
+  double high = 0.0;
+};
+
+struct CodeStudy {
+  std::string problem;  ///< in words, with the kernel family
+  std::vector<CodeCorrelation> correlations;
+};
+
+}  // namespace fatune

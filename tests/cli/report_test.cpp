@@ -1,0 +1,230 @@
+// `fatune report` and `show --plot`. What a browser makes of a page:
+// tests/scripts/report_browser_test.py.
+#include "cli/program.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <regex>
+
+namespace fatune::testing_cli {
+namespace {
+
+using nlohmann::json;
+using testing::AllOf;
+using testing::Each;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+std::size_t count_of(const std::string& text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+    ++count;
+  }
+  return count;
+}
+
+class Report : public ProgramTest {
+ protected:
+  /// Some problems of what fatune ships: a best_configs.json.
+  static json shipped(std::size_t problems) {
+    std::ifstream file(FATUNE_SOURCE_DIR "/configs/tuned/nvidia-h200.json");
+    json best = json::parse(file);
+    json& list = best["gpus"][0]["problems"];
+    list.erase(list.begin() + static_cast<std::ptrdiff_t>(problems), list.end());
+    return best;
+  }
+
+  /// One problem with that many runners-up, all different.
+  static json with_runners_up(std::size_t count) {
+    json best = shipped(1);
+    json& problem = best["gpus"][0]["problems"][0];
+    const json first = problem["runners_up"][0];
+    problem["runners_up"] = json::array();
+    for (std::size_t i = 0; i < count; ++i) {
+      json other = first;
+      other["rank"] = i + 2;
+      other["time_us"] = 50.0 + 0.1 * static_cast<double>(i);
+      other["config"] =
+          "(ws, FP16, 64, 192, 128, 2, 12, " + std::to_string(i) + "): overlap+lazy+slots_2";
+      other["registers_per_thread"] = 100 + i % 60;
+      other["parameters"]["BLOCK_N"] = 64 + 16 * (i % 9);
+      other["parameters"]["overlap"] = i % 2 == 0;
+      problem["runners_up"].push_back(other);
+    }
+    return best;
+  }
+
+  std::string page_of(const json& results, const std::vector<std::string>& more = {}) {
+    write("in.json", results.dump());
+    std::vector<std::string> arguments{"report", path("in.json"), "--out", path("page.html")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    expect_ok(fatune(arguments));
+    return read("page.html");
+  }
+};
+
+TEST_F(Report, WhatFatuneShipsIsOneSelfContainedPage) {
+  const ProcessResult result = fatune({"report", "--out", path("report.html")});
+  expect_ok(result);
+  EXPECT_THAT(result.err, HasSubstr("report.html: "));
+  const std::string page = read("report.html");
+  EXPECT_THAT(page, StartsWith("<!DOCTYPE html>\n<html lang=\"en\">"));
+  EXPECT_THAT(page,
+              AllOf(HasSubstr("default-src 'none'"), HasSubstr("Beside others: h16 d128 BF16"),
+                    HasSubstr("<td class=t>cudnn<td>72"), HasSubstr("Redistributions")));
+  EXPECT_THAT(page, Not(testing::ContainsRegex("(src|href)=\"?(http|//|file)")));
+  EXPECT_EQ(count_of(page, "<script>"), 1U);
+  EXPECT_EQ(count_of(page, "style=\""), 0U);
+}
+
+TEST_F(Report, TheFigureOfTheReadmeIsWhatFatuneDraws) {
+  const ProcessResult drawn = fatune({"report", "--format", "svg", "--plot", "throughput-11"});
+  expect_ok(drawn);
+  expect_golden(drawn.out, "../../docs/figures/beside_others.svg");
+}
+
+TEST_F(Report, FourHundredAndEightyConfigurationsAreBelow600KB) {
+  const std::string page = page_of(with_runners_up(479));
+  EXPECT_LT(page.size(), 600000U);
+  EXPECT_EQ(count_of(page, "<tr data-row="), 480U);
+}
+
+TEST_F(Report, SaysOfWhichConfigurationsItShowsASample) {
+  const std::string page = page_of(with_runners_up(479), {"--rows", "100"});
+  EXPECT_EQ(count_of(page, "<tr data-row="), 100U);
+  EXPECT_THAT(page, HasSubstr("A sample: 100 of 480 configurations"));
+}
+
+TEST_F(Report, EveryFigureSaysTheCommandThatDrawsItAgain) {
+  const std::string page = page_of(with_runners_up(20));
+  const std::regex figure("<figure id=\"([^\"]+)\">");
+  std::size_t figures = 0;
+  for (std::sregex_iterator at(page.begin(), page.end(), figure), end; at != end; ++at) {
+    const std::string id = (*at)[1];
+    EXPECT_THAT(page, HasSubstr("fatune report " + path("in.json") + " --format svg --plot " + id +
+                                "</pre>"));
+    const ProcessResult alone =
+        fatune({"report", path(path("in.json")), "--format", "svg", "--plot", id});
+    EXPECT_THAT(alone.out, AllOf(StartsWith("<svg "), HasSubstr("xmlns=")));
+    ++figures;
+  }
+  EXPECT_GT(figures, 5U);
+}
+
+TEST_F(Report, WritesAllFiguresToAFolder) {
+  write("in.json", with_runners_up(20).dump());
+  expect_ok(
+      fatune({"report", path(path("in.json")), "--format", "svg", "--out", path(path("figures"))}));
+  EXPECT_TRUE(std::filesystem::exists(path("figures/ranking-1.svg")));
+  EXPECT_TRUE(std::filesystem::exists(path("figures/values-BLOCK_N.svg")));
+}
+
+TEST_F(Report, ShowsRunsBesideEachOther) {
+  json faster = shipped(2);
+  for (json& problem : faster["gpus"][0]["problems"]) {
+    problem["winner"]["time_us"] = problem["winner"]["time_us"].get<double>() / 1.25;
+  }
+  write("before.json", shipped(2).dump());
+  write("after.json", faster.dump());
+  expect_ok(fatune({"report", path(path("before.json")), path(path("after.json")), "--out",
+                    path(path("page.html"))}));
+  EXPECT_THAT(read("page.html"),
+              AllOf(HasSubstr("after.json beside before.json"), HasSubstr(">1.25<")));
+}
+
+TEST_F(Report, StandardOutputTakesThePage) {
+  write("in.json", shipped(1).dump());
+  const ProcessResult result = fatune({"report", path(path("in.json")), "--out", "-"});
+  expect_ok(result);
+  EXPECT_THAT(result.out, StartsWith("<!DOCTYPE html>"));
+  EXPECT_EQ(result.err, "");
+}
+
+TEST_F(Report, AStoredRunHasItsRaceAndItsRules) {
+  use_gpu_that_never_runs_kernels();
+  expect_ok(fatune({"sweep", "--space", kFewSpace, "--seq", "128,256", "--db", path("runs.db")}));
+  expect_ok(fatune({"report", "last", "--db", path("runs.db"), "--out", path("report.html")}));
+  EXPECT_THAT(read("report.html"),
+              AllOf(HasSubstr("What the race did"), HasSubstr("How it was measured"),
+                    HasSubstr("fatune sweep"), HasSubstr("fatune report last")));
+  const ProcessResult shown = fatune({"show", "last", "--plot", "--db", path("runs.db")});
+  expect_ok(shown);
+  EXPECT_THAT(shown.out, AllOf(HasSubstr("sequence length"), HasSubstr("└")));
+}
+
+TEST_F(Report, SaysThatNothingWasMeasured) {
+  json results = shipped(1);
+  results["measured"] = false;
+  EXPECT_THAT(page_of(results), HasSubstr("NOT MEASURED"));
+}
+
+// What anybody may have written to a results file does nothing in the page.
+class HostileReport : public Report, public testing::WithParamInterface<const char*> {};
+
+TEST_P(HostileReport, TextsDoNothing) {
+  const std::string text =
+      GetParam() == std::string("long") ? std::string(100000, 'x') : GetParam();
+  json best = shipped(2);
+  best["command_line"] = text;
+  best["family"] = text;
+  best["gpus"][0]["device"]["name"] = text;
+  for (json& problem : best["gpus"][0]["problems"]) {
+    for (json* result : {&problem["winner"], &problem["runners_up"][0]}) {
+      (*result)["config"] = text;
+      (*result)["family"] = text;
+      (*result)["kernel_name"] = text;
+      (*result)["parameters"]["variant"] = text;
+      (*result)["parameters"][text] = "1";
+    }
+  }
+  const std::string page = page_of(best);
+  EXPECT_EQ(count_of(page, "<script"), 1U);
+  EXPECT_EQ(count_of(page, "<img"), 0U);
+  EXPECT_EQ(count_of(page, "onload="), count_of(page, "onload=&quot;"));
+  EXPECT_EQ(page.find('\0'), std::string::npos);
+  EXPECT_EQ(page.find("\u202e"), std::string::npos);
+  expect_ok(
+      fatune({"report", path(path("in.json")), "--format", "svg", "--out", path(path("figures"))}));
+  for (const auto& entry : std::filesystem::directory_iterator(path("figures"))) {
+    const std::string svg = read("figures/" + entry.path().filename().string());
+    EXPECT_EQ(count_of(svg, "<script"), 0U);
+    EXPECT_EQ(count_of(svg, "<img"), 0U);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Texts, HostileReport,
+                         testing::Values("</script><script>alert(1)</script>",
+                                         "\"><img src=x onerror=alert(1)>", "' onload=\"alert(1)",
+                                         "a\u202eb\u2066c", "]]><!--", "../../etc/passwd",
+                                         "\x01\x1b[31m", "long"));
+
+TEST_F(Report, NamesWhatIsWrong) {
+  write("in.json", with_runners_up(3).dump());
+  write("broken.json", "{\"format\": \"fatune.results\", ");
+  write("other.json", "{\"format\": \"something\"}");
+  write("text.txt", "hello");
+  expect_error(fatune({"report", path(path("in.json")), "--plot", "ranking-1"}), ExitCode::usage,
+               {"--plot", "--format svg"});
+  expect_error(fatune({"report", path(path("in.json")), "--format", "svg"}), ExitCode::usage,
+               {"--out"});
+  expect_error(fatune({"report", path(path("in.json")), "--format", "svg", "--plot", "nothing"}),
+               ExitCode::usage, {"'nothing'", "ranking-1"});
+  expect_error(fatune({"report", path(path("in.json")), "--format", "pdf"}), ExitCode::usage,
+               {"pdf", "svg"});
+  expect_error(fatune({"report", path(path("broken.json"))}), ExitCode::bad_file, {"broken.json"});
+  expect_error(fatune({"report", path(path("other.json"))}), ExitCode::bad_file,
+               {"other.json", "format"});
+  expect_error(fatune({"report", path(path("text.txt"))}), ExitCode::bad_file, {"text.txt"});
+  expect_error(fatune({"report", path(path("missing.json"))}), ExitCode::bad_file,
+               {"missing.json"});
+  expect_error(fatune({"report", "7", "--db", path("none.db")}), ExitCode::bad_file, {"none.db"});
+  expect_error(fatune({"report", FATUNE_SOURCE_DIR "/configs/peers/nvidia-h200.json"}),
+               ExitCode::usage, {"none of the inputs is a run"});
+  expect_error(fatune({"report", path(path("in.json")), "--out", "/dev/null/page.html"}),
+               ExitCode::io, {"/dev/null/page.html"});
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli

@@ -1,0 +1,124 @@
+"""Headless Chromium, and what it says of a page: messages, requests, figures, overflow, accessibility."""
+import base64
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+
+from wheel_folder import bring_wheels, skip
+
+PHONE_PX, DESKTOP_PX = 400, 1600
+HEIGHT_PX = 1000
+# axe-core takes seconds for thousands of rows and marks, which are all alike: it gets the first of them.
+ALIKE_FOR_AXE = 20
+AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]
+
+# Figures whose drawing or table has no size, once all that is folded is open.
+BAD_FIGURES = """
+for (const one of document.querySelectorAll("details")) one.open = true;
+const has_size = (one) => one.getBoundingClientRect().width > 0 && one.getBoundingClientRect().height > 0;
+return [...document.querySelectorAll("figure")]
+  .filter((figure) => ![...figure.querySelectorAll("svg, table")].some(has_size))
+  .map((figure) => figure.id || figure.textContent.slice(0, 60));
+"""
+# Elements that reach over the page's right edge without being in something that scrolls.
+TOO_WIDE = """
+const edge = document.documentElement.clientWidth;
+if (document.documentElement.scrollWidth <= edge) return [];
+const wide = [...document.body.querySelectorAll("*")].filter((one) => one.getBoundingClientRect().right > edge + 1);
+return ["page", ...wide.slice(0, 5).map((one) => one.outerHTML.slice(0, 80))];
+"""
+RUN_AXE = """
+const [rules, alike, done] = arguments;
+for (const one of document.querySelectorAll("tbody, svg")) {
+  for (const more of [...one.querySelectorAll("tr, [data-row]")].slice(alike)) more.remove();
+}
+axe.run({runOnly: rules, resultTypes: ["violations"], preload: false})
+  .then((found) => done(found.violations.flatMap((rule) =>
+    rule.nodes.map((node) => `${rule.id}: ${node.target} ${node.failureSummary}`.slice(0, 400)))),
+        (error) => done([String(error)]));
+"""
+
+
+def find_chromium():
+    """Paths of Chromium and its driver, which are of the same version. Skips where one is missing: Ubuntu has the
+    packages' names, but they only ask for snap."""
+    browser, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    for program in (browser, driver):
+        if not program or subprocess.run([program, "--version"], capture_output=True, check=False).returncode != 0:
+            skip("no chromium and chromedriver; see scripts/setup --browser")
+    return browser, driver
+
+
+class Chromium:
+    """One window. `wheels`: the folder for Selenium and axe-core. Nothing but files can be reached from it."""
+
+    def __init__(self, wheels):
+        browser, driver = find_chromium()
+        folder = bring_wheels(wheels, ["selenium==4.51.0"], files_only=["axe-playwright-python==0.1.8"])
+        self.axe = (folder / "axe_playwright_python/axe.min.js").read_text(encoding="utf-8")
+        from selenium import webdriver  # of the folder
+        options = webdriver.ChromeOptions()
+        options.binary_location = browser
+        options.unhandled_prompt_behavior = "ignore"  # a dialog is an error
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        for argument in ("headless=new", "disable-dev-shm-usage", "disable-background-networking",
+                         "disable-component-update", "host-resolver-rules=MAP * ~NOTFOUND",
+                         "force-prefers-reduced-motion", "disable-gpu", "no-sandbox"):  # containers do not let it have one
+            options.add_argument(f"--{argument}")
+        self.driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+        self.run = self.driver.execute_script
+        self.say = self.driver.execute_cdp_cmd
+
+    def quit(self):
+        self.driver.quit()
+
+    def open(self, page):
+        """Loads the file, and forgets what was said of the one before."""
+        self.driver.get("about:blank")
+        self.messages(), self.requests()
+        self.driver.get(pathlib.Path(page).absolute().as_uri())
+
+    def set_width(self, width_px):
+        self.say("Emulation.setDeviceMetricsOverride",
+                 {"width": width_px, "height": HEIGHT_PX, "deviceScaleFactor": 1, "mobile": False})
+
+    def set_scheme(self, scheme):
+        self.say("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+
+    def set_javascript(self, enabled):
+        self.say("Emulation.setScriptExecutionDisabled", {"value": not enabled})
+
+    def messages(self):
+        """Of the console, since they were last asked for."""
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def requests(self):
+        """Addresses, since they were last asked for."""
+        events = [json.loads(entry["message"])["message"] for entry in self.driver.get_log("performance")]
+        return [event["params"]["request"]["url"] for event in events if event["method"] == "Network.requestWillBeSent"]
+
+    def bad_figures(self):
+        return self.run(BAD_FIGURES)
+
+    def too_wide(self):
+        return self.run(TOO_WIDE)
+
+    def accessibility_problems(self, rules=AXE_TAGS):
+        """By axe-core: `rules` are tags, or names of rules. Most of the page's rows and marks are gone afterwards."""
+        if not self.run("return typeof axe === 'object'"):
+            self.run(self.axe)
+        self.driver.set_script_timeout(120)
+        return self.driver.execute_async_script(RUN_AXE, rules, ALIKE_FOR_AXE)
+
+    def pdf(self):
+        return base64.b64decode(self.say("Page.printToPDF", {"printBackground": True})["data"])
+
+    def screenshot(self):
+        """The whole page as PNG."""
+        return base64.b64decode(self.say("Page.captureScreenshot", {"captureBeyondViewport": True})["data"])
+
+
+def count_pages(pdf):
+    return len(re.findall(rb"/Type\s*/Page\b", pdf))

@@ -1,0 +1,60 @@
+#include "core/visible_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include "core/markup.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr auto kReplaced = "\xEF\xBF\xBD";
+
+TEST(VisibleText, KeepsWhatHasAForm) {
+  EXPECT_EQ(visible_text("B_r 128, \xC2\xB5s, \xE2\x89\xA4 3 %, \xF0\x9F\x90\xA2"),
+            "B_r 128, \xC2\xB5s, \xE2\x89\xA4 3 %, \xF0\x9F\x90\xA2");
+  EXPECT_EQ(visible_text(""), "");
+}
+
+TEST(VisibleText, ReplacesEachByteThatIsNoUtf8) {
+  for (const std::string bytes : {"\x80", "\xFF", "\xC3", "\xF5", "\xC1"}) {
+    EXPECT_EQ(visible_text("a" + bytes + "b"), "a" + std::string(kReplaced) + "b");
+  }
+  const std::string three = std::string(kReplaced) + kReplaced + kReplaced;
+  EXPECT_EQ(visible_text("\xE0\x80\xAF"), three) << "too long a form of '/'";
+  EXPECT_EQ(visible_text("\xF4\x90\x80\x80"), three + kReplaced) << "beyond U+10FFFF";
+  EXPECT_EQ(visible_text("\xE2\x82"), std::string(kReplaced) + kReplaced) << "cut off";
+}
+
+TEST(VisibleText, ReplacesWhatHasAnEffectInsteadOfAForm) {
+  for (const std::string& character : {
+           std::string(1, '\0'), std::string("\x1B"), std::string("\n"), std::string("\x7F"),
+           std::string("\xC2\x9B"),          // U+009B, begins a terminal's command
+           std::string("\xD8\x9C"),          // U+061C Arabic letter mark
+           std::string("\xE2\x80\x8B"),      // U+200B without width
+           std::string("\xE2\x80\x8F"),      // U+200F right to left
+           std::string("\xE2\x80\xAE"),      // U+202E right to left, overriding
+           std::string("\xE2\x81\xA6"),      // U+2066 isolates
+           std::string("\xED\xA0\x80"),      // U+D800 surrogate
+           std::string("\xEF\xBB\xBF"),      // U+FEFF byte order mark
+           std::string("\xEF\xBF\xBF"),      // U+FFFF noncharacter
+           std::string("\xF0\x9F\xBF\xBE"),  // U+1FFFE noncharacter
+           std::string("\xF3\xA0\x81\x81"),  // U+E0041 tag
+       }) {
+    EXPECT_EQ(visible_text("a" + character + "b"), "a" + std::string(kReplaced) + "b");
+  }
+}
+
+TEST(VisibleText, IsCutInTheMiddleByCodePoints) {
+  EXPECT_EQ(visible_text("abcdefghij", 7), "ab...ij");
+  EXPECT_EQ(visible_text("\xFF\xFF\xFF\xFF\xFF\xFF", 5),
+            std::string(kReplaced) + "..." + kReplaced);
+}
+
+TEST(Markup, EscapesWhatEndsATextOrAnAttribute) {
+  EXPECT_EQ(markup("</svg><script a=\"b\" c='d'>&"),
+            "&lt;/svg&gt;&lt;script a=&quot;b&quot; c=&#39;d&#39;&gt;&amp;");
+  EXPECT_EQ(markup(std::string("a\0b", 3)), "a" + std::string(kReplaced) + "b");
+}
+
+}  // namespace
+}  // namespace fatune

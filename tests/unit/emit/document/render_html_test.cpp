@@ -1,0 +1,62 @@
+#include <gmock/gmock.h>
+
+#include "core/sha256.hpp"
+#include "emit/document/render.hpp"
+
+namespace fatune {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const PageParts kParts{"p { color: red }", "var library;", "var own;"};
+
+std::string between_tags(const std::string& page, const std::string& tag) {
+  const std::size_t begin = page.find("<" + tag + ">") + tag.size() + 2;
+  return page.substr(begin, page.find("</" + tag + ">") - begin);
+}
+
+TEST(RenderHtml, ThePolicyAllowsItsOwnStyleAndScriptAlone) {
+  const std::string page = render_html({}, {"title", "lead"}, kParts);
+  EXPECT_THAT(page, HasSubstr("default-src 'none'"));
+  EXPECT_THAT(page, HasSubstr("style-src 'sha256-" + sha256_base64(between_tags(page, "style"))));
+  EXPECT_THAT(page, HasSubstr("script-src 'sha256-" + sha256_base64(between_tags(page, "script"))));
+}
+
+TEST(RenderHtml, HeadingsAreSectionsWithAContentsList) {
+  const std::string page = render_html(
+      {block::Heading{"What won, and why"}, block::Text{"a\nb\n"}, block::Heading{"Next"}},
+      {"title", "lead"}, kParts);
+  EXPECT_THAT(page, HasSubstr("<li><a href=\"#what-won-and-why\">What won, and why</a></li>"));
+  EXPECT_THAT(page, HasSubstr("<section id=\"what-won-and-why\" aria-labelledby="));
+  EXPECT_THAT(page, HasSubstr("<p>a</p>\n<p>b</p>\n</section>\n<section id=\"next\""));
+}
+
+TEST(RenderHtml, TextsAreNeverMarkup) {
+  const std::string text = "<script>alert('1')</script>";
+  Table table;
+  table.columns = {{.name = text, .heading = text}};
+  table.rows = {{text}};
+  const std::string page = render_html(
+      {block::Heading{text}, block::Text{text}, block::Warning{text}, block::Verbatim{text},
+       block::Fold{text}, block::Rows{.table = table, .numbered = true}, block::FoldEnd{},
+       block::Figure{{text, text, text, XyPlot{}}, text}},
+      {text, text}, kParts);
+  EXPECT_EQ(page.find("<script>"), page.rfind("<script>"));
+  EXPECT_THAT(page, Not(HasSubstr("alert('1')")));
+}
+
+TEST(RenderHtml, NumbersAreCellsAndTextsSayThatTheyAreText) {
+  Table table;
+  table.columns = {{.name = "a_us", .heading = "a", .decimals = 1}, {.name = "b", .heading = "b"}};
+  table.rows = {{1.25, std::string("x")}, {FieldValue{}, FieldValue{}}};
+  const std::string page =
+      render_html({block::Heading{"Configurations"}, block::Rows{.table = table, .numbered = true}},
+                  {"title", "lead"}, kParts);
+  EXPECT_THAT(page, HasSubstr("data-name=\"a_us\" data-kind=\"number\">a"));
+  EXPECT_THAT(page, HasSubstr("<tr data-row=\"0\"><td>1.2<td class=t>x\n"));
+  EXPECT_THAT(page, HasSubstr("<tr data-row=\"1\"><td><td class=t>\n"));
+}
+
+}  // namespace
+}  // namespace fatune
