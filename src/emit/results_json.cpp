@@ -237,6 +237,16 @@ const Properties<MeasuringSummary>& measuring_properties() {
   return all;
 }
 
+const Properties<GpuReading>& reading_properties() {
+  using R = GpuReading;
+  static const Properties<R> all{
+      {"sm_mhz", "SM clock in MHz", member<&R::sm_mhz>},
+      {"power_w", "power draw in watts", member<&R::power_w>},
+      {"temperature_c", "in degrees Celsius", member<&R::temperature_c>},
+  };
+  return all;
+}
+
 const Properties<GpuConditions>& conditions_properties() {
   using G = GpuConditions;
   static const Properties<G> all{
@@ -249,6 +259,12 @@ const Properties<GpuConditions>& conditions_properties() {
       {"temperature_c_max", "greatest, in degrees Celsius", member<&G::temperature_c_max>},
       {"throttle_reasons", "why clocks were not higher, at any reading",
        member<&G::throttle_reasons>},
+      {"timeline", "medians of consecutive parts of the readings",
+       [](const G& conditions) {
+         return json_list(conditions.timeline, [](const GpuReading& reading) {
+           return json_object(reading_properties(), reading);
+         });
+       }},
   };
   return all;
 }
@@ -258,7 +274,7 @@ const Properties<RuleAudit>& rule_audit_properties() {
   static const Properties<A> all{
       {"rule", "its id", member<&A::rule>},
       {"pruned", "configurations that it dropped", member<&A::pruned>},
-      {"audited", "of these, tried all the same", member<&A::audited>},
+      {"audited", "of these, tried all the same: with --audit and --cover", member<&A::audited>},
       {"saved_compile_s", "compiling them all, judged by those tried", member<&A::saved_compile_s>},
       {"saved_measure_s", "the samples of them all, likewise", member<&A::saved_measure_s>},
       {"best_config", "fastest of those tried; null: none has a time",
@@ -296,7 +312,7 @@ const Properties<ProblemOfRun>& problem_report_properties() {
          const auto& matmul = of.problem.matmul;
          return matmul && matmul->sm_mhz > 0.0 ? std::optional(matmul->sm_mhz) : std::nullopt;
        }},
-      {"audit", "what the rules saved and cost; empty without --audit and --cover",
+      {"audit", "what each rule dropped; with --audit and --cover, what it saved and cost",
        [](const P& of) {
          return json_list(of.problem.audit, [](const RuleAudit& rule) {
            return json_object(rule_audit_properties(), rule);

@@ -20,6 +20,7 @@ struct ProblemOfRun {
 [[nodiscard]] const Properties<ProblemOfRun>& problem_report_properties();
 [[nodiscard]] const Properties<MeasuringSummary>& measuring_properties();
 [[nodiscard]] const Properties<GpuConditions>& conditions_properties();
+[[nodiscard]] const Properties<GpuReading>& reading_properties();
 [[nodiscard]] const Properties<RuleAudit>& rule_audit_properties();
 [[nodiscard]] const Properties<Measured>& measured_properties();  ///< beyond its columns
 [[nodiscard]] const Properties<Verification>& verification_properties();

@@ -57,9 +57,6 @@ RuleAudit audit_rule(const std::string& rule, std::int64_t pruned, const Problem
 }  // namespace
 
 void add_audit(const ProblemPlan& plan, ProblemReport& report) {
-  if (plan.audited.empty()) {
-    return;
-  }
   std::ranges::stable_sort(report.audited, [](const auto& a, const auto& b) {
     return time_or_endless_us(a) < time_or_endless_us(b);
   });

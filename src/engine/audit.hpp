@@ -5,10 +5,9 @@
 
 namespace fatune {
 
-/// Orders report.audited (fastest first, those without a time last) and fills report.audit: what
-/// each of the space's rules saved on this problem, judged by those of its configurations that were
-/// tried nevertheless, and what the rule cost. Nothing when none was. Precondition: the ranking is
-/// made.
+/// Orders report.audited (fastest first, those without a time last) and fills report.audit: how
+/// many configurations each of the space's rules dropped on this problem and, judged by those that
+/// were tried nevertheless, what the rule saved and cost. Precondition: the ranking is made.
 void add_audit(const ProblemPlan& plan, ProblemReport& report);
 
 }  // namespace fatune

@@ -69,8 +69,10 @@ FATUNE_MEMBERS(MeasurePolicy, strategy, warmup, repeats, target_ci, budget_s, fl
                cuda_graph, confidence, seed)
 FATUNE_MEMBERS(MeasuringSummary, stopped_because, rounds, final_rounds, samples_taken,
                samples_retaken, sentinel, drift_percent, elapsed_s, warnings)
-FATUNE_MEMBERS(GpuConditions, readings, sm_mhz_min, sm_mhz_median, sm_mhz_max, power_w_median,
-               power_w_max, temperature_c_max, throttle_reasons)
+FATUNE_MEMBERS_AND_LATER(GpuConditions,
+                         (readings, sm_mhz_min, sm_mhz_median, sm_mhz_max, power_w_median,
+                          power_w_max, temperature_c_max, throttle_reasons),
+                         timeline)
 FATUNE_MEMBERS(MatmulRate, tflops, sm_mhz)
 FATUNE_MEMBERS(RuleAudit, rule, pruned, audited, saved_compile_s, saved_measure_s, best_config,
                gain_percent)

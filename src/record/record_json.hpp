@@ -25,9 +25,9 @@
 namespace fatune {
 
 /// For Outcome, Timing, Verification, ErrorStats, Problem, Config, DeviceLimits, MeasurePolicy,
-/// MeasuringSummary, GpuConditions, MatmulRate, RuleAudit, LaunchGeometry, ResourceFacts,
-/// Toolchain, Result, ProblemReport and RunReport; also for an optional LaunchGeometry, GpuReading
-/// and DumpExtents, which are null without a value.
+/// MeasuringSummary, GpuReading, GpuConditions, MatmulRate, RuleAudit, LaunchGeometry,
+/// ResourceFacts, Toolchain, Result, ProblemReport and RunReport; also for an optional
+/// LaunchGeometry, GpuReading and DumpExtents, which are null without a value.
 template <typename Value>
 [[nodiscard]] nlohmann::json record_json(const Value& value);
 

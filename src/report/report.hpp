@@ -8,6 +8,7 @@
 #include "attention/problem.hpp"
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
+#include "core/gpu_reading.hpp"
 #include "core/kernel_code.hpp"
 #include "core/matmul_rate.hpp"
 #include "core/measure_policy.hpp"
@@ -77,9 +78,12 @@ struct GpuConditions {
   double power_w_max = 0.0;
   double temperature_c_max = 0.0;
   std::vector<std::string> throttle_reasons;  ///< that were in force at any reading
+  /// The medians of consecutive parts of the readings, in the order in which they were taken.
+  /// Empty: an earlier version of fatune measured this.
+  std::vector<GpuReading> timeline{};
 };
 
-/// The time that one of the space's rules saved, and its cost.
+/// What one of the space's rules dropped; with an audit, the time that it saved, and its cost.
 struct RuleAudit {
   std::string rule;
   std::int64_t pruned = 0;   ///< configurations of this problem that it dropped

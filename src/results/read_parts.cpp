@@ -277,6 +277,21 @@ Toolchain read_toolchain(Json part) {
           text_or_empty(part, "driver_cuda"), text_or_empty(part, "driver")};
 }
 
+std::optional<GpuConditions> read_conditions(Json part) {
+  std::vector<GpuReading> timeline;
+  if (part.is_object()) {
+    for_each_item(take_member(part, "timeline"), "timeline",
+                  [&](Json& reading, const std::string& place) {
+                    timeline.push_back(read_over_defaults<GpuReading>(reading, place));
+                  });
+  }
+  auto conditions = read_optional<GpuConditions>(std::move(part), "conditions");
+  if (conditions) {
+    conditions->timeline = std::move(timeline);
+  }
+  return conditions;
+}
+
 }  // namespace
 
 Result read_result(Json& part) {
@@ -312,7 +327,7 @@ ProblemReport read_problem_report(Json& part, ProblemResults results) {
     audit.push_back(read_over_defaults<RuleAudit>(rule, place));
   });
   auto measuring = read_optional<MeasuringSummary>(take_member(part, "measuring"), "measuring");
-  auto conditions = read_optional<GpuConditions>(take_member(part, "conditions"), "conditions");
+  auto conditions = read_conditions(take_member(part, "conditions"));
   ProblemReport report = read_over_defaults<ProblemReport>(part);
   report.problem = problem;
   report.run = read_repetition(part);

@@ -214,6 +214,7 @@ class ReportInBrowser(unittest.TestCase):
         pdf = self.chromium.pdf()
         self.assertTrue(pdf.startswith(b"%PDF"))
         self.assertGreater(count_pages(pdf), 1)
+        self.assertLess(count_pages(pdf), 25)
 
     def expect_kept(self, page, rows):
         """These rows, and their marks in all figures, and no others."""

@@ -7,6 +7,7 @@
 #include "app/console/console.hpp"
 #include "app/console/streams.hpp"
 #include "app/study/study_inputs.hpp"
+#include "core/environment.hpp"
 #include "core/error.hpp"
 #include "core/text_parts.hpp"
 #include "data/file_tree.hpp"
@@ -76,6 +77,18 @@ void check_options(const ReportOptions& options) {
   }
 }
 
+/// What makes the report again, without the option that says where to.
+std::string command_of(const ReportOptions& options) {
+  std::string command = "fatune report";
+  for (const std::string& input : options.inputs) {
+    command += " " + shell_word(input);
+  }
+  if (options.db_file) {
+    command += " --db " + shell_word(options.db_file->string());
+  }
+  return command;
+}
+
 }  // namespace
 
 ExitCode report(const ReportOptions& options) {
@@ -85,8 +98,7 @@ ExitCode report(const ReportOptions& options) {
     check_output_file(page);
   }
   StudyReport study = load_study(options.inputs, options.db_file);
-  study.command = joined(options.inputs, " ", [](const std::string& input) { return input; });
-  study.command = "fatune report" + (study.command.empty() ? "" : " " + study.command);
+  study.command = command_of(options);
   study.most_rows = static_cast<std::size_t>(options.rows);
   if (options.format == ReportFormat::svg) {
     write_figures(options, study_plots(study));

@@ -6,6 +6,7 @@
 
 #include "core/markup.hpp"
 #include "core/sha256.hpp"
+#include "core/text_parts.hpp"
 #include "emit/document/plot_table.hpp"
 #include "emit/document/render.hpp"
 #include "plot/svg.hpp"
@@ -30,15 +31,13 @@ std::string anchor_of(std::string_view line) {
   return anchor;
 }
 
-/// Each line a paragraph.
-std::string html_paragraphs(std::string_view lines) {
+/// Each line between the two texts; empty ones are left out.
+std::string html_lines(std::string_view lines, std::string_view before, std::string_view after) {
   std::string html;
   while (!lines.empty()) {
-    const std::size_t end = lines.find('\n');
-    if (const std::string_view line = lines.substr(0, end); !line.empty()) {
-      html += "<p>" + markup(line) + "</p>\n";
+    if (const std::string_view line = take_until(lines, '\n'); !line.empty()) {
+      html += fmt::format("{}{}{}\n", before, markup(line), after);
     }
-    lines.remove_prefix(end == std::string_view::npos ? lines.size() : end + 1);
   }
   return html;
 }
@@ -127,7 +126,7 @@ class HtmlTable {
 /// Blocks one behind the other; a heading ends the section before it.
 class HtmlBody {
  public:
-  void operator()(const block::Text& text) { html_ += html_paragraphs(text.lines); }
+  void operator()(const block::Text& text) { html_ += html_lines(text.lines, "<p>", "</p>"); }
   void operator()(const block::ParagraphEnd&) {}
   void operator()(const block::Heading& heading) {
     end_section();
@@ -143,7 +142,8 @@ class HtmlBody {
     html_ += "<p class=\"warning\">" + markup(warning.line) + "</p>\n";
   }
   void operator()(const block::Verbatim& verbatim) {
-    html_ += html_scrolled(heading_ + ": text", "<pre>" + markup(verbatim.lines) + "</pre>");
+    html_ +=
+        html_scrolled(heading_ + ": text", "<pre>" + html_lines(verbatim.lines, "", "") + "</pre>");
   }
   void operator()(const block::Rows& rows) {
     if (rows.numbered) {

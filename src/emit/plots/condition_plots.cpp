@@ -1,5 +1,10 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
 #include <fmt/format.h>
 
+#include "core/statistics.hpp"
 #include "emit/plots/plots.hpp"
 
 namespace fatune {
@@ -10,39 +15,109 @@ struct Reading {
   const char* id;
   const char* title;
   const char* axis;
-  PlotPoint (*of)(const GpuConditions&);
+  double round_to;  ///< the axis begins at a multiple of it; 0: at 0
+  double GpuReading::*member;
+  PlotPoint (*summary)(const GpuConditions&);
 };
 
 const std::array kReadings{
-    Reading{"clock", "SM clock over the run", "MHz",
+    Reading{"clock", "SM clock over the run", "MHz", 100.0, &GpuReading::sm_mhz,
             [](const GpuConditions& c) {
               return PlotPoint{.y = c.sm_mhz_median, .low = c.sm_mhz_min, .high = c.sm_mhz_max};
             }},
-    Reading{"power", "Power over the run", "W",
+    Reading{"power", "Power over the run", "W", 0.0, &GpuReading::power_w,
             [](const GpuConditions& c) {
               return PlotPoint{
                   .y = c.power_w_median, .low = c.power_w_median, .high = c.power_w_max};
             }},
-    Reading{"temperature", "Temperature over the run", "degrees Celsius",
+    Reading{"temperature", "Temperature over the run", "degrees Celsius", 10.0,
+            &GpuReading::temperature_c,
             [](const GpuConditions& c) { return PlotPoint{.y = c.temperature_c_max}; }}};
 
-/// A point for each problem, in the order in which they were measured: x is the time that was spent
-/// on those before it and half of its own.
+constexpr std::size_t kMostPoints = 600;
+
+std::size_t count_readings(const RunReport& run) {
+  std::size_t count = 0;
+  for (const ProblemReport& problem : run.problems) {
+    count += problem.conditions ? problem.conditions->timeline.size() : 0;
+  }
+  return count;
+}
+
+/// The values of consecutive readings, each the median of `step` of them.
+std::vector<double> thinned(const std::vector<GpuReading>& timeline, const Reading& reading,
+                            std::size_t step) {
+  std::vector<double> values;
+  for (std::size_t begin = 0; begin < timeline.size(); begin += step) {
+    std::vector<double> part;
+    for (std::size_t i = begin; i < std::min(begin + step, timeline.size()); ++i) {
+      part.push_back(timeline[i].*reading.member);
+    }
+    std::ranges::sort(part);
+    values.push_back(median_of_sorted(part));
+  }
+  return values;
+}
+
+/// Spread evenly over the time that was spent on the problem; x counts from its beginning. Of a run
+/// that kept no timeline, one point.
+std::vector<PlotPoint> points_of(const ProblemReport& problem, const Reading& reading,
+                                 double spent_s, std::size_t step) {
+  const GpuConditions& conditions = *problem.conditions;
+  std::vector<PlotPoint> points;
+  for (const double value : thinned(conditions.timeline, reading, step)) {
+    points.push_back({.y = value});
+  }
+  if (points.empty()) {
+    points.push_back(reading.summary(conditions));
+  }
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    points[i].x = spent_s * (static_cast<double>(i) + 0.5) / static_cast<double>(points.size());
+    points[i].label =
+        fmt::format("{}: {:.0f} {}", describe(problem.problem), points[i].y, reading.axis);
+  }
+  return points;
+}
+
+/// Problems follow each other in the order in which they were measured.
 PlotSeries readings_of(const RunReport& run, const Reading& reading, std::string name,
                        std::size_t style) {
   PlotSeries series{std::move(name), SeriesShape::points, style, {}};
+  const std::size_t step = 1 + count_readings(run) / kMostPoints;
   double begun_s = 0.0;
   for (const ProblemReport& problem : run.problems) {
     const double spent_s = problem.measuring ? problem.measuring->elapsed_s : 0.0;
     if (problem.conditions && problem.conditions->readings > 0) {
-      PlotPoint point = reading.of(*problem.conditions);
-      point.x = begun_s + spent_s / 2.0;
-      point.label = fmt::format("{}: {:.0f} {}", describe(problem.problem), point.y, reading.axis);
-      series.points.push_back(std::move(point));
+      for (PlotPoint& point : points_of(problem, reading, spent_s, step)) {
+        point.x += begun_s;
+        series.points.push_back(std::move(point));
+      }
     }
     begun_s += spent_s;
   }
   return series;
+}
+
+const char* summary_of(const StudyReport& report) {
+  const bool timed = std::ranges::any_of(
+      report.runs, [](const RunReport& run) { return count_readings(run) > 0; });
+  return timed
+             ? "Medians of consecutive readings, problem after problem."
+             : "A point for each problem: the median of the readings while it was measured (of the "
+               "temperature the greatest), with their range.";
+}
+
+std::optional<double> beginning_of_axis(const XyPlot& plot, double round_to) {
+  if (round_to == 0.0) {
+    return std::nullopt;
+  }
+  double least = std::numeric_limits<double>::infinity();
+  for (const PlotSeries& series : plot.series) {
+    for (const PlotPoint& point : series.points) {
+      least = std::min({least, point.y, point.low.value_or(point.y)});
+    }
+  }
+  return std::max(0.0, std::floor(least / round_to) * round_to);
 }
 
 }  // namespace
@@ -62,10 +137,8 @@ std::vector<Plot> condition_plots(const StudyReport& report) {
       }
     }
     if (!plot.series.empty()) {
-      plots.push_back({reading.id, reading.title,
-                       "A point for each problem: the median of the readings while it was measured "
-                       "(of the temperature the greatest), with their range.",
-                       std::move(plot)});
+      plot.y.least = beginning_of_axis(plot, reading.round_to);
+      plots.push_back({reading.id, reading.title, summary_of(report), std::move(plot)});
     }
   }
   return plots;

@@ -47,14 +47,14 @@ Plot ranking_plot(const ProblemReport& problem, const std::string& id, const std
                   std::size_t most) {
   XyPlot plot{{"us", AxisScale::linear, {}, {}, {}},
               {"", AxisScale::category, {}, {}, {}},
-              {{"fastest, and what cannot be told apart from it", SeriesShape::points, 0, {}},
+              {{"fastest, or tied with it", SeriesShape::points, 0, {}},
                {"slower", SeriesShape::points, 1, {}}},
               {}};
   const std::size_t shown = std::min(most, problem.ranking.size());
   const Names names = names_of(problem.ranking, shown);
   for (std::size_t i = 0; i < shown; ++i) {
     const Result& result = problem.ranking[i];
-    plot.y.categories.push_back(names.each[i]);
+    plot.y.categories.push_back(fmt::format("{}. {}", result.rank, names.each[i]));
     plot.series[result.tie_group == 1 ? 0 : 1].points.push_back(ranked_point(result, i));
   }
   std::erase_if(plot.series, [](const PlotSeries& series) { return series.points.empty(); });

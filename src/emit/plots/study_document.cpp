@@ -257,6 +257,7 @@ Blocks rules_section(const StudyReport& report) {
                 block::Text{"'fatune list --pruned' names the rule that dropped each configuration "
                             "of a space, and its reason.\n"}};
   add_table(blocks, std::move(counts));
+  add_table(blocks, rules_table(report));
   add_table(blocks, audit_table(report));
   return blocks;
 }

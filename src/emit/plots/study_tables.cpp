@@ -247,6 +247,30 @@ Table dropped_table(const StudyReport& report) {
   return table;
 }
 
+Table rules_table(const StudyReport& report) {
+  Table table;
+  table.columns = {text_column("run"), text_column("rule"), number_column("dropped"),
+                   number_column("on problems")};
+  std::map<std::pair<FieldValue, std::string>, std::size_t> row_of;
+  for_each_problem(
+      report, [&](const FieldValue& run_name, const RunReport&, const ProblemReport& problem) {
+        for (const RuleAudit& rule : problem.audit) {
+          const auto [found, is_new] = row_of.try_emplace({run_name, rule.rule}, table.rows.size());
+          if (is_new) {
+            table.rows.push_back({run_name, rule.rule, std::int64_t{0}, std::int64_t{0}});
+          }
+          std::vector<FieldValue>& row = table.rows[found->second];
+          std::get<std::int64_t>(row[2]) += rule.pruned;
+          ++std::get<std::int64_t>(row[3]);
+        }
+      });
+  return table;
+}
+
+FieldValue if_tried(const RuleAudit& rule, double value) {
+  return rule.audited > 0 ? FieldValue{value} : FieldValue{};
+}
+
 Table audit_table(const StudyReport& report) {
   Table table;
   table.columns = {text_column("run"),
@@ -260,10 +284,14 @@ Table audit_table(const StudyReport& report) {
                    number_column("faster than the winner by %", 1)};
   for_each_problem(
       report, [&](const FieldValue& run_name, const RunReport&, const ProblemReport& problem) {
+        if (problem.audited.empty()) {
+          return;
+        }
         for (const RuleAudit& rule : problem.audit) {
           table.rows.push_back(
               {run_name, name_of(problem), rule.rule, rule.pruned, rule.audited,
-               rule.saved_compile_s, rule.saved_measure_s, rule.best_config,
+               if_tried(rule, rule.saved_compile_s), if_tried(rule, rule.saved_measure_s),
+               rule.best_config,
                rule.best_config.empty() ? FieldValue{} : FieldValue{rule.gain_percent}});
         }
       });

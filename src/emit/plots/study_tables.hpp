@@ -17,7 +17,9 @@ namespace fatune {
 [[nodiscard]] Table failures_table(const StudyReport& report);
 /// A row for each problem: how many configurations the rules dropped.
 [[nodiscard]] Table dropped_table(const StudyReport& report);
-/// A row for each rule that was audited.
+/// A row for each rule: how many configurations it dropped on all problems of the run.
+[[nodiscard]] Table rules_table(const StudyReport& report);
+/// A row for each rule of an audited problem.
 [[nodiscard]] Table audit_table(const StudyReport& report);
 /// Two columns: what is known of each run.
 [[nodiscard]] Table method_table(const StudyReport& report);

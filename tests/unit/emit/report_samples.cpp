@@ -102,8 +102,15 @@ RunReport sample_race() {
   problem.device_uuid = "GPU-1";
   problem.measuring = MeasuringSummary{
       StopReason::target, 3, 16, 87, 2, "(FP16, 1): fast|odd", -1.25, 4.5, {"something odd"}};
-  problem.conditions =
-      GpuConditions{87, 1200.0, 1905.0, 1980.0, 412.0, 700.0, 61.0, {"sw_power_cap"}};
+  problem.conditions = GpuConditions{87,
+                                     1200.0,
+                                     1905.0,
+                                     1980.0,
+                                     412.0,
+                                     700.0,
+                                     61.0,
+                                     {"sw_power_cap"},
+                                     {{1980.0, 412.0, 55.0, 0}, {1830.0, 412.0, 60.0, 0}}};
   problem.matmul = MatmulRate{800.0, 1755.0};
   problem.ranking[1].same_code_as = problem.ranking[0].short_form;
   problem.audited = {compiled(make_result(21, measured(80.0))),

@@ -114,6 +114,7 @@ void SchemaFiles::describe_results() {
   describe(at("results", "/definitions/policy/properties"), policy_properties());
   describe(at("results", "/definitions/measuring/properties"), measuring_properties());
   describe(at("results", "/definitions/conditions/properties"), conditions_properties());
+  describe(at("results", "/definitions/gpu_reading/properties"), reading_properties());
   describe(at("results", "/definitions/rule_audit/properties"), rule_audit_properties());
   describe(at("results", "/definitions/verification/properties"), verification_properties());
   describe(at("results", "/definitions/error_stats/properties"), error_stats_properties());

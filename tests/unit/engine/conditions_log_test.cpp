@@ -28,6 +28,26 @@ TEST(ConditionsLog, GathersExtremesMediansAndWhateverHeldTheClocks) {
   EXPECT_THAT(conditions->throttle_reasons, ElementsAre("sw_power_cap", "hw_thermal_slowdown"));
 }
 
+TEST(ConditionsLog, KeepsEachOfFewReadings) {
+  ConditionsLog log;
+  log.add({1900, 300, 50, 0x4});
+  log.add({1200, 200, 91, 0x40});
+  EXPECT_THAT(log.summary()->timeline,
+              ElementsAre(GpuReading{1900, 300, 50, 0x4}, GpuReading{1200, 200, 91, 0x40}));
+}
+
+TEST(ConditionsLog, KeepsMediansOfConsecutivePartsOfManyReadings) {
+  ConditionsLog log;
+  for (int i = 0; i < 480; ++i) {
+    log.add({1980.0 - i, 300, i % 10 == 3 ? 90.0 : 50.0, i == 25 ? 0x4U : 0U});
+  }
+  const auto timeline = log.summary()->timeline;
+  ASSERT_EQ(timeline.size(), 48U);
+  EXPECT_EQ(timeline.front(), (GpuReading{1975.5, 300, 50, 0}));
+  EXPECT_EQ(timeline[2], (GpuReading{1955.5, 300, 50, 0x4}));
+  EXPECT_EQ(timeline.back(), (GpuReading{1505.5, 300, 50, 0}));
+}
+
 TEST(ConditionsLog, FullClocksHaveNoReasons) {
   ConditionsLog log;
   log.add({1980, 300, 50, 0});

@@ -32,6 +32,13 @@ TEST(RenderHtml, HeadingsAreSectionsWithAContentsList) {
   EXPECT_THAT(page, HasSubstr("<p>a</p>\n<p>b</p>\n</section>\n<section id=\"next\""));
 }
 
+TEST(RenderHtml, LinesOfVerbatimTextStayLines) {
+  const std::string page =
+      render_html({block::Heading{"How"}, block::Verbatim{"fatune sweep\nfatune report\n"}},
+                  {"title", "lead"}, kParts);
+  EXPECT_THAT(page, HasSubstr("<pre>fatune sweep\nfatune report\n</pre>"));
+}
+
 TEST(RenderHtml, TextsAreNeverMarkup) {
   const std::string text = "<script>alert('1')</script>";
   Table table;

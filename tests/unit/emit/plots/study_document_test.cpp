@@ -6,6 +6,7 @@
 
 #include "emit/plots/plots.hpp"
 #include "emit/plots/problem_group.hpp"
+#include "emit/plots/study_tables.hpp"
 #include "unit/emit/report_samples.hpp"
 
 namespace fatune {
@@ -190,6 +191,49 @@ TEST(StudyPlots, ARaceLosesConfigurationsByRounds) {
   EXPECT_EQ(left[0].y, 3.0);
   EXPECT_EQ(left[1].x, 3.0);
   EXPECT_EQ(left[1].y, 1.0);
+}
+
+TEST(StudyPlots, ReadingsOfAProblemAreSpreadOverItsTime) {
+  StudyReport report = study_of(run_of({512, 1024}));
+  auto& problems = report.runs[0].problems;
+  for (ProblemReport& problem : problems) {
+    problem.measuring.emplace().elapsed_s = 10.0;
+    problem.conditions.emplace().readings = 9;
+    problem.conditions->sm_mhz_median = 1500.0;
+  }
+  problems[1].conditions->timeline = {{1980.0, 400.0, 50.0, 0}, {1800.0, 700.0, 60.0, 0}};
+  const auto plots = condition_plots(report);
+  const auto& points = drawing_of<XyPlot>(plots, "clock").series[0].points;
+  ASSERT_THAT(points, SizeIs(3));
+  EXPECT_EQ(points[0].x, 5.0);  // without a timeline
+  EXPECT_EQ(points[0].y, 1500.0);
+  EXPECT_EQ(points[1].x, 12.5);
+  EXPECT_EQ(points[1].y, 1980.0);
+  EXPECT_EQ(points[2].x, 17.5);
+  EXPECT_EQ(drawing_of<XyPlot>(plots, "power").series[0].points[2].y, 700.0);
+}
+
+TEST(StudyPlots, ManyReadingsAreThinned) {
+  StudyReport report = study_of(run_of(std::vector<std::int64_t>(40, 512)));
+  for (ProblemReport& problem : report.runs[0].problems) {
+    problem.conditions.emplace().readings = 9;
+    problem.conditions->timeline.assign(48, {1980.0, 400.0, 50.0, 0});
+  }
+  const auto plots = condition_plots(report);
+  EXPECT_THAT(drawing_of<XyPlot>(plots, "clock").series[0].points, SizeIs(40 * 12));
+}
+
+TEST(StudyTables, RulesCountWhatTheyDroppedOnAllProblems) {
+  StudyReport report = study_of(run_of({512, 1024}));
+  for (ProblemReport& problem : report.runs[0].problems) {
+    problem.audit = {{"a", 20, 0, 0.0, 0.0, "", 0.0}, {"b", 3, 0, 0.0, 0.0, "", 0.0}};
+  }
+  const Table table = rules_table(report);
+  ASSERT_THAT(table.rows, SizeIs(2));
+  EXPECT_THAT(table.rows[1],
+              testing::ElementsAre(FieldValue{}, FieldValue{std::string("b")},
+                                   FieldValue{std::int64_t{6}}, FieldValue{std::int64_t{2}}));
+  EXPECT_THAT(audit_table(report).rows, IsEmpty());
 }
 
 TEST(StudyPlots, CountersMakeARoofline) {
