@@ -112,6 +112,13 @@ struct MeasureOptions {
   std::vector<std::string> launcher;  ///< command of a tool that the worker runs under; not typed
 };
 
+/// What `sweep` races its winners against; nothing when neither is given.
+struct AgainstOptions {
+  std::optional<std::filesystem::path> best_file;  ///< a best_configs.json: its winners
+  std::optional<std::string> source;               ///< a folder of kernels, or a revision of git
+  std::optional<double> tolerance_percent;         ///< up to which times count as equal
+};
+
 /// The configurations that are tried although the rules dropped them.
 struct AuditOptions {
   std::int64_t count = 0;  ///< per problem, spread over the rules

@@ -1,5 +1,6 @@
 #include "app/commands/sweep_command.hpp"
 #include "cli/option_groups.hpp"
+#include "cli/path_option.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text_option.hpp"
 
@@ -13,6 +14,23 @@ void add_audit_option(CLI::App& app, AuditOptions& audit) {
                   [&](const std::string& text) {
                     audit.all = text == "all";
                     audit.count = audit.all ? 0 : parse_integer(text, "--audit", 1, kMostSamples);
+                  });
+}
+
+void add_against_options(CLI::App& app, AgainstOptions& against) {
+  add_path_option(
+      app, "--against", "FILE",
+      "race each winner against that of this best_configs.json, in the same rounds; exit "
+      "code 12 when it is slower",
+      against.best_file);
+  add_text_option(app, "--against-source", "DIR|REV",
+                  "build what is raced against from the kernels in this folder, or of this git "
+                  "revision; without --against: all configurations",
+                  [&](const std::string& text) { against.source = text; });
+  add_text_option(app, "--tolerance", "PERCENT",
+                  "with --against: up to which times count as equal (default: 0.5)",
+                  [&](const std::string& text) {
+                    against.tolerance_percent = parse_number(text, "--tolerance", 0.0, 1000.0);
                   });
 }
 
@@ -30,6 +48,7 @@ void add_sweep_command(const Subcommands& all) {
       "one, and show the smallest set of configurations of which one is within PERCENT "
       "of each winner",
       options.cover_percent);
+  add_against_options(sub, options.against);
   add_counters_option(sub, options.counters);
   sub.footer(R"(Examples:
   fatune sweep --seq 4096 --dhead 128

@@ -17,6 +17,7 @@ enum class ExitCode : int {
   gpu_failure = 9,      ///< the driver failed in a way that ends the command
   gpu_busy = 10,        ///< --no-wait: another fatune measures on the GPU
   beaten = 11,          ///< verify-winner: a configuration is faster than the winner beyond doubt
+  worse = 12,           ///< sweep --against: something is slower beyond doubt, or wrong
   undecided = 13,       ///< verify-winner: what was measured does not tell whether a winner stands
   interrupted = 130,    ///< SIGINT, SIGTERM or SIGHUP; what was finished has been written
 };

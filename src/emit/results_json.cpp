@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "emit/device_fields.hpp"
+#include "emit/gate_report.hpp"
 #include "emit/result_fields.hpp"
 #include "emit/run_report.hpp"
 #include "emit/summary_report.hpp"
@@ -339,6 +340,7 @@ Json results_object(const RunReport& report) {
     return json_object(problem_report_properties(), {report, problem});
   });
   json["summary"] = report.summary ? json_summary(*report.summary) : Json(nullptr);
+  json["gate"] = report.gate ? json_gate(*report.gate) : Json(nullptr);
   return json;
 }
 

@@ -9,6 +9,7 @@
 
 #include "emit/counter_table.hpp"
 #include "emit/document/render.hpp"
+#include "emit/gate_report.hpp"
 #include "emit/parameter_columns.hpp"
 #include "emit/pruned_text.hpp"
 #include "emit/result_fields.hpp"
@@ -287,6 +288,22 @@ std::string head_lines(const RunReport& report) {
               : "measured: true; times of " + report.imported_from + "\n");
 }
 
+/// What the winners were raced against.
+Blocks gate_of(const RunReport& report) {
+  if (!report.gate) {
+    return {};
+  }
+  const GateReport& gate = *report.gate;
+  const std::string sentence = gate_sentence(gate) + "\n";
+  Blocks blocks{block::Text{"\n"}, block::Heading{fmt::format("winners against {}", gate.against)}};
+  append(blocks,
+         {is_worse(gate) ? Block{block::Warning{sentence}} : Block{block::Text{sentence}},
+          block::ParagraphEnd{}, block::Rows{gate_table(gate)},
+          block::Text{fmt::format("equal: within {} %, in rounds in which both take turns\n",
+                                  gate.tolerance_percent)}});
+  return blocks;
+}
+
 Blocks blocks_of(const RunReport& report, std::size_t top) {
   Blocks blocks;
   if (!report.measured) {
@@ -297,6 +314,7 @@ Blocks blocks_of(const RunReport& report, std::size_t top) {
     append(blocks, problem_of(report, problem, top));
   }
   append(blocks, summary_of(report));
+  append(blocks, gate_of(report));
   if (!report.complete) {
     append(blocks,
            {block::Text{"\n"},

@@ -24,7 +24,7 @@ EstimatingEvaluator::EstimatingEvaluator(const FamilySet& families, DeviceLimits
   }
 }
 
-void EstimatingEvaluator::begin_problem(const Problem& problem, std::optional<double>, RunLog&) {
+void EstimatingEvaluator::begin_problem(const Problem& problem, const RaceTerms&, RunLog&) {
   problem_ = problem;
   open_.clear();
   judged_.clear();

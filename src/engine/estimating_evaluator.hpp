@@ -32,7 +32,7 @@ class EstimatingEvaluator : public Evaluator {
                       std::optional<EstimateVerification> verification = std::nullopt);
 
   [[nodiscard]] const DeviceLimits& limits() const override { return limits_; }
-  void begin_problem(const Problem& problem, std::optional<double> budget_s, RunLog& log) override;
+  void begin_problem(const Problem& problem, const RaceTerms& terms, RunLog& log) override;
   [[nodiscard]] std::optional<Outcome> admit(CandidateId id, const Result& result,
                                              const CandidateKernel& kernel) override;
   [[nodiscard]] bool work() override;

@@ -40,6 +40,12 @@ struct Evaluation {
   std::optional<MatmulRate> matmul;
 };
 
+/// On what terms a problem is raced.
+struct RaceTerms {
+  std::optional<double> budget_s;
+  std::optional<int> repeats;  ///< ProblemPlan::repeats
+};
+
 /// Finds out how long compiled configurations take: by measuring, or by estimating. One problem at
 /// a time: begin_problem(), resume() at most once, then admit() and work() in any order, close()
 /// after the last admit(), work() until it returns false, finish(). An Error ends the command.
@@ -53,8 +59,7 @@ class Evaluator {
   /// The limits of the GPU, with the memory that is free.
   [[nodiscard]] virtual const DeviceLimits& limits() const = 0;
   /// `log` is told everything that resuming after a crash needs, and must live until finish().
-  virtual void begin_problem(const Problem& problem, std::optional<double> budget_s,
-                             RunLog& log) = 0;
+  virtual void begin_problem(const Problem& problem, const RaceTerms& terms, RunLog& log) = 0;
   /// Goes on where an interrupted run was. False: the events make no sense here, and nothing of
   /// them is used. `candidates`: those that the events name as admitted.
   [[nodiscard]] virtual bool resume(const std::vector<JournalEvent>& /*events*/,

@@ -52,6 +52,7 @@ class JournaledRace {
   [[nodiscard]] MeasuredCandidate& at(CandidateId id) { return candidates_.at(id); }
   [[nodiscard]] const MeasuredCandidate& at(CandidateId id) const { return candidates_.at(id); }
   [[nodiscard]] RaceResult result() const { return race_.result(); }
+  [[nodiscard]] const RacePolicy& policy() const { return policy_; }
   [[nodiscard]] const ConditionsLog& conditions() const { return conditions_; }
 
  private:

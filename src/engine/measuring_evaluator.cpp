@@ -31,11 +31,11 @@ MeasuringEvaluator::MeasuringEvaluator(const MeasuringSetup& setup)
 
 MeasuringEvaluator::~MeasuringEvaluator() = default;
 
-void MeasuringEvaluator::begin_problem(const Problem& problem, std::optional<double> budget_s,
+void MeasuringEvaluator::begin_problem(const Problem& problem, const RaceTerms& terms,
                                        RunLog& log) {
   race_.reset();
   problem_ = problem;
-  budget_s_ = budget_s;
+  terms_ = terms;
   log_ = &log;
   // Before anything of the problem is on the GPU, and while the first kernels are compiled.
   matmul_ = matmul_rates_.of(problem.dtype);
@@ -46,7 +46,7 @@ void MeasuringEvaluator::begin_problem(const Problem& problem, std::optional<dou
 ProblemRace& MeasuringEvaluator::race() {
   if (!race_) {
     measurer_.begin_problem(problem_, kernels_.of(problem_));
-    race_ = std::make_unique<ProblemRace>(measurer_, budget_s_, *log_, &counters_);
+    race_ = std::make_unique<ProblemRace>(measurer_, terms_, *log_, &counters_);
   }
   return *race_;
 }

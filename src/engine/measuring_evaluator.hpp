@@ -48,7 +48,7 @@ class MeasuringEvaluator : public Evaluator {
   ~MeasuringEvaluator() override;
 
   [[nodiscard]] const DeviceLimits& limits() const override { return limits_; }
-  void begin_problem(const Problem& problem, std::optional<double> budget_s, RunLog& log) override;
+  void begin_problem(const Problem& problem, const RaceTerms& terms, RunLog& log) override;
   [[nodiscard]] bool resume(const std::vector<JournalEvent>& events,
                             const std::vector<ResumedCandidate>& candidates) override;
   [[nodiscard]] std::optional<Outcome> admit(CandidateId id, const Result& result,
@@ -70,7 +70,7 @@ class MeasuringEvaluator : public Evaluator {
   RaceCounters counters_;
   Problem problem_;
   std::optional<MatmulRate> matmul_;
-  std::optional<double> budget_s_;
+  RaceTerms terms_;
   RunLog* log_ = nullptr;
   std::unique_ptr<ProblemRace> race_;  ///< from the problem's first candidate on
 };

@@ -29,6 +29,7 @@ struct ProblemPlan {
   int run = 1;                         ///< which repetition of the whole, from 1
   std::vector<Config> configs;         ///< in the documented order
   std::optional<Config> kept_in_race;  ///< the one whose time is needed even if it is behind
+  std::optional<int> repeats;  ///< samples of each, in place of a race; absent: the policy's
   std::vector<PrunedConfig> pruned_here;
   std::int64_t pruned = 0;   ///< configurations of this dtype and d_head that rules dropped
   std::int64_t invalid = 0;  ///< ... that the family cannot build

@@ -6,14 +6,14 @@
 namespace fatune {
 namespace {
 
-RacePolicy race_policy(const MeasurePolicy& policy, std::optional<double> budget_s) {
+RacePolicy race_policy(const MeasurePolicy& policy, const RaceTerms& terms) {
   RacePolicy race;
-  race.strategy = policy.strategy;
-  race.repeats = std::max(1, policy.repeats);
+  race.strategy = terms.repeats ? Strategy::exhaustive : policy.strategy;
+  race.repeats = std::max(1, terms.repeats.value_or(policy.repeats));
   race.seed = policy.seed;
   race.confidence = policy.confidence;
   race.target_ci = policy.target_ci;
-  race.budget_s = budget_s;
+  race.budget_s = terms.budget_s;
   return race;
 }
 
@@ -67,11 +67,9 @@ Outcome outcome_of(const MeasuredCandidate& candidate, const Standing& standing)
 
 }  // namespace
 
-ProblemRace::ProblemRace(Measurer& measurer, std::optional<double> budget_s, RunLog& log,
+ProblemRace::ProblemRace(Measurer& measurer, const RaceTerms& terms, RunLog& log,
                          RaceCounters* counters)
-    : measurer_(measurer),
-      counters_(counters),
-      race_(race_policy(measurer.policy(), budget_s), log) {}
+    : measurer_(measurer), counters_(counters), race_(race_policy(measurer.policy(), terms), log) {}
 
 bool ProblemRace::resume(const std::vector<JournalEvent>& events,
                          const std::vector<ResumedCandidate>& candidates) {
@@ -148,7 +146,7 @@ void ProblemRace::take_sample(MeasuredCandidate& candidate, int round) {
 bool ProblemRace::recheck_next() {
   MeasuredCandidate* const candidate =
       find_candidate(race_, [&](const Standing& standing, const MeasuredCandidate& one) {
-        return needs_recheck(standing, one, measurer_.policy().strategy);
+        return needs_recheck(standing, one, race_.policy().strategy);
       });
   if (candidate == nullptr) {
     return false;

@@ -16,9 +16,9 @@ namespace fatune {
 /// sample, and the race is told it. Contracts as in Evaluator.
 class ProblemRace {
  public:
-  /// The problem must have begun on `measurer`; it and `log` must outlive the race. `budget_s`
+  /// The problem must have begun on `measurer`; it and `log` must outlive the race. The budget
   /// counts from here on. `counters`, if there are any, are read when the race is over.
-  ProblemRace(Measurer& measurer, std::optional<double> budget_s, RunLog& log,
+  ProblemRace(Measurer& measurer, const RaceTerms& terms, RunLog& log,
               RaceCounters* counters = nullptr);
 
   [[nodiscard]] bool resume(const std::vector<JournalEvent>& events,

@@ -68,7 +68,8 @@ void ProblemRun::begin() {
   finish_uncompiled(work_.take_obstacles());
   finish_uncompiled(work_.pruned());
   search_ended_ = work_.source().finished();
-  parts_.evaluator.begin_problem(work_.plan().problem, parts_.budget_s, parts_.log);
+  parts_.evaluator.begin_problem(work_.plan().problem, {parts_.budget_s, work_.plan().repeats},
+                                 parts_.log);
 }
 
 void ProblemRun::finish_uncompiled(std::vector<Result> results) {

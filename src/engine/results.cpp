@@ -14,6 +14,9 @@ Result make_result(const Family& family, const Config& config) {
   Result result;
   result.config = config;
   result.short_form = short_form(family, config);
+  if (!family.version.empty()) {
+    result.short_form += " @ " + family.version;
+  }
   result.kernel_name = kernel_name(family, config);
   result.parameters = named_values(family, config);
   return result;

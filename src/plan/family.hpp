@@ -112,6 +112,9 @@ struct Family {
   std::string name;
   std::string file;  ///< how messages call its family.json: on disk, or built in
   std::string summary;
+  /// Tells it from the same family with other sources that is raced beside it; empty: this is the
+  /// one that is tuned.
+  std::string version{};
   Arch min_arch;
   std::string default_space;
   std::vector<Parameter> parameters;

@@ -115,7 +115,7 @@ void visit_members(Self& self, const Visit& visit) {
 template <Is<RunReport> Self, typename Visit>
 void visit_members(Self& self, const Visit& visit) {
   auto& [command_line, started_at, wall_s, busy_s, gpus, measured, complete, space, family, device,
-         toolchain, source_hashes, imported_from, policy, problems, summary] = self;
+         toolchain, source_hashes, imported_from, policy, problems, summary, gate] = self;
   FATUNE_VISIT(command_line, started_at, wall_s, busy_s, gpus, space, family, device, toolchain,
                policy);
   FATUNE_VISIT_LATER(source_hashes, imported_from);

@@ -27,4 +27,10 @@ std::size_t count_candidates(const ProblemReport& report) {
   return report.ranking.size() + count_failed(report);
 }
 
+bool is_worse(const GateReport& report) {
+  return std::ranges::any_of(report.checks, [](const GateCheck& check) {
+    return check.verdict == GateVerdict::slower || check.verdict == GateVerdict::failed;
+  });
+}
+
 }  // namespace fatune

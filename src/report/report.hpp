@@ -17,6 +17,7 @@
 #include "core/source_hashes.hpp"
 #include "core/statistics.hpp"
 #include "core/stop_reason.hpp"
+#include "report/gate.hpp"
 #include "report/winners_summary.hpp"
 
 namespace fatune {
@@ -145,6 +146,7 @@ struct RunReport {
   MeasurePolicy policy;
   std::vector<ProblemReport> problems;
   std::optional<WinnersSummary> summary;  ///< filled by rank/; absent: of one problem
+  std::optional<GateReport> gate{};       ///< absent: nothing was raced against the winners
 };
 
 /// The part of the run's time in which its GPUs verified or measured, in percent.

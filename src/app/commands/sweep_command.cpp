@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -122,8 +123,13 @@ ExitCode sweep(const SweepOptions& options) {
     prune_problems(plans, limits, fitted);
     choose_audited(plans, options.audit, options.problems, options.policy.seed, fitted);
   };
+  std::shared_ptr<const Rivals> rivals;
+  if (auto chosen = choose_rivals(options.against, kernels, options.kernels)) {
+    rivals = std::make_shared<const Rivals>(*std::move(chosen));
+  }
   PlannedRun run{std::move(kernels), keys, std::move(problems), baseline, options.counters, fit};
   run.cover_percent = options.cover_percent;
+  run.rivals = std::move(rivals);
   return carry_out(options, run);
 }
 

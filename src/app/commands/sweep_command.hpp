@@ -10,6 +10,7 @@ namespace fatune {
 struct SweepOptions : MeasureOptions {
   AuditOptions audit;
   std::optional<double> cover_percent;  ///< PlannedRun::cover_percent
+  AgainstOptions against;
 };
 
 /// Options become a plan, a plan becomes artifacts, artifacts become outcomes, outcomes become a

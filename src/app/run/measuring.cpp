@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <map>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "app/console/console.hpp"
 #include "app/console/progress.hpp"
 #include "app/run/cover_race.hpp"
+#include "app/run/gate.hpp"
 #include "app/run/gpu_setup.hpp"
 #include "app/run/recorder.hpp"
 #include "app/run/run_identity.hpp"
@@ -180,6 +182,28 @@ std::vector<Seat> take_seats(std::vector<Station>& stations, Logs& logs) {
   return seats;
 }
 
+/// The same GPUs; nothing that they measure is stored.
+std::vector<Seat> take_seats(std::vector<Station>& stations, RunLog& nothing) {
+  std::vector<Seat> seats;
+  for (Station& station : stations) {
+    seats.push_back({*station.device, nothing});
+  }
+  return seats;
+}
+
+/// Reports in the order of their plans, of an interrupted run those that were finished.
+std::vector<ProblemReport> finished_reports(std::map<std::size_t, ProblemReport> by_number,
+                                            bool complete) {
+  std::vector<ProblemReport> reports;
+  for (auto& [number, report] : by_number) {
+    if (number != reports.size() || (!complete && !report.measuring)) {
+      break;
+    }
+    reports.push_back(std::move(report));
+  }
+  return reports;
+}
+
 /// Of a budget, of which 0 is none: never nothing, which would be none.
 double left_s(double budget_s, double spent_s) {
   constexpr double kLeastSeconds = 1e-6;
@@ -194,14 +218,18 @@ RunEnd measure(const MeasureOptions& options, const PlannedRun& run, const Targe
   std::size_t planned = count_configs(run.problems);
   Progress progress(options.output, planned);
   std::vector<Station> stations = open_stations(options, run, target, cache, progress);
-  const auto begin = [&](const std::vector<ProblemPlan>& plans, double budget_s) {
+  const auto begin_with = [&](const FamilySet& families, const std::optional<Config>& baseline,
+                              const std::vector<ProblemPlan>& plans, double budget_s) {
     const auto compile_one = [&](const CompileRequest& request) {
       return compile_for(request, options, target, cache);
     };
     return std::make_unique<Pipeline>(
-        PipelineParts{run.kernels.families, target.limits, rates_for(run, target), *run.search,
-                      compile_one, job_count(options.compile), progress, run.baseline, budget_s},
+        PipelineParts{families, target.limits, rates_for(run, target), *run.search, compile_one,
+                      job_count(options.compile), progress, baseline, budget_s},
         plans, work_order(plans, stations.size()));
+  };
+  const auto begin = [&](const std::vector<ProblemPlan>& plans, double budget_s) {
+    return begin_with(run.kernels.families, run.baseline, plans, budget_s);
   };
   // Compiling begins while the workers start.
   std::vector<ProblemPlan> cover_races;
@@ -229,6 +257,24 @@ RunEnd measure(const MeasureOptions& options, const PlannedRun& run, const Targe
     progress.expect(planned);
     pipeline = begin(cover_races, left_s(options.policy.budget_s, recorder.report().wall_s));
     complete = work_off(run.problems.size());
+  }
+  if (complete && run.rivals) {
+    RunLog nothing;
+    std::vector<Seat> own_seats = take_seats(stations, nothing);
+    const auto measure_plans = [&](const std::vector<ProblemPlan>& plans) {
+      planned += count_configs(plans);
+      progress.expect(planned);
+      pipeline = begin_with(run.rivals->families, std::nullopt, plans,
+                            left_s(options.policy.budget_s, recorder.report().wall_s));
+      std::map<std::size_t, ProblemReport> by_number;
+      complete = pipeline->run(own_seats, [&](std::size_t number, ProblemReport report) {
+        by_number[number] = std::move(report);
+      });
+      pipeline.reset();
+      return finished_reports(std::move(by_number), complete);
+    };
+    recorder.set_gate(
+        race_rivals(*run.rivals, run.problems, recorder.report().problems, measure_plans));
   }
   progress.finish();
   recorder.close(complete, busy_s(stations));

@@ -20,6 +20,7 @@ class Recorder {
   void set_device(const DeviceLimits& limits) { report_.device = limits; }
   /// Problems are reported in the order of their numbers, whichever is done first.
   void add(std::size_t number, ProblemReport problem);
+  void set_gate(GateReport gate) { report_.gate = std::move(gate); }
   /// `busy_s`: RunReport::busy_s.
   void close(bool complete, double busy_s);
 

@@ -64,6 +64,9 @@ ExitCode exit_code_of(const RunEnd& end, bool strict) {
   if (strict && has_failures(end.report)) {
     return ExitCode::failed_outcomes;
   }
+  if (end.report.gate && is_worse(*end.report.gate)) {
+    return ExitCode::worse;
+  }
   return lacks_ranking(end.report) ? ExitCode::nothing_ranked : ExitCode::ok;
 }
 
@@ -180,6 +183,13 @@ PlannedRun fitted(const PlannedRun& run, const Target& target) {
   return fitted;
 }
 
+void check_rivals_are_timed(const PlannedRun& run, const Target& target) {
+  if (run.rivals && !target.measured()) {
+    throw Error(ExitCode::no_gpu, "nothing would be timed: " + target.why_not_measured, "--against",
+                "winners are compared by measured times: leave it out to get an estimate");
+  }
+}
+
 void check_cover_is_timed(const PlannedRun& run, const Target& target) {
   if (run.cover_percent && !target.measured()) {
     throw Error(ExitCode::no_gpu, "nothing would be timed: " + target.why_not_measured, "--cover",
@@ -245,6 +255,7 @@ ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run) {
   const std::vector<Target> targets =
       choose_targets(options.target, run.kernels.tree, run.kernels.families.greatest_arch());
   check_cover_is_timed(run, targets.front());
+  check_rivals_are_timed(run, targets.front());
   announce_estimate(targets.front(), options.output);
   if (targets.front().measured()) {
     announce_workspaces(run.kernels.families, options.output);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "app/choice/kernel_choice.hpp"
+#include "app/choice/rivals.hpp"
 #include "app/choice/target.hpp"
 #include "app/option_groups.hpp"
 #include "compile/cubin_cache.hpp"
@@ -28,6 +29,8 @@ struct PlannedRun {
   std::shared_ptr<const CandidateSearch> search = std::make_shared<CompleteSearch>();
   /// Measure what a cover within this of the winners needs, too (docs/export.md).
   std::optional<double> cover_percent = {};
+  /// Race each problem's winner against an earlier one (docs/gate.md); null: none.
+  std::shared_ptr<const Rivals> rivals = {};
 };
 
 /// Configurations that have an outcome, those of an audit too, over all problems.

@@ -18,6 +18,7 @@
 #include "emit/emulate_report.hpp"
 #include "emit/export_files_report.hpp"
 #include "emit/export_report.hpp"
+#include "emit/gate_report.hpp"
 #include "emit/history_report.hpp"
 #include "emit/import_report.hpp"
 #include "emit/predict_report.hpp"
@@ -121,6 +122,7 @@ void SchemaFiles::describe_results() {
   describe(at("results", "/definitions/result/properties"), measured_properties());
   describe(at("results", "/definitions/result/properties"), result_fields());
   describe(at("results", "/definitions/device/properties"), device_fields());
+  describe(at("results", "/definitions/gate_check/properties"), gate_fields());
   describe(at("results", "/definitions/problem_winner/properties"), problem_winner_fields());
   describe(at("results", "/definitions/common_choice/properties"), common_choice_fields());
   for (const ProblemDetail& detail : kProblemDetails) {

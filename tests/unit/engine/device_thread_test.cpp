@@ -22,7 +22,7 @@ class Resident : public Evaluator {
     count(-1);
   }
   [[nodiscard]] const DeviceLimits& limits() const override { return limits_; }
-  void begin_problem(const Problem&, std::optional<double>, RunLog&) override {}
+  void begin_problem(const Problem&, const RaceTerms&, RunLog&) override {}
   [[nodiscard]] std::optional<Outcome> admit(CandidateId, const Result&,
                                              const CandidateKernel&) override {
     return std::nullopt;

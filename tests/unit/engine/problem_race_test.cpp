@@ -49,7 +49,8 @@ struct OneRace {
                    std::optional<double> budget_s = std::nullopt)
       : OneRace(policy_of(strategy), std::move(parts), budget_s) {}
   OneRace(const MeasurePolicy& policy, Parts parts, std::optional<double> budget_s = std::nullopt)
-      : measurer(policy, std::move(parts)), race(measurer, budget_s, log) {}
+      : measurer(policy, std::move(parts)),
+        race(measurer, RaceTerms{budget_s, std::nullopt}, log) {}
 
   [[nodiscard]] std::vector<std::string> labels() const {
     std::vector<std::string> labels;

@@ -28,7 +28,7 @@ class RaceCountersTest : public testing::Test {
   }
   Evaluation race(RaceCounters& counters) {
     RecordingLog log;
-    ProblemRace race(measurer_, std::nullopt, log, &counters);
+    ProblemRace race(measurer_, RaceTerms{}, log, &counters);
     CandidateId id;
     for (const char* label : {"a", "b", "c"}) {
       EXPECT_FALSE(race.admit({id.index++}, scripted_kernel(label)));

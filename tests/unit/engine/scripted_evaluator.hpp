@@ -32,9 +32,9 @@ class ScriptedEvaluator : public Evaluator {
   explicit ScriptedEvaluator(std::string uuid = "GPU-scripted") { limits_.uuid = std::move(uuid); }
 
   [[nodiscard]] const DeviceLimits& limits() const override { return limits_; }
-  void begin_problem(const Problem& problem, std::optional<double> budget_s, RunLog&) override {
+  void begin_problem(const Problem& problem, const RaceTerms& terms, RunLog&) override {
     begun.push_back(problem.seq_len);
-    budgets_s.push_back(budget_s);
+    budgets_s.push_back(terms.budget_s);
     racing_.clear();
     due_ = 0;
     closed = false;

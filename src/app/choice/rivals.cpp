@@ -1,0 +1,159 @@
+#include "app/choice/rivals.hpp"
+
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "app/scratch_folder.hpp"
+#include "core/error.hpp"
+#include "plan/config_text.hpp"
+#include "plan/short_form.hpp"
+#include "process/find_tool.hpp"
+#include "process/run_program.hpp"
+
+namespace fatune {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kTolerancePercent = 0.5;
+constexpr const char* kSourceOption = "--against-source";
+
+std::string family_file(const std::string& family) { return "kernels/" + family + "/family.json"; }
+
+/// The folder of kernels whose history a revision is looked for in.
+fs::path kernel_folder(const KernelOptions& options, const std::string& revision) {
+  if (options.kernel_dirs.size() == 1) {
+    return options.kernel_dirs.front();
+  }
+  std::error_code none;
+  if (options.kernel_dirs.empty() && fs::is_directory("kernels", none)) {
+    return "kernels";
+  }
+  throw Error(ExitCode::usage, fmt::format("'{}' is no folder", revision), kSourceOption,
+              "name a folder of kernels; for a revision of git, name the folder of kernels that is "
+              "in the repository with --kernel-dir");
+}
+
+/// `variable` may name another one.
+std::string program(const std::string& name, const std::string& variable) {
+  const auto found = find_tool(name, tool_places(variable));
+  if (!found) {
+    throw Error(ExitCode::usage, fmt::format("there is no program '{}'", name), kSourceOption,
+                "install it, or name a folder");
+  }
+  return found->string();
+}
+
+std::string commit_of(const std::string& git, const fs::path& folder, const std::string& revision) {
+  try {
+    const std::string hash =
+        run_program(git, {"-C", folder.string(), "rev-parse", "--verify", "--quiet",
+                          "--end-of-options", revision + "^{commit}"})
+            .out;
+    return hash.substr(0, hash.find('\n'));
+  } catch (const Error&) {
+    throw Error(ExitCode::usage,
+                fmt::format("'{}' is neither a folder nor a revision of the git repository of {}",
+                            revision, folder.string()),
+                kSourceOption, "give a folder of kernels, or a commit, branch or tag");
+  }
+}
+
+/// The folder of kernels as it was at a revision, in `to`.
+void unpack_revision(const fs::path& folder, const std::string& revision, const fs::path& to) {
+  const std::string git = program("git", "FATUNE_GIT");
+  const std::string archive = (to / "kernels.tar").string();
+  const std::string commit = commit_of(git, folder, revision);
+  static_cast<void>(run_program(
+      git, {"-C", folder.string(), "archive", "--format=tar", "--output=" + archive, commit}));
+  static_cast<void>(
+      run_program(program("tar", "FATUNE_TAR"), {"-x", "-f", archive, "-C", to.string()}));
+  fs::remove(archive);
+}
+
+/// The run's files with a folder of other kernels over them.
+FileTree overlaid(const KernelSet& kernels, const fs::path& folder) {
+  FileTree tree = kernels.tree;
+  tree.overlay_kernels(folder);
+  return tree;
+}
+
+/// Those of the run's families that the tree has from elsewhere.
+std::vector<Family> other_versions(const KernelSet& kernels, const FileTree& tree,
+                                   const KernelOptions& options, const std::string& version) {
+  std::vector<Family> families;
+  for (const Family& family : kernels.families.all()) {
+    const std::string file = family_file(family.name);
+    if (tree.is_users(file) && tree.origin(file) != kernels.tree.origin(file)) {
+      Family other = load_family(tree, family.name, IncludePaths(options.include_dirs));
+      other.version = version;
+      other.name += "@" + version;
+      families.push_back(std::move(other));
+    }
+  }
+  if (families.empty()) {
+    throw Error(ExitCode::usage,
+                fmt::format("'{}' has none of the families {}", version, kernels.families.names()),
+                kSourceOption, "name the folder that has a folder for each of them");
+  }
+  return families;
+}
+
+std::vector<Family> load_other_sources(const std::string& source, const KernelSet& kernels,
+                                       const KernelOptions& options) {
+  std::error_code none;
+  if (fs::is_directory(source, none)) {
+    return other_versions(kernels, overlaid(kernels, source), options, source);
+  }
+  const fs::path folder = kernel_folder(options, source);
+  const ScratchFolder scratch;
+  unpack_revision(folder, source, scratch.path());
+  return other_versions(kernels, overlaid(kernels, scratch.path()), options, source);
+}
+
+std::string name_of(const AgainstOptions& options) {
+  const std::string file = options.best_file ? options.best_file->string() : std::string();
+  const std::string source = options.source ? "sources " + *options.source : std::string();
+  return file.empty() ? source : source.empty() ? file : file + " with " + source;
+}
+
+}  // namespace
+
+std::optional<Config> Rivals::with_other_sources(const Config& config) const {
+  const Family* const other = families.find(config.family + "@" + version);
+  if (other == nullptr) {
+    return std::nullopt;
+  }
+  try {
+    return parse_config(*other, short_form(families.of(config), config));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+std::optional<Rivals> choose_rivals(const AgainstOptions& options, const KernelSet& kernels,
+                                    const KernelOptions& kernel_options) {
+  if (!options.best_file && !options.source) {
+    if (options.tolerance_percent) {
+      throw Error(ExitCode::usage, "there is nothing to compare winners with", "--tolerance",
+                  "add --against FILE or --against-source DIR|REV");
+    }
+    return std::nullopt;
+  }
+  std::vector<Family> families = kernels.families.all();
+  if (options.source) {
+    for (Family& other : load_other_sources(*options.source, kernels, kernel_options)) {
+      families.push_back(std::move(other));
+    }
+  }
+  std::optional<BestFile> best;
+  if (options.best_file) {
+    best = read_best_file(kernels.tree, *options.best_file, {});
+  }
+  return Rivals{name_of(options), FamilySet(std::move(families)), std::move(best),
+                options.source.value_or(""), options.tolerance_percent.value_or(kTolerancePercent)};
+}
+
+}  // namespace fatune

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "attention/problem.hpp"
+#include "core/statistics.hpp"
+
+// What `sweep --against` found: plain data (docs/gate.md).
+namespace fatune {
+
+enum class GateVerdict {
+  equal,      ///< the whole interval is within the tolerance, or the machine code is the same
+  faster,     ///< by more than the tolerance, beyond doubt
+  slower,     ///< likewise
+  undecided,  ///< what was measured does not tell
+  failed,     ///< the winner has no time in the duel
+  no_rival,   ///< what it is compared with has no time, here or at all
+};
+
+/// A problem's winner beside an earlier one: each gave a sample in every round.
+struct GateCheck {
+  Problem problem;
+  std::string winner;  ///< short form; empty: nothing was ranked
+  std::string rival;   ///< short form, with the version of its sources; empty: there is none
+  GateVerdict verdict = GateVerdict::undecided;
+  std::optional<double> winner_us;  ///< median of the duel
+  std::optional<double> rival_us;
+  std::optional<MedianInterval> ratio;  ///< of the winner's time to the rival's, round by round
+  std::size_t rounds = 0;
+  std::string why;  ///< why there is no ratio; empty: there is one
+};
+
+struct GateReport {
+  std::string against;  ///< the file, the sources, or both, as the user named them
+  double tolerance_percent = 0.0;
+  std::vector<GateCheck> checks;
+};
+
+/// Whether a winner is slower than its rival by more than the tolerance, or fails where the rival
+/// does not.
+[[nodiscard]] bool is_worse(const GateReport& report);
+
+}  // namespace fatune
