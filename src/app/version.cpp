@@ -8,6 +8,7 @@
 namespace fatune {
 
 std::string_view version() { return FATUNE_VERSION; }
+std::string_view version_date() { return FATUNE_VERSION_DATE; }
 
 std::string version_report() {
   const std::string& driver = gpu::driver_release();

@@ -5,7 +5,8 @@
 
 namespace fatune {
 
-[[nodiscard]] std::string_view version();  ///< "0.1.0"
+[[nodiscard]] std::string_view version();       ///< "0.1.0"
+[[nodiscard]] std::string_view version_date();  ///< "2026-11-23"
 
 /// The git commit that was built: "0123456789ab", "0123456789ab+dirty" with changes that no commit
 /// has; "unknown" outside a git checkout.

@@ -8,7 +8,7 @@ void add_cases_command(const Subcommands& all) {
   const auto [sub, options] = add_subcommand(
       all, "cases", "Tune variants of a kernel by themselves, and compare them", cases);
   sub.add_option("CASES", options.cases, "hopper, or a file as configs/cases/hopper.json")
-      ->type_name("KEY|FILE")
+      ->type_name("CASES|FILE")
       ->required();
   add_problem_options(sub, options.problems, "those of the cases");
   add_kernel_options(sub, options.kernels, SpaceOption::of_file);

@@ -39,7 +39,7 @@ void add_check_command(const Subcommands& all) {
          [&options = options](const std::vector<std::string>& texts) { add_tools(texts, options); },
          "run under NVIDIA's compute-sanitizer too: memcheck, racecheck, synccheck, initcheck, "
          "several, or all; repeatable; without --seq on the small problem")
-      ->type_name("TOOL")
+      ->type_name("TOOL,...")
       ->allow_extra_args(false);
   add_integer(sub, "--seeds", "check with N seeds, counted from --seed (default: 1)", 1, kMostSeeds,
               options.seeds);

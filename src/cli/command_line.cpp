@@ -42,7 +42,7 @@ void configure(CLI::App& app) {
   app.require_subcommand(0, 1);
   app.footer(
       "'fatune help COMMAND' or 'fatune COMMAND --help' shows a command's options and examples.\n"
-      "Example: fatune sweep --seq 4096 --dhead 128");
+      "Examples:\n  fatune sweep --seq 4096 --dhead 128");
 }
 
 using Words = std::vector<std::string>;

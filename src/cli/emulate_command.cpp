@@ -54,12 +54,12 @@ void add_schedule_options(CLI::App& sub, EmulateOptions& options) {
               kMostSchedules, options.schedules);
   add_integer(sub, "--seed", "of inputs and schedules (default: 1)", 0,
               std::numeric_limits<std::int64_t>::max() - kMostSchedules, options.seed);
-  add_text_option(sub, "--timing", "WHEN",
-                  "when asynchronous copies happen: early, late or random (default: once late, "
+  add_text_option(sub, "--timing", "early|late|random",
+                  "when asynchronous copies happen (default: once late, "
                   "then random)",
                   [&options](const std::string& text) { options.timing = parse_timing(text); });
   add_text_option(
-      sub, "--check", "LIST",
+      sub, "--check", "CHECK,...",
       "what counts as a mistake besides wrong numbers: mem, init, race, sync, deadlock, "
       "trap, schedules, launches, several, or all (the default)",
       [&options](const std::string& text) { options.checks = parse_emulation_checks(text); });

@@ -12,7 +12,7 @@ void add_export_command(const Subcommands& all) {
       export_tuned);
   add_tuned_options(sub, options.tuned);
   add_text_option(
-      sub, "--to", "FORMAT", export_formats_text() + " (default: json)",
+      sub, "--to", export_format_words(), export_formats_text() + " (default: json)",
       [&options = options](const std::string& text) { options.to = parse_export_format(text); });
   add_path_option(
       sub, "--out", "FILE",

@@ -16,9 +16,10 @@ void add_import_command(const Subcommands& all) {
            }
          },
          "T4 results, or cache files of Kernel Tuner")
+      ->type_name("FILE")
       ->required();
   add_text_option(
-      sub, "--from", "FORMAT", "t4 or kernel-tuner-cache (default: as each file's members tell)",
+      sub, "--from", import_format_words(), "default: as each file's members tell",
       [&options = options](const std::string& text) { options.from = parse_import_format(text); });
   add_db_option(sub, options.db_file);
   add_problem_options(sub, options.problems, "none; one must be named");

@@ -110,14 +110,14 @@ void add_kernel_options(CLI::App& app, KernelOptions& kernels, SpaceOption space
             "one that --kernel-dir holds, else flash_sm80"
           : "kernel family, or several joined by +; auto, the default: all that the device can "
             "run, of those that --kernel-dir holds if there are some";
-  app.add_option("--family", kernels.family, help)->type_name("NAME");
+  app.add_option("--family", kernels.family, help)->type_name("auto|FAMILY");
   add_paths(app, "--kernel-dir", "DIR", "folder of a kernel family, or of several; repeatable",
             kernels.kernel_dirs);
   add_paths(app, "--include", "DIR", "folder in which kernels' #include finds headers; repeatable",
             kernels.include_dirs);
   if (space != SpaceOption::no) {
     add_text_option(
-        app, "--space", "KEY|FILE",
+        app, "--space", "SPACE|FILE",
         fmt::format("search space: tune, prog, progall, all, B_r,B_c (as 64,32) or a "
                     "file (default: {})",
                     space == SpaceOption::of_file ? "what the file says"
@@ -132,12 +132,12 @@ void add_binding_options(CLI::App& app, ProblemOptions& problems) {
                     problems.d_heads = parse_positive_list(text, "--dhead", kMostHeadDim);
                   });
   add_text_option(
-      app, "--dtype", "LIST", "fp16, bf16 (default: those of the configurations)",
+      app, "--dtype", "fp16|bf16,...", "element types (default: those of the configurations)",
       [&](const std::string& text) { problems.dtypes = parse_dtype_list(text, "--dtype"); });
 }
 
 void add_preset_option(CLI::App& app, ProblemOptions& problems) {
-  add_text_option(app, "--preset", "NAME",
+  add_text_option(app, "--preset", "PRESET",
                   "a published model's heads, head dimensions, mask and type: see 'fatune list "
                   "--presets'; what other options say comes first",
                   [&](const std::string& text) { apply_preset(read_preset(text), problems); });
@@ -165,7 +165,7 @@ void add_detail_options(CLI::App& app, ProblemOptions& problems, std::int64_t mo
           option, [ask] { ask(true); }, doc);
       continue;
     }
-    const char* const type = detail.kind == Kind::layout ? "NAME" : "N";
+    const char* const type = detail.kind == Kind::layout ? "bshd|bhsd" : "N";
     add_text_option(app, option, type, doc, [ask, &detail, most_keys](const std::string& text) {
       ask(read_detail_value(detail, text, most_keys));
     });
@@ -249,7 +249,7 @@ void add_tuned_options(CLI::App& app, TunedOptions& tuned) {
            }
          },
          "stored run: number from 'fatune history', or last; repeatable")
-      ->type_name("RUN")
+      ->type_name("N|last")
       ->allow_extra_args(false);
   add_db_option(app, tuned.db_file);
 }
@@ -285,9 +285,9 @@ void add_result_options(CLI::App& app, MeasureOptions& options) {
 void add_output_options(CLI::App& app, OutputOptions& output) {
   app.add_option_function<std::string>(
          "--format", [&](const std::string& text) { output.format = parse_format(text); },
-         "how to print the result: table, json, csv or md (default: table)")
-      ->type_name("FORMAT")
-      ->check(CLI::IsMember({"table", "json", "csv", "md"}));
+         "how to print the result (default: table)")
+      ->type_name("table|json|csv|md")
+      ->check(CLI::IsMember({"table", "json", "csv", "md"}).description(""));
   add_verbosity_options(app, output);
 }
 

@@ -48,15 +48,15 @@ void add_subject_options(CLI::App& app, ProfileOptions& options) {
 
 /// How it is profiled.
 void add_counting_options(CLI::App& app, ProfileOptions& options) {
-  add_text_option(app, "--metrics", "NAMES",
-                  "documented (the default), attention, core, full, figures, or ncu's metrics",
+  add_text_option(app, "--metrics", "documented|attention|core|full|METRIC,...",
+                  "sets of figures (default: documented), figures, or ncu's metrics",
                   [&options](const std::string& text) { read_metrics(text, options); });
   constexpr std::int64_t kMostRuns = 1000;
   add_integer(app, "--runs", "launches that are counted and averaged (default: 3)", 1, kMostRuns,
               options.runs);
   app.add_option("--baseline", options.baseline, "configuration that 'rel %' refers to")
       ->type_name("CONFIG");
-  add_text_option(app, "--backend", "NAME", "ncu (the default), or cupti: in the process",
+  add_text_option(app, "--backend", "ncu|cupti", "ncu (the default), or cupti: in the process",
                   [&options](const std::string& text) { options.reader = parse_reader(text); });
 }
 

@@ -28,12 +28,13 @@ void add_report_command(const Subcommands& all) {
       add_subcommand(all, "report", "Write what runs found as one HTML page with figures", report);
   sub.add_option("INPUT", options.inputs,
                  "runs, by number or last; results.json, best_configs.json; what 'sass why' and "
-                 "compare_peers wrote beside them (default: the shipped results)");
+                 "compare_peers wrote beside them (default: the shipped results)")
+      ->type_name("N|last|FILE");
   add_path_option(sub, "--out", "FILE",
                   "the page (default: report.html), or the figure; the folder of all figures; - "
                   "is standard output",
                   options.out);
-  add_text_option(sub, "--format", "FORMAT", "html (default), or svg: figures alone",
+  add_text_option(sub, "--format", "html|svg", "html (default), or svg: figures alone",
                   [&options = options](const std::string& text) {
                     options.format = parse_report_format(text);
                   });

@@ -15,6 +15,7 @@ void add_side(CLI::App& app, CodeOptions& options, const char* name, const char*
            options.sources.push_back({text, CodeSource::Kind::either, {}});
          },
          doc)
+      ->type_name("CONFIG|FILE")
       ->required();
 }
 
@@ -37,7 +38,7 @@ void add_graph_command(const Subcommands& all) {
   add_text_option(sub, "--format", "dot|svg",
                   "Graphviz' language, or what its program dot draws of it",
                   [&options = options](const std::string& text) { options.svg = text == "svg"; })
-      ->check(CLI::IsMember({"dot", "svg"}))
+      ->check(CLI::IsMember({"dot", "svg"}).description(""))
       ->default_str("dot");
   sub.footer(R"(Examples:
   fatune sass cfg --run last > winner.dot

@@ -11,6 +11,7 @@ void add_show_command(const Subcommands& all) {
          "RUN",
          [&options = options](const std::string& text) { options.run = parse_run(text, "RUN"); },
          "number from 'fatune history', or last")
+      ->type_name("N|last")
       ->required();
   add_db_option(sub, options.db_file);
   sub.add_flag("--plot", options.plot, "also draw the main figures: in tables and Markdown");

@@ -70,6 +70,8 @@ Subcommand<Options> add_subcommand(const Subcommands& all, const std::string& na
   X(predict) \
   X(devices) \
   X(doctor) \
+  X(completion) \
+  X(man) \
   X(worker)
 // clang-format on
 

@@ -12,9 +12,10 @@ void add_verify_winner_command(const Subcommands& all) {
       "Measure the winners of a best_configs.json again: are they still the fastest?",
       verify_winner);
   sub.add_option_function<std::string>(
-      "FILE",
-      [&options = options](const std::string& text) { options.file = read_path(text, "FILE"); },
-      "best_configs.json, as sweep writes it (default: what fatune ships for this GPU model)");
+         "FILE",
+         [&options = options](const std::string& text) { options.file = read_path(text, "FILE"); },
+         "best_configs.json, as sweep writes it (default: what fatune ships for this GPU model)")
+      ->type_name("FILE");
   add_text_option(sub, "--tolerance", "PERCENT",
                   "by how much a winner may be slower than the fastest (default: 0.5)",
                   [&options = options](const std::string& text) {

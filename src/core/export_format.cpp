@@ -21,6 +21,13 @@ ExportFormat parse(std::span<const ExportFormatInfo> formats, std::string_view t
   return found->format;
 }
 
+std::vector<ExportFormatInfo> imported_formats() {
+  std::vector<ExportFormatInfo> imported;
+  std::ranges::copy_if(kExportFormats, std::back_inserter(imported),
+                       &ExportFormatInfo::is_imported);
+  return imported;
+}
+
 const ExportFormatInfo& info(ExportFormat format) {
   return *std::ranges::find(kExportFormats, format, &ExportFormatInfo::format);
 }
@@ -36,10 +43,13 @@ ExportFormat parse_export_format(std::string_view text) {
 }
 
 ExportFormat parse_import_format(std::string_view text) {
-  std::vector<ExportFormatInfo> imported;
-  std::ranges::copy_if(kExportFormats, std::back_inserter(imported),
-                       &ExportFormatInfo::is_imported);
-  return parse(imported, text, "imported as", "--from");
+  return parse(imported_formats(), text, "imported as", "--from");
+}
+
+std::string export_format_words() { return joined(kExportFormats, "|", &ExportFormatInfo::name); }
+
+std::string import_format_words() {
+  return joined(imported_formats(), "|", &ExportFormatInfo::name);
 }
 
 std::string export_formats_text() {

@@ -36,6 +36,9 @@ inline constexpr std::array kExportFormats{
 [[nodiscard]] ExportFormat parse_export_format(std::string_view text);
 /// The same of what `import --from` takes.
 [[nodiscard]] ExportFormat parse_import_format(std::string_view text);
+/// "json|cpp|...", and those of them that `import --from` takes.
+[[nodiscard]] std::string export_format_words();
+[[nodiscard]] std::string import_format_words();
 /// "json: ...; ...": for the help.
 [[nodiscard]] std::string export_formats_text();
 

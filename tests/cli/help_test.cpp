@@ -22,9 +22,10 @@ TEST_F(Help, WithoutArgumentsPrintsTheOverview) {
 }
 
 TEST_F(Help, EveryCommandHasItsOwnWithExamples) {
-  for (const char* command : {"sweep", "run", "verify-winner", "cases", "check", "debug", "emulate",
-                              "history", "show", "report", "list", "compile", "sass", "profile",
-                              "export", "import", "predict", "devices", "doctor"}) {
+  for (const char* command :
+       {"sweep",   "run",    "verify-winner", "cases",   "check",   "debug",     "emulate",
+        "history", "show",   "report",        "list",    "compile", "sass",      "profile",
+        "export",  "import", "predict",       "devices", "doctor",  "completion"}) {
     const ProcessResult result = fatune({command, "--help"});
     expect_ok(result);
     EXPECT_THAT(result.out, HasSubstr("Examples:\n  fatune ")) << command;

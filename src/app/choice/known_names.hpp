@@ -1,0 +1,20 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+// Names of what fatune brings along, for completions.
+namespace fatune {
+
+/// The keys of spaces, sorted.
+[[nodiscard]] std::vector<std::string> known_spaces();
+/// Kernel families, sorted.
+[[nodiscard]] std::vector<std::string> known_families();
+/// Keys of configs/cases, sorted.
+[[nodiscard]] std::vector<std::string> known_case_sets();
+/// Architectures that have a file in configs/devices, sorted.
+[[nodiscard]] std::vector<std::string> known_archs();
+/// Published models, in the order of their file.
+[[nodiscard]] std::vector<std::string> known_presets();
+
+}  // namespace fatune

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "core/exit_code.hpp"
+
+namespace fatune {
+
+struct ExitCodeText {
+  ExitCode code;
+  std::string_view meaning;
+};
+
+/// All of them, as docs/reference.md has them too.
+inline constexpr std::array kExitCodeTexts{
+    ExitCodeText{ExitCode::ok, "success"},
+    ExitCodeText{ExitCode::internal, "a bug in fatune"},
+    ExitCodeText{ExitCode::usage,
+                 "the command line, a configuration string or a space key cannot be understood"},
+    ExitCodeText{ExitCode::bad_file, "a file cannot be read or violates its schema"},
+    ExitCodeText{ExitCode::no_gpu, "a GPU is required and none is usable"},
+    ExitCodeText{ExitCode::nothing_ranked, "no configuration survived; predict: none is eligible"},
+    ExitCodeText{ExitCode::failed_outcomes,
+                 "check, debug, emulate, and any command with --strict: a configuration was wrong, "
+                 "crashed or did not compile"},
+    ExitCodeText{ExitCode::io,
+                 "an output file, or standard output, cannot be written; a cache that cannot be "
+                 "written only warns"},
+    ExitCodeText{ExitCode::too_large, "a problem does not fit the GPU"},
+    ExitCodeText{ExitCode::gpu_failure, "the driver failed in a way that ends the command"},
+    ExitCodeText{ExitCode::gpu_busy, "with --no-wait: another fatune measures on the GPU"},
+    ExitCodeText{ExitCode::beaten, "verify-winner: a winner is beaten, or has failed"},
+    ExitCodeText{ExitCode::worse,
+                 "sweep --against: a winner is slower than what it was raced against, beyond doubt "
+                 "and tolerance, or has failed"},
+    ExitCodeText{ExitCode::undecided,
+                 "verify-winner: the measurements do not tell whether a winner still stands"},
+    ExitCodeText{ExitCode::interrupted,
+                 "interrupted by Ctrl-C, SIGTERM or SIGHUP; finished results have been written"}};
+
+}  // namespace fatune

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace fatune {
+
+struct EnvironmentText {
+  std::string_view names;  ///< one, or several with commas
+  std::string_view meaning;
+};
+
+/// The environment variables, as docs/reference.md has them too.
+inline constexpr std::array kEnvironmentTexts{
+    EnvironmentText{"KERNELS", "the search space when there is no --space"},
+    EnvironmentText{"XDG_CACHE_HOME",
+                    "compiled kernels are cached in its folder fatune (else ~/.cache/fatune)"},
+    EnvironmentText{"FATUNE_CACHE_MIB", "the greatest size of the cache (default 1024)"},
+    EnvironmentText{"XDG_DATA_HOME",
+                    "measurements are stored in its folder fatune (else ~/.local/share/fatune)"},
+    EnvironmentText{"FATUNE_WATCHDOG_S",
+                    "the least time in seconds after which a kernel counts as hung (default 5)"},
+    EnvironmentText{"FATUNE_NCU, FATUNE_NSYS", "paths of ncu and nsys, for fatune profile"},
+    EnvironmentText{"FATUNE_NVDISASM, FATUNE_CUOBJDUMP",
+                    "paths of nvdisasm and cuobjdump, for fatune sass"},
+    EnvironmentText{"FATUNE_DOT", "path of Graphviz' dot, for fatune sass cfg --format svg"},
+    EnvironmentText{"FATUNE_COMPUTE_SANITIZER",
+                    "path of compute-sanitizer, for fatune check --sanitizer"},
+    EnvironmentText{"FATUNE_CUPTI",
+                    "path of CUPTI's library, for hardware counters in the process"},
+    EnvironmentText{"FATUNE_LIBCUDA, FATUNE_LIBNVML, FATUNE_WORKER",
+                    "for tests: paths of the driver's library, of NVML's library, and of the "
+                    "program that measures"},
+    EnvironmentText{"NO_COLOR, TERM", "no colours where the first is set, or the second is dumb"},
+    EnvironmentText{"HOME, PATH, VIRTUAL_ENV",
+                    "~ in this table; where NVIDIA's tools are looked for"},
+    EnvironmentText{"COLUMNS",
+                    "the width of a terminal that does not report its own (docs/tables.md)"},
+    EnvironmentText{"CUDA_VISIBLE_DEVICES", "read by the driver: which GPUs there are"},
+    EnvironmentText{"CUDA_HOME, CUDA_PATH", "when building: which toolkit brings NVRTC"},
+    EnvironmentText{"FATUNE_PRESET", "what scripts/test builds (default ci)"}};
+
+}  // namespace fatune

@@ -1,0 +1,187 @@
+#include "manual/manual_page.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "core/exit_code_text.hpp"
+#include "core/mapped.hpp"
+#include "manual/environment_text.hpp"
+#include "manual/page_walk.hpp"
+
+namespace fatune {
+namespace {
+
+/// As a line of its own shows it: roff takes a backslash, and a dot or a quote at its beginning,
+/// for its own. A '-' is the one that can be typed.
+std::string roff(std::string_view text) {
+  std::string result = text.starts_with('.') || text.starts_with('\'') ? "\\&" : "";
+  for (const char c : text) {
+    result += c == '\\' ? "\\e" : c == '-' ? "\\-" : c == '~' ? "\\(ti" : std::string(1, c);
+  }
+  return result;
+}
+
+std::string bold(std::string_view text) { return "\\fB" + roff(text) + "\\fR"; }
+std::string italic(std::string_view text) { return "\\fI" + roff(text) + "\\fR"; }
+
+std::string section(const char* title, const std::string& text) {
+  return text.empty() ? std::string() : fmt::format(".SH {}\n{}", title, text);
+}
+
+/// "term" and below it, indented, "text".
+std::string item(const std::string& term, std::string_view text) {
+  return fmt::format(".TP\n{}\n{}\n", term, roff(text));
+}
+
+std::string option_term(const OptionPage& option) {
+  const std::string value = option.value.empty()         ? ""
+                            : option.value_may_be_absent ? " [" + italic(option.value) + "]"
+                                                         : " " + italic(option.value);
+  return fmt::format("{}{}", fmt::join(mapped(option.names, bold), ", "), value);
+}
+
+std::string options_text(const CommandPage& page) {
+  std::string text;
+  for (const OptionPage& option : page.options) {
+    const std::string excludes =
+        option.excludes.empty() ? std::string()
+                                : fmt::format("; not beside {}", fmt::join(option.excludes, ", "));
+    text += item(option_term(option), option.doc + excludes);
+  }
+  return text;
+}
+
+std::string arguments_text(const CommandPage& page) {
+  std::string text;
+  for (const ArgumentPage& argument : page.arguments) {
+    text += item(italic(argument.name), argument.doc);
+  }
+  return text;
+}
+
+std::string commands_text(const CommandPage& page) {
+  std::string text;
+  for (const CommandPage& command : page.commands) {
+    text += item(bold(command.words.back()), command.summary);
+  }
+  return text;
+}
+
+std::string synopsis(const CommandPage& page) {
+  std::string line = bold(command_text(page)) + " [" + italic("OPTIONS") + "]";
+  for (const ArgumentPage& argument : page.arguments) {
+    const std::string name = italic(argument.name) + (argument.repeatable ? "..." : "");
+    line += argument.required ? " " + name : " [" + name + "]";
+  }
+  return line + (page.commands.empty() ? "\n" : " [" + italic("COMMAND") + " ...]\n");
+}
+
+constexpr std::string_view kExamples = "Examples:\n";
+
+/// Paragraphs; indented lines stay as they are.
+std::string prose(std::string_view text) {
+  std::string result;
+  bool verbatim = false;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(line.size() + 1, text.size()));
+    const bool indented = line.starts_with(' ');
+    result += indented == verbatim ? ""
+              : verbatim           ? ".fi\n"
+              : result.empty()     ? ".nf\n"
+                                   : ".PP\n.nf\n";
+    verbatim = indented;
+    result += line.empty() ? (text.empty() ? "" : ".PP\n") : roff(line) + "\n";
+  }
+  return result + (verbatim ? ".fi\n" : "");
+}
+
+/// What a footer says before its examples.
+std::string description(const CommandPage& page) {
+  const std::string_view footer = page.footer;
+  std::string_view before = footer.substr(0, footer.find(kExamples));
+  while (before.ends_with('\n')) {
+    before.remove_suffix(1);
+  }
+  return roff(page.summary) + ".\n" + (before.empty() ? "" : ".PP\n" + prose(before));
+}
+
+std::string examples(const CommandPage& page) {
+  const std::size_t at = page.footer.find(kExamples);
+  return at == std::string::npos
+             ? std::string()
+             : prose(std::string_view(page.footer).substr(at + kExamples.size()));
+}
+
+std::string exit_codes() {
+  std::string text;
+  for (const ExitCodeText& code : kExitCodeTexts) {
+    text += item(bold(fmt::format("{}", static_cast<int>(code.code))), code.meaning);
+  }
+  return text;
+}
+
+std::string environment() {
+  std::string text;
+  for (const EnvironmentText& variable : kEnvironmentTexts) {
+    text += item(bold(variable.names), variable.meaning);
+  }
+  return text;
+}
+
+std::string files() {
+  return item(italic("~/.cache/fatune"), "compiled kernels; $XDG_CACHE_HOME moves it") +
+         item(italic("~/.local/share/fatune/fatune.db"),
+              "everything that was measured; $XDG_DATA_HOME moves it");
+}
+
+std::string reference(const CommandPage& page) {
+  return fmt::format("\\fB{}\\fR(1)", roff(command_text(page, "-")));
+}
+
+/// The pages above and below.
+std::string see_also(const CommandPage& page, const CommandPage& program) {
+  std::vector<std::string> pages;
+  for (const CommandPage* other : all_pages(program)) {
+    const std::size_t depth = std::min(page.words.size(), other->words.size());
+    const bool related =
+        std::equal(page.words.begin(), page.words.begin() + static_cast<std::ptrdiff_t>(depth),
+                   other->words.begin());
+    if (related && other != &page) {
+      pages.push_back(reference(*other));
+    }
+  }
+  return fmt::format("{}\n", fmt::join(pages, ",\n"));
+}
+
+std::string title(const CommandPage& page, const ManualEdition& edition) {
+  std::string name = command_text(page, "-");
+  std::ranges::transform(name, name.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return fmt::format(".TH {} 1 {} \"fatune {}\" \"fatune manual\"\n", roff(name), edition.date,
+                     edition.version);
+}
+
+}  // namespace
+
+std::string manual_page(const CommandPage& page, const CommandPage& program,
+                        const ManualEdition& edition) {
+  const bool is_program = page.words.size() == 1;
+  return title(page, edition) +
+         section("NAME",
+                 fmt::format("{} \\- {}\n", roff(command_text(page, "-")), roff(page.summary))) +
+         section("SYNOPSIS", synopsis(page)) + section("DESCRIPTION", description(page)) +
+         section("COMMANDS", commands_text(page)) + section("ARGUMENTS", arguments_text(page)) +
+         section("OPTIONS", options_text(page)) + section("EXAMPLES", examples(page)) +
+         section("EXIT STATUS", exit_codes()) +
+         (is_program ? section("ENVIRONMENT", environment()) + section("FILES", files())
+                     : section("ENVIRONMENT", "As " + reference(program) + " says.\n") +
+                           section("FILES", "As " + reference(program) + " says.\n")) +
+         section("SEE ALSO", see_also(page, program));
+}
+
+}  // namespace fatune
