@@ -26,12 +26,20 @@ Command print_command(std::string text) {
   };
 }
 
-void add_subcommands(CLI::App& app, const std::string& command_line, Command& chosen) {
-  Subcommands all{app, terminal_defaults(), environment_variable("KERNELS"), chosen};
-  all.output.command_line = command_line;
+void add_global_options_everywhere(CLI::App& app, GlobalOptions& global) {
+  add_global_options(app, global);
+  for (CLI::App* command :
+       app.get_subcommands([](const CLI::App* sub) { return !sub->get_group().empty(); })) {
+    add_global_options_everywhere(*command, global);
+  }
+}
+
+void add_subcommands(CLI::App& app, GlobalOptions& global, Command& chosen) {
+  const Subcommands all{app, terminal_defaults(), global, environment_variable("KERNELS"), chosen};
 #define FATUNE_ADD(name) add_##name##_command(all);
   FATUNE_SUBCOMMANDS(FATUNE_ADD)
 #undef FATUNE_ADD
+  add_global_options_everywhere(app, global);
 }
 
 void configure(CLI::App& app) {
@@ -145,8 +153,9 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
 Command parse_command_line(int argc, const char* const* argv) {
   CLI::App app("Finds the fastest configuration of a Flash Attention kernel on this GPU");
   Command command;
+  GlobalOptions global{.command_line = quoted_command_line(argc, argv)};
   configure(app);
-  add_subcommands(app, quoted_command_line(argc, argv), command);
+  add_subcommands(app, global, command);
   Words words = without_help_command(app, Words(argv + std::min(argc, 1), argv + argc));
   check_command_name(app, words);
   std::ranges::reverse(words);  // as CLI11 takes them

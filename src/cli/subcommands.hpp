@@ -9,6 +9,7 @@
 #include "app/console/streams.hpp"
 #include "app/option_groups.hpp"
 #include "cli/command_line.hpp"
+#include "cli/global_options.hpp"
 
 // One function per subcommand, each in its own file: adds the subcommand to the parser.
 namespace fatune {
@@ -17,6 +18,7 @@ namespace fatune {
 struct Subcommands {
   CLI::App& parent;
   OutputOptions output;                         ///< as the terminal has it
+  const GlobalOptions& global;                  ///< known after parsing
   std::optional<std::string> kernels_variable;  ///< the environment's KERNELS
   Command& chosen;                              ///< set after parsing: the work of the one given
 };
@@ -37,8 +39,9 @@ Subcommand<Options> add_subcommand(const Subcommands& all, const std::string& na
   auto options = std::make_shared<Options>();
   options->output = all.output;
   CLI::App* const app = all.parent.add_subcommand(name, doc);
-  app->callback([app, options, work, &chosen = all.chosen] {
+  app->callback([app, options, work, &global = all.global, &chosen = all.chosen] {
     if (app->get_subcommands().empty()) {
+      settle(global, options->output);
       chosen = [options, work] {
         configure_logging(options->output.verbosity);
         return work(*options);

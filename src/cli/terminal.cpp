@@ -13,6 +13,18 @@ bool is_capable_terminal(int descriptor) {
   return ::isatty(descriptor) == 1 && environment_variable("TERM").value_or("") != "dumb";
 }
 
+/// What NO_COLOR says (https://no-color.org), then CLICOLOR_FORCE and CLICOLOR
+/// (https://bixense.com/clicolors), then the terminal.
+bool wants_colour(bool is_terminal) {
+  if (environment_variable("NO_COLOR")) {
+    return false;
+  }
+  if (environment_variable("CLICOLOR_FORCE").value_or("0") != "0") {
+    return true;
+  }
+  return is_terminal && environment_variable("CLICOLOR").value_or("1") != "0";
+}
+
 /// 0: it is no number of columns.
 std::size_t number_of_columns(const std::string& text) {
   constexpr std::size_t kMost = 10000;
@@ -24,8 +36,7 @@ std::size_t number_of_columns(const std::string& text) {
 
 OutputOptions terminal_defaults() {
   OutputOptions output;
-  const bool no_colour = !environment_variable("NO_COLOR").value_or("").empty();
-  output.colour = is_capable_terminal(STDOUT_FILENO) && !no_colour;
+  output.colour = wants_colour(is_capable_terminal(STDOUT_FILENO));
   output.live_progress = is_capable_terminal(STDERR_FILENO);
   output.columns_variable = number_of_columns(environment_variable("COLUMNS").value_or(""));
   output.columns = terminal_columns(STDOUT_FILENO, output.columns_variable);

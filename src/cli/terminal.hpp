@@ -6,9 +6,10 @@
 
 namespace fatune {
 
-/// The capabilities of the streams: colour only on a terminal that is not "dumb" and without
-/// NO_COLOR (any value but the empty one), a live progress line where standard error is such a
-/// terminal; how wide standard output is: as the terminal says, else COLUMNS.
+/// The capabilities of the streams: colour on a terminal that is not "dumb", unless NO_COLOR (any
+/// value but the empty one), CLICOLOR_FORCE or CLICOLOR say otherwise; a live progress line where
+/// standard error is such a terminal; how wide standard output is: as the terminal says, else
+/// COLUMNS.
 [[nodiscard]] OutputOptions terminal_defaults();
 
 /// The command line as a shell would take it again.

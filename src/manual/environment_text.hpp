@@ -32,6 +32,9 @@ inline constexpr std::array kEnvironmentTexts{
                     "for tests: paths of the driver's library, of NVML's library, and of the "
                     "program that measures"},
     EnvironmentText{"NO_COLOR, TERM", "no colours where the first is set, or the second is dumb"},
+    EnvironmentText{"CLICOLOR_FORCE, CLICOLOR",
+                    "the first, but for 0: colours also where no terminal is; the second as 0: no "
+                    "colours. NO_COLOR comes first, and --color before all"},
     EnvironmentText{"HOME, PATH, VIRTUAL_ENV",
                     "~ in this table; where NVIDIA's tools are looked for"},
     EnvironmentText{"COLUMNS",

@@ -126,6 +126,50 @@ TEST_F(Terminal, ColumnsCountsWhereTheTerminalDoesNotKnow) {
   EXPECT_GT(widest_line(fatune(list).out), 60U) << "a pipe has no width";
 }
 
+class Colours : public Terminal {
+ protected:
+  /// Whether a table with a warning has colours, on a terminal or elsewhere.
+  bool has_colours(bool on_terminal, const std::vector<std::string>& more = {},
+                   const std::map<std::string, std::string>& variables = {}) {
+    const auto environment = process_.environment;
+    process_.environment.insert(variables.begin(), variables.end());
+    process_.terminal_columns =
+        on_terminal ? std::optional<unsigned short>(kNarrow.front()) : std::nullopt;
+    std::vector<std::string> arguments{"sweep", "--space",      kFewSpace, "--seq",
+                                       "64",    "--no-emulate", "--no-db"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ProcessResult result = fatune(arguments);
+    expect_ok(result);
+    process_.environment = environment;
+    return result.out.find("\x1b[") != std::string::npos;
+  }
+};
+
+TEST_F(Colours, AreForTerminals) {
+  EXPECT_TRUE(has_colours(true));
+  EXPECT_FALSE(has_colours(false));
+  EXPECT_FALSE(has_colours(true, {"--format", "csv", "--color", "always"}));
+}
+
+TEST_F(Colours, AreAsVariablesSay) {
+  EXPECT_FALSE(has_colours(true, {}, {{"NO_COLOR", "1"}}));
+  EXPECT_TRUE(has_colours(true, {}, {{"NO_COLOR", ""}}));
+  EXPECT_FALSE(has_colours(true, {}, {{"CLICOLOR", "0"}}));
+  EXPECT_FALSE(has_colours(false, {}, {{"CLICOLOR", "1"}}));
+  EXPECT_TRUE(has_colours(false, {}, {{"CLICOLOR_FORCE", "1"}}));
+  EXPECT_FALSE(has_colours(false, {}, {{"CLICOLOR_FORCE", "0"}}));
+  EXPECT_FALSE(has_colours(true, {}, {{"CLICOLOR_FORCE", "1"}, {"NO_COLOR", "1"}}));
+}
+
+TEST_F(Colours, AreFirstOfAllAsTheOptionSays) {
+  EXPECT_TRUE(has_colours(false, {"--color", "always"}));
+  EXPECT_FALSE(has_colours(true, {"--color", "never"}));
+  EXPECT_TRUE(has_colours(false, {"--color", "always"}, {{"NO_COLOR", "1"}}));
+  EXPECT_FALSE(has_colours(false, {"--color", "auto"}));
+  EXPECT_FALSE(has_colours(true, {"--color", "never"}, {{"CLICOLOR_FORCE", "1"}}));
+  expect_error(fatune({"list", "--color", "blue"}), ExitCode::usage, {"--color: blue not in"});
+}
+
 TEST_F(Terminal, OtherFormatsAreNotCut) {
   const std::vector<std::string> list{"list", "--space", "prog", "--format", "csv"};
   const std::string cut = at(60, list).out;

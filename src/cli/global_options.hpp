@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "app/option_groups.hpp"
+
+namespace fatune {
+
+/// The options that the program and each of its commands have.
+struct GlobalOptions {
+  std::optional<bool> colour{};  ///< absent: as the terminal has it
+  std::string command_line{};    ///< for the records
+};
+
+/// --color. To be added behind a command's own options.
+void add_global_options(CLI::App& app, GlobalOptions& options);
+
+/// Sets what they say.
+void settle(const GlobalOptions& global, OutputOptions& output);
+
+}  // namespace fatune
