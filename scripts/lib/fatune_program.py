@@ -82,7 +82,7 @@ def winners_by_problem(files, device):
 def compile_kernel(fatune, config, problem, arch, folder):
     """The report's row of one configuration, with "cubin" (bytes), "device" and "toolchain"."""
     command = [fatune, "compile", "--config", config, "--arch", arch, *problem_options(problem), "--jobs", "1", "--out",
-               str(folder), "--format", "json", "--quiet"]
+               str(folder), "--format", "json", "--quiet", "--config-file", "none"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         report = json.loads(done.stdout) if done.stdout else {"configs": [{"launch": None}]}

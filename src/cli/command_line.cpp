@@ -10,9 +10,11 @@
 
 #include "app/console/streams.hpp"
 #include "app/version.hpp"
+#include "cli/config_file.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/suggestion.hpp"
 #include "cli/terminal.hpp"
+#include "cli/typed_words.hpp"
 #include "core/environment.hpp"
 #include "core/error.hpp"
 
@@ -63,12 +65,6 @@ Words command_names(const CLI::App& app) {
     names.push_back(sub->get_name());
   }
   return names;
-}
-
-const CLI::App* find_command(const CLI::App& app, const std::string& name) {
-  const auto found =
-      app.get_subcommands([&](const CLI::App* command) { return command->get_name() == name; });
-  return found.empty() ? nullptr : found.front();
 }
 
 [[noreturn]] void fail_unknown_command(const CLI::App& app, const std::string& word) {
@@ -148,27 +144,56 @@ Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
       ExitCode::usage, error.what(), {}, fmt::format("{}see '{} --help'", question, chosen.words)};
 }
 
+void parse(CLI::App& app, Words words) {
+  std::ranges::reverse(words);  // as CLI11 takes them
+  app.parse(std::move(words));
+}
+
+/// A command line that does the same wherever it is given: it has what the file adds.
+std::string command_line_of(const ConfiguredWords& configured) {
+  Words words = configured.words;
+  if (!configured.file.empty()) {
+    words.insert(words.begin(), {"--config-file", "none"});
+  }
+  return quoted_command_line(words);
+}
+
+/// What is wrong with an option of the file may be found later than in parsing it.
+Command with_places(Command command, const ConfiguredWords& configured) {
+  return [command = std::move(command), configured] {
+    try {
+      return command();
+    } catch (const Error& error) {
+      throw at_its_place(error, configured);
+    }
+  };
+}
+
 }  // namespace
 
 Command parse_command_line(int argc, const char* const* argv) {
   CLI::App app("Finds the fastest configuration of a Flash Attention kernel on this GPU");
   Command command;
-  GlobalOptions global{.command_line = quoted_command_line(argc, argv)};
+  GlobalOptions global;
   configure(app);
   add_subcommands(app, global, command);
   Words words = without_help_command(app, Words(argv + std::min(argc, 1), argv + argc));
   check_command_name(app, words);
-  std::ranges::reverse(words);  // as CLI11 takes them
+  const ConfiguredWords configured = add_config_file(app, std::move(words));
+  global.command_line = command_line_of(configured);
+  global.config_file = configured.file;
   try {
-    app.parse(std::move(words));
+    parse(app, configured.words);
+    return command ? with_places(std::move(command), configured) : print_command(app.help());
   } catch (const CLI::CallForHelp&) {
     return print_command(app.help());
   } catch (const CLI::CallForVersion& request) {
     return print_command(std::string(request.what()) + "\n");
   } catch (const CLI::ParseError& error) {
-    throw usage_error(app, error);
+    throw at_its_place(usage_error(app, error), configured);
+  } catch (const Error& error) {
+    throw at_its_place(error, configured);
   }
-  return command ? command : print_command(app.help());
 }
 
 }  // namespace fatune

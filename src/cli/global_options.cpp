@@ -1,5 +1,6 @@
 #include "cli/global_options.hpp"
 
+#include "cli/config_file.hpp"
 #include "cli/text_option.hpp"
 
 namespace fatune {
@@ -11,11 +12,19 @@ void add_global_options(CLI::App& app, GlobalOptions& options) {
         options.colour = text == "auto" ? std::nullopt : std::optional(text == "always");
       })
       ->check(CLI::IsMember({"auto", "always", "never"}).description(""));
+  app.add_option(kConfigFileOption,
+                 "defaults of options (default: fatune.toml here or in a folder above)")
+      ->type_name("FILE|none");
 }
 
 void settle(const GlobalOptions& global, OutputOptions& output) {
   output.colour = global.colour.value_or(output.colour);
   output.command_line = global.command_line;
+}
+
+std::string config_file_note(const GlobalOptions& global) {
+  return global.config_file.empty() ? std::string()
+                                    : "defaults are from " + global.config_file.string() + "\n";
 }
 
 }  // namespace fatune

@@ -42,8 +42,11 @@ Subcommand<Options> add_subcommand(const Subcommands& all, const std::string& na
   app->callback([app, options, work, &global = all.global, &chosen = all.chosen] {
     if (app->get_subcommands().empty()) {
       settle(global, options->output);
-      chosen = [options, work] {
+      chosen = [options, work, note = config_file_note(global)] {
         configure_logging(options->output.verbosity);
+        if (options->output.verbosity == Verbosity::verbose) {
+          print_diagnostic(note);
+        }
         return work(*options);
       };
     }

@@ -43,10 +43,10 @@ OutputOptions terminal_defaults() {
   return output;
 }
 
-std::string quoted_command_line(int argc, const char* const* argv) {
+std::string quoted_command_line(const std::vector<std::string>& words) {
   std::string line = "fatune";
-  for (int i = 1; i < argc; ++i) {
-    line += " " + shell_word(argv[i]);
+  for (const std::string& word : words) {
+    line += " " + shell_word(word);
   }
   return line;
 }

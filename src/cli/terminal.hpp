@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "app/option_groups.hpp"
 
@@ -12,7 +13,7 @@ namespace fatune {
 /// COLUMNS.
 [[nodiscard]] OutputOptions terminal_defaults();
 
-/// The command line as a shell would take it again.
-[[nodiscard]] std::string quoted_command_line(int argc, const char* const* argv);
+/// "fatune" and the words behind it, as a shell would take them again.
+[[nodiscard]] std::string quoted_command_line(const std::vector<std::string>& words);
 
 }  // namespace fatune

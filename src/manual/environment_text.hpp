@@ -13,6 +13,7 @@ struct EnvironmentText {
 /// The environment variables, as docs/reference.md has them too.
 inline constexpr std::array kEnvironmentTexts{
     EnvironmentText{"KERNELS", "the search space when there is no --space"},
+    EnvironmentText{"FATUNE_CONFIG_FILE", "the file of --config-file where that is not given"},
     EnvironmentText{"XDG_CACHE_HOME",
                     "compiled kernels are cached in its folder fatune (else ~/.cache/fatune)"},
     EnvironmentText{"FATUNE_CACHE_MIB", "the greatest size of the cache (default 1024)"},

@@ -134,7 +134,9 @@ std::string environment() {
 }
 
 std::string files() {
-  return item(italic("~/.cache/fatune"), "compiled kernels; $XDG_CACHE_HOME moves it") +
+  return item(italic("fatune.toml"),
+              "defaults of options, in the working folder or above: see docs/reference.md") +
+         item(italic("~/.cache/fatune"), "compiled kernels; $XDG_CACHE_HOME moves it") +
          item(italic("~/.local/share/fatune/fatune.db"),
               "everything that was measured; $XDG_DATA_HOME moves it");
 }

@@ -33,7 +33,8 @@ ProgramTest::ProgramTest() : folder_(own_folder()) {
   process_.environment = {
       {"XDG_CACHE_HOME", FATUNE_TEST_CACHE}, {"HOME", folder_.string()},
       {"TMPDIR", folder_.string()},          {"PATH", "/usr/bin:/bin"},
-      {"LD_PRELOAD", FATUNE_FAKE_NVRTC},     {"FATUNE_LIBCUDA", "/nonexistent/libcuda.so.1"}};
+      {"LD_PRELOAD", FATUNE_FAKE_NVRTC},     {"FATUNE_LIBCUDA", "/nonexistent/libcuda.so.1"},
+      {"FATUNE_CONFIG_FILE", "none"}};
   for (const char* name : {"ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"}) {
     if (const char* options = std::getenv(name)) {
       process_.environment[name] = options;

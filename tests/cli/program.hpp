@@ -15,7 +15,7 @@
 namespace fatune::testing_cli {
 
 /// Runs fatune in a folder of its own, in an environment that holds nothing of the tester's: no
-/// GPU, no KERNELS, the tests' shared cache; but the sanitizers' options.
+/// GPU, no KERNELS, no fatune.toml, the tests' shared cache; but the sanitizers' options.
 class ProgramTest : public testing::Test {
  protected:
   ProgramTest();

@@ -1,0 +1,327 @@
+#include "cli/config_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <toml++/toml.h>
+
+#include "cli/suggestion.hpp"
+#include "cli/typed_words.hpp"
+#include "cli/value_words.hpp"
+#include "core/environment.hpp"
+#include "core/visible_text.hpp"
+
+namespace fatune {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFileName = "fatune.toml";
+constexpr std::string_view kNone = "none";
+/// Options that a file cannot give: those that end the program at once, and the one that names it.
+constexpr std::array<std::string_view, 3> kTypedOnly{"help", "version", "config-file"};
+
+/// One line of the file that applies to the command: an option of its, and the value.
+struct Setting {
+  const CLI::Option* option;
+  const toml::node* value;
+};
+
+bool is_flag(const CLI::Option& option) { return option.get_items_expected_max() == 0; }
+
+std::string name_of(const CLI::Option& option) { return option.get_lnames().front(); }
+
+std::vector<std::string> configurable_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    if (option->nonpositional() && !option->get_lnames().empty() &&
+        std::ranges::count(kTypedOnly, name_of(*option)) == 0) {
+      names.push_back(name_of(*option));
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> visible_commands(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (!command->get_group().empty()) {
+      names.push_back(command->get_name());
+    }
+  }
+  return names;
+}
+
+const CLI::Option* configurable_option(const CLI::App& app, const std::string& name) {
+  return std::ranges::count(kTypedOnly, name) != 0 ? nullptr : find_option(app, name);
+}
+
+class FileReader {
+ public:
+  FileReader(const CLI::App& program, const fs::path& file, const TypedWords& typed)
+      : program_(program), file_(file), typed_(typed) {}
+
+  ConfiguredWords read(std::vector<std::string> words) {
+    const toml::table table = parse();
+    check_section(program_, table);
+    collect(table);
+    ConfiguredWords configured;
+    std::vector<std::string> added;
+    for (const Setting& setting : settings_) {
+      if (!is_overruled(*setting.option)) {
+        add(setting, added);
+        configured.places["--" + name_of(*setting.option)] = place_of(*setting.value);
+      }
+    }
+    words.insert(words.begin() + static_cast<std::ptrdiff_t>(typed_.behind_command), added.begin(),
+                 added.end());
+    configured.words = std::move(words);
+    configured.file = file_;
+    return configured;
+  }
+
+ private:
+  [[nodiscard]] toml::table parse() const {
+    try {
+      return toml::parse_file(file_.string());
+    } catch (const toml::parse_error& error) {
+      const auto line = error.source().begin.line;
+      throw Error(ExitCode::bad_file, visible_text(error.description()),
+                  line == 0 ? file_.string() : fmt::format("{}:{}", file_.string(), line),
+                  "defaults are TOML: [sweep] and below it seq = [1024, 4096]");
+    }
+  }
+
+  [[nodiscard]] std::string place_of(const toml::node& node) const {
+    return fmt::format("{}:{}", file_.string(), node.source().begin.line);
+  }
+
+  [[noreturn]] void fail(const toml::node& node, const std::string& what,
+                         const std::string& remedy) const {
+    throw Error(ExitCode::bad_file, visible_text(what), place_of(node), remedy);
+  }
+
+  [[noreturn]] void fail_unknown(const toml::node& node, const std::string& what,
+                                 const std::string& name,
+                                 const std::vector<std::string>& known) const {
+    const std::string guess = closest_word(name, known);
+    fail(node, what,
+         !guess.empty()  ? fmt::format("did you mean '{}'?", guess)
+         : known.empty() ? std::string()
+                         : fmt::format("known: {}", fmt::join(known, ", ")));
+  }
+
+  /// Whether all that the section has is known, in sections for other commands too.
+  void check_section(const CLI::App& app, const toml::table& section) const {
+    for (const auto& [key, value] : section) {
+      const std::string name(key.str());
+      if (const toml::table* inner = value.as_table()) {
+        check_inner(app, name, *inner);
+      } else if (!is_known(app, name)) {
+        fail_unknown(value,
+                     &app == &program_
+                         ? fmt::format("no command has an option '{}'", name)
+                         : fmt::format("'{}' has no option '{}'", app.get_name(), name),
+                     name, &app == &program_ ? all_names() : configurable_names(app));
+      }
+    }
+  }
+
+  void check_inner(const CLI::App& app, const std::string& name, const toml::table& inner) const {
+    const auto known = visible_commands(app);
+    if (std::ranges::count(known, name) == 0) {
+      fail_unknown(inner, fmt::format("there is no command '{}'", name), name, known);
+    }
+    check_section(*find_command(app, name), inner);
+  }
+
+  /// Above all sections, it is enough that one command has it.
+  [[nodiscard]] bool is_known(const CLI::App& app, const std::string& name) const {
+    return &app != &program_ ? configurable_option(app, name) != nullptr
+                             : std::ranges::count(all_names(), name) != 0;
+  }
+
+  [[nodiscard]] std::vector<std::string> all_names() const {
+    std::vector<std::string> all;
+    append_names(program_, all);
+    return all;
+  }
+
+  static void append_names(const CLI::App& app, std::vector<std::string>& all) {
+    for (std::string& name : configurable_names(app)) {
+      if (std::ranges::count(all, name) == 0) {
+        all.push_back(std::move(name));
+      }
+    }
+    for (const std::string& command : visible_commands(app)) {
+      append_names(*find_command(app, command), all);
+    }
+  }
+
+  /// The settings of the command: those above all sections, then those of its own.
+  void collect(const toml::table& top) {
+    take(top);
+    const toml::table* section = &top;
+    for (std::size_t i = 1; section != nullptr && i < typed_.commands.size(); ++i) {
+      const toml::node* inner = section->get(typed_.commands[i]->get_name());
+      section = inner == nullptr ? nullptr : inner->as_table();
+    }
+    if (section != nullptr && section != &top) {
+      take(*section);
+    }
+  }
+
+  void take(const toml::table& section) {
+    for (const auto& [key, value] : section) {
+      const CLI::Option* option =
+          configurable_option(*typed_.commands.back(), std::string(key.str()));
+      if (!value.is_table() && option != nullptr) {
+        std::erase_if(settings_, [&](const Setting& other) { return other.option == option; });
+        settings_.push_back({option, &value});
+      }
+    }
+  }
+
+  /// Whether an option that was typed is that one, or excludes it.
+  [[nodiscard]] bool is_overruled(const CLI::Option& option) const {
+    const auto excluded = option.get_excludes();
+    return std::ranges::any_of(typed_.options, [&](const CLI::Option* typed) {
+      return std::ranges::count(typed->get_lnames(), name_of(option)) != 0 ||
+             std::ranges::count(excluded, typed) != 0;
+    });
+  }
+
+  void add(const Setting& setting, std::vector<std::string>& words) const {
+    const std::string word = "--" + name_of(*setting.option);
+    const bool takes_flag = setting.option->get_items_expected_min() == 0;
+    if (const auto flag = setting.value->value_exact<bool>(); flag && takes_flag) {
+      if (*flag) {
+        words.push_back(word);
+      }
+      return;
+    }
+    if (is_flag(*setting.option)) {
+      fail(*setting.value, fmt::format("'{}' is true or false", name_of(*setting.option)),
+           fmt::format("write {} = true", name_of(*setting.option)));
+    }
+    const std::vector<std::string> values = texts_of(setting);
+    if (setting.option->get_items_expected_max() > 1) {
+      for (const std::string& value : values) {
+        words.push_back(word + "=" + value);
+      }
+    } else {
+      words.push_back(fmt::format("{}={}", word, fmt::join(values, ",")));
+    }
+  }
+
+  [[nodiscard]] std::vector<std::string> texts_of(const Setting& setting) const {
+    std::vector<std::string> texts;
+    if (const toml::array* list = setting.value->as_array()) {
+      for (const toml::node& value : *list) {
+        texts.push_back(text_of(*setting.option, value));
+      }
+    } else {
+      texts.push_back(text_of(*setting.option, *setting.value));
+    }
+    return texts;
+  }
+
+  [[nodiscard]] std::string text_of(const CLI::Option& option, const toml::node& value) const {
+    if (const auto* text = value.as_string()) {
+      return located(option, text->get());
+    }
+    if (const auto* integer = value.as_integer()) {
+      return fmt::format("{}", integer->get());
+    }
+    if (const auto* number = value.as_floating_point()) {
+      return fmt::format("{}", number->get());
+    }
+    fail(value, fmt::format("'{}' cannot be that", name_of(option)),
+         "give a text, a number, or a list of them");
+  }
+
+  /// A relative path is relative to the file's folder. Where words are taken too, it is a path when
+  /// something has that name.
+  [[nodiscard]] std::string located(const CLI::Option& option, const std::string& text) const {
+    const ValueWords value = value_words(option.get_type_name());
+    const fs::path path = file_.parent_path() / text;
+    const bool is_path = (value.files || value.folders) && !text.empty() &&
+                         (value.words.empty() || fs::exists(path));
+    return is_path ? path.string() : text;
+  }
+
+  const CLI::App& program_;
+  const fs::path& file_;
+  const TypedWords& typed_;
+  std::vector<Setting> settings_;
+};
+
+/// The file to read; nothing: none.
+std::optional<fs::path> chosen_file(const std::vector<std::string>& words) {
+  std::string named = typed_value(words, kConfigFileOption);
+  if (named.empty()) {
+    named = environment_variable("FATUNE_CONFIG_FILE").value_or("");
+  }
+  if (named.empty()) {
+    std::error_code no_folder;
+    const fs::path here = fs::current_path(no_folder);
+    auto found = no_folder ? std::nullopt
+                           : find_config_file(here, environment_variable("HOME").value_or(""));
+    if (found && found->parent_path() == here) {
+      found = kFileName;  // as somebody there would call it
+    }
+    return found;
+  }
+  return named == kNone ? std::nullopt : std::optional<fs::path>(named);
+}
+
+/// Whether the message is about the option: "--seq: ..." or "--seq excludes ...".
+bool begins_with_option(std::string_view message, std::string_view option) {
+  return message.starts_with(option) && message.size() > option.size() &&
+         std::string_view(": ").find(message[option.size()]) != std::string_view::npos;
+}
+
+}  // namespace
+
+std::optional<fs::path> find_config_file(const fs::path& folder, const fs::path& home) {
+  for (fs::path at = folder;; at = at.parent_path()) {
+    std::error_code ignored;
+    if (fs::is_regular_file(at / kFileName, ignored)) {
+      return at / kFileName;
+    }
+    if (at == home || at == at.parent_path()) {
+      return std::nullopt;
+    }
+  }
+}
+
+ConfiguredWords add_config_file(const CLI::App& program, std::vector<std::string> words) {
+  const TypedWords typed = read_typed_words(program, words);
+  const bool reads = typed.commands.size() > 1 && !typed.commands[1]->get_group().empty() &&
+                     std::ranges::none_of(typed.options, [](const CLI::Option* option) {
+                       return option->check_lname("help");
+                     });
+  const auto file = reads ? chosen_file(words) : std::nullopt;
+  if (!file) {
+    return {std::move(words), {}, {}};
+  }
+  return FileReader(program, *file, typed).read(std::move(words));
+}
+
+Error at_its_place(const Error& error, const ConfiguredWords& configured) {
+  for (const auto& [option, place] : configured.places) {
+    if (begins_with_option(error.what(), option)) {
+      const std::string where =
+          error.where().empty() ? place : fmt::format("{}: {}", place, error.where());
+      return {error.code(), error.what_was_wrong(), where, error.remedy()};
+    }
+  }
+  return error;
+}
+
+}  // namespace fatune
