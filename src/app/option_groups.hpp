@@ -10,6 +10,7 @@
 #include "attention/problem_details.hpp"
 #include "core/arch.hpp"
 #include "core/output_format.hpp"
+#include "core/table_view.hpp"
 #include "report/report.hpp"
 
 // Options of the command line that several commands share, as plain values. Those of one command
@@ -75,6 +76,7 @@ struct OutputOptions {
   OutputFormat format = OutputFormat::table;
   std::int64_t top = 10;  ///< rows per problem in a terminal table; 0: all
   Verbosity verbosity = Verbosity::normal;
+  TableView view;              ///< which records, where something is said of them
   bool colour = false;         ///< standard output takes ANSI colours
   bool live_progress = false;  ///< standard error is a terminal: redraw one line
   std::size_t columns = 0;     ///< of the terminal that standard output is; 0: none, or not known

@@ -15,6 +15,7 @@ void add_list_command(const Subcommands& all) {
                "list the published models that --preset knows, and their sources");
   sub.add_flag("--pruned", options.with_dropped, "list the dropped configurations too, and why");
   add_output_options(sub, options.output);
+  add_view_options(sub, options.output.view);
   sub.footer(
       R"(Rules that need a problem or a device are tried with --seq only: on problems of that length, on the
 device that --arch stands for (default: sm_90). 'fatune sweep' tries them on each of its problems.
@@ -23,6 +24,7 @@ Examples:
   fatune list --space tune --pruned
   fatune list --family flash_sm90 --seq 512 --dhead 128 --pruned
   fatune list --space 64,32 --format json
+  fatune list --pruned --filter "status == 'pruned'" --columns rule,config
   fatune list --presets
   fatune list --kernel-dir my_kernels --family my_attention)");
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,6 +32,24 @@ OutputFormat parse_format(const std::string& text) {
 }
 
 constexpr std::int64_t kMostDevice = 1023;
+constexpr std::string_view kDescending = ":desc";
+
+/// Error(usage) for an empty text.
+std::string check_name(std::string text, const char* option) {
+  if (text.empty()) {
+    throw Error(ExitCode::usage, "the text is empty", option,
+                "names are those of the CSV's columns, as in time_us");
+  }
+  return text;
+}
+
+std::vector<std::string> parse_names(const std::string& text) {
+  std::vector<std::string> names;
+  for (const std::string_view part : split_at_commas(text)) {
+    names.push_back(check_name(std::string(part), "--columns"));
+  }
+  return names;
+}
 
 void read_device(const std::string& text, TargetOptions& target) {
   target.no_gpu = text == "none";
@@ -300,8 +320,28 @@ void add_verbosity_options(CLI::App& app, OutputOptions& output) {
 }
 
 void add_top_option(CLI::App& app, OutputOptions& output) {
-  add_integer(app, "--top", "rows per problem in a table (default: 10; 0: all)", 0, kMostSamples,
-              output.top);
+  add_text_option(app, "--top", "N", "rows per problem in a table (default: 10; 0: all)",
+                  [&output](const std::string& text) {
+                    output.top = parse_integer(text, "--top", 0, kMostSamples);
+                    output.view.top = static_cast<std::size_t>(output.top);
+                  });
+}
+
+void add_view_options(CLI::App& app, TableView& view) {
+  add_text_option(app, "--columns", "NAME,...",
+                  "one table of the records, with these of the CSV's columns",
+                  [&view](const std::string& text) { view.columns = parse_names(text); });
+  add_text_option(app, "--sort", "NAME[:desc]", "the records in the order of a column",
+                  [&view](const std::string& text) {
+                    const std::size_t end = text.ends_with(kDescending)
+                                                ? text.size() - kDescending.size()
+                                                : text.size();
+                    view.descending = end != text.size();
+                    view.sort = check_name(text.substr(0, end), "--sort");
+                  });
+  add_text_option(app, "--filter", "EXPRESSION",
+                  "only records of which it holds, as \"time_us < 100 && family == 'flash_sm90'\"",
+                  [&view](const std::string& text) { view.filter = check_name(text, "--filter"); });
 }
 
 void add_emulate_option(CLI::App& app, bool& emulate) {

@@ -65,6 +65,8 @@ void add_output_options(CLI::App& app, OutputOptions& output);
 /// -q -v
 void add_verbosity_options(CLI::App& app, OutputOptions& output);
 void add_top_option(CLI::App& app, OutputOptions& output);
+/// --columns --sort --filter
+void add_view_options(CLI::App& app, TableView& view);
 
 /// All groups of `sweep` and `run`.
 void add_measure_options(CLI::App& app, MeasureOptions& options, SpaceOption space,

@@ -16,11 +16,13 @@ void add_show_command(const Subcommands& all) {
   add_db_option(sub, options.db_file);
   sub.add_flag("--plot", options.plot, "also draw the main figures: in tables and Markdown");
   add_output_options(sub, options.output);
+  add_view_options(sub, options.output.view);
   add_top_option(sub, options.output);
   sub.footer(R"(Examples:
   fatune show last
   fatune show 12 --top 0
   fatune show last --plot
+  fatune show last --filter "registers_per_thread <= 128 && B_r == 128" --sort time_us
   fatune show 12 --format csv)");
 }
 

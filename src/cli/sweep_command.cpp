@@ -50,11 +50,13 @@ void add_sweep_command(const Subcommands& all) {
       options.cover_percent);
   add_against_options(sub, options.against);
   add_counters_option(sub, options.counters);
+  add_view_options(sub, options.output.view);
   sub.footer(R"(Examples:
   fatune sweep --seq 4096 --dhead 128
   fatune sweep --seq 512,1024,2048,4096 --dhead 128 --dtype fp16,bf16 --out results
   fatune sweep --seq 8192 --dhead 64 --causal --space all --best best.json
   fatune sweep --seq 4096 --dhead 128 --arch sm_80 --device none    (estimate, no GPU)
+  fatune sweep --seq 512,4096 --columns seq_len,config,time_us --sort time_us
   KERNELS=64,32 fatune sweep --seq 1000 --format csv)");
 }
 

@@ -62,6 +62,7 @@ constexpr std::array kValueKinds{
     ValueKind{.name = "TOOL", .words = sanitizer_tools},
     ValueKind{.name = "ADDRESS"},
     ValueKind{.name = "CONFIG"},
+    ValueKind{.name = "EXPRESSION"},
     ValueKind{.name = "FILE:LINE"},
     ValueKind{.name = "ID"},
     ValueKind{.name = "KEY"},
@@ -70,6 +71,7 @@ constexpr std::array kValueKinds{
     ValueKind{.name = "METRIC"},
     ValueKind{.name = "N"},
     ValueKind{.name = "NAME"},
+    ValueKind{.name = "NAME[:desc]"},
     ValueKind{.name = "PERCENT"},
     ValueKind{.name = "SECONDS"},
 };

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/is_among.hpp"
+#include "emit/document/json_text.hpp"
 
 namespace fatune {
 namespace {
@@ -28,7 +29,7 @@ std::vector<std::string> parameter_names(const std::vector<ResultRow>& rows) {
 
 FieldValue parameter_of(const Result& result, const std::string& name) {
   const auto found = std::ranges::find(result.parameters, name, &NamedValue::name);
-  return found == result.parameters.end() ? FieldValue{} : FieldValue{found->text};
+  return found == result.parameters.end() ? FieldValue{} : typed_value(found->text);
 }
 
 }  // namespace

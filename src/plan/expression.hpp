@@ -72,6 +72,9 @@ class Expression {
   [[nodiscard]] double number_or_infinity(std::span<const double> scope) const;
   [[nodiscard]] std::int64_t integer(std::span<const double> scope) const;
   [[nodiscard]] bool holds(std::span<const double> scope) const;
+  /// The same where values may be NaN, which stands for a value that is not known. Nothing: so is
+  /// the result.
+  [[nodiscard]] std::optional<bool> holds_if_known(std::span<const double> scope) const;
 
   [[nodiscard]] Needs needs() const;
   [[nodiscard]] const std::string& text() const;

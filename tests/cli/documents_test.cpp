@@ -30,7 +30,7 @@ constexpr std::array kDocuments{
     "docs/cases.md",     "docs/check.md",       "docs/debug.md",
     "docs/emulate.md",   "docs/estimate.md",    "docs/export.md",
     "docs/launch.md",    "docs/performance.md", "docs/profile.md",
-    "docs/reference.md", "docs/report.md"};
+    "docs/reference.md", "docs/report.md",      "docs/tables.md"};
 
 constexpr std::string_view kExitCode = "exit code ";
 const std::set<std::string> kSearches{"check", "compile", "emulate", "sweep"};

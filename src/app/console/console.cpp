@@ -4,11 +4,13 @@
 
 #include "core/text_fit.hpp"
 #include "emit/document/render.hpp"
+#include "emit/document/table_view.hpp"
 
 namespace fatune {
 
 void print_document(const Document& document, const OutputOptions& output) {
-  const std::string text = render(document, {output.format, output.columns, output.colour});
+  const Document& shown = output.view.is_set() ? viewed(document, output.view) : document;
+  const std::string text = render(shown, {output.format, output.columns, output.colour});
   const bool on_terminal = output.format == OutputFormat::table;
   print_result(on_terminal ? wrapped_lines(text, output.columns) : text);
 }

@@ -11,6 +11,7 @@
 #include "app/run/cover_race.hpp"
 #include "app/run/measuring.hpp"
 #include "app/run/result_files.hpp"
+#include "app/run/view_check.hpp"
 #include "core/device_limits.hpp"
 #include "core/error.hpp"
 #include "emit/export_report.hpp"
@@ -250,6 +251,7 @@ int job_count(const CompileSettings& settings) {
 }
 
 ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run) {
+  check_view(options.output.view, run);
   const InterruptWatch watch;
   const auto cache = open_cache(options.compile);
   const std::vector<Target> targets =

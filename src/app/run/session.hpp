@@ -38,8 +38,9 @@ struct PlannedRun {
 
 /// Carries it out on the GPUs, or by estimate, and prints and writes the rankings; a separate one
 /// for each GPU model.
-/// Error(no_gpu), also when a cover is asked for and nothing would be timed, Error(gpu_busy),
-/// Error(too_large) and Error(io) come before anything is measured.
+/// Error(usage) for a view of columns that there will not be, Error(no_gpu), also when a cover is
+/// asked for and nothing would be timed, Error(gpu_busy), Error(too_large) and Error(io) come
+/// before anything is measured.
 [[nodiscard]] ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run);
 
 /// Says that nothing will be timed, and why, if so.

@@ -2,8 +2,9 @@
 
 #include "attention/problem_details.hpp"
 
-#include <charconv>
 #include <cmath>
+
+#include "core/text_parts.hpp"
 
 namespace fatune {
 namespace {
@@ -16,24 +17,22 @@ struct ToJson {
   Json operator()(const std::string& value) const { return value; }
 };
 
-Json json_of_text(const std::string& text) {
+}  // namespace
+
+FieldValue typed_value(const std::string& text) {
   if (text == "true" || text == "false") {
     return text == "true";
   }
-  std::int64_t number = 0;
-  const char* end = text.data() + text.size();
-  const auto read = std::from_chars(text.data(), end, number);
-  return read.ec == std::errc() && read.ptr == end ? Json(number) : Json(text);
+  const auto number = whole_number<std::int64_t>(text);
+  return number ? FieldValue{*number} : FieldValue{text};
 }
-
-}  // namespace
 
 Json json_value(const FieldValue& value) { return std::visit(ToJson{}, value); }
 
 Json json_parameters(const std::vector<NamedValue>& parameters) {
   Json object = Json::object();
   for (const NamedValue& parameter : parameters) {
-    object[parameter.name] = json_of_text(parameter.text);
+    object[parameter.name] = json_value(typed_value(parameter.text));
   }
   return object;
 }
@@ -58,6 +57,10 @@ Json json_toolchain(const Toolchain& toolchain) {
 
 std::string json_text(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string json_line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace fatune

@@ -39,7 +39,8 @@ Json json_rows(const std::vector<Field<Row>>& fields, const std::vector<Row>& ro
   return json_list(rows, [&](const Row& row) { return json_object(fields, row); });
 }
 
-/// A parameter's text as the JSON value it stands for: true, 128, "FP16".
+/// The value that a parameter's text stands for: true, 128, "FP16".
+[[nodiscard]] FieldValue typed_value(const std::string& text);
 [[nodiscard]] Json json_parameters(const std::vector<NamedValue>& parameters);
 [[nodiscard]] Json json_problem(const Problem& problem);
 [[nodiscard]] Json json_toolchain(const Toolchain& toolchain);
@@ -47,5 +48,7 @@ Json json_rows(const std::vector<Field<Row>>& fields, const std::vector<Row>& ro
 /// Indented, with a line break at the end. Bytes that are no UTF-8 (a compiler's log may hold any)
 /// become U+FFFD.
 [[nodiscard]] std::string json_text(const Json& json);
+/// The same in one line.
+[[nodiscard]] std::string json_line(const Json& json);
 
 }  // namespace fatune

@@ -43,17 +43,6 @@ void leave_out_the_same(Table& table, std::size_t first_column) {
   }
 }
 
-/// Numbers stay numbers, so that they are aligned, sorted and filtered as such.
-void make_numbers(Table& table, std::size_t first_column) {
-  for (auto& row : table.rows) {
-    for (std::size_t i = first_column; i < row.size(); ++i) {
-      const auto* text = std::get_if<std::string>(&row[i]);
-      const auto number = text == nullptr ? std::nullopt : whole_number<std::int64_t>(*text);
-      row[i] = number ? FieldValue{*number} : row[i];
-    }
-  }
-}
-
 }  // namespace
 
 Table configuration_table(const StudyReport& report, const StudyRows& rows) {
@@ -64,7 +53,6 @@ Table configuration_table(const StudyReport& report, const StudyRows& rows) {
   Table table = table_of(result_fields(), results);
   const std::size_t first_parameter = table.columns.size();
   append_parameters(results, table);
-  make_numbers(table, first_parameter);
   leave_out_the_same(table, first_parameter);
   add_origin(
       results, "problem", [](const ResultRow& r) { return describe(r.problem->problem); }, table);
