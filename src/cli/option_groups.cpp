@@ -25,6 +25,9 @@ OutputFormat parse_format(const std::string& text) {
   if (text == "json") {
     return OutputFormat::json;
   }
+  if (text == "jsonl") {
+    return OutputFormat::json_lines;
+  }
   if (text == "csv") {
     return OutputFormat::csv;
   }
@@ -306,8 +309,8 @@ void add_output_options(CLI::App& app, OutputOptions& output) {
   app.add_option_function<std::string>(
          "--format", [&](const std::string& text) { output.format = parse_format(text); },
          "how to print the result (default: table)")
-      ->type_name("table|json|csv|md")
-      ->check(CLI::IsMember({"table", "json", "csv", "md"}).description(""));
+      ->type_name("table|json|jsonl|csv|md")
+      ->check(CLI::IsMember({"table", "json", "jsonl", "csv", "md"}).description(""));
   add_verbosity_options(app, output);
 }
 

@@ -9,6 +9,7 @@
 
 #include "emit/counter_table.hpp"
 #include "emit/document/render.hpp"
+#include "emit/document/table_view.hpp"
 #include "emit/gate_report.hpp"
 #include "emit/parameter_columns.hpp"
 #include "emit/pruned_text.hpp"
@@ -326,11 +327,7 @@ Blocks blocks_of(const RunReport& report, std::size_t top) {
   return blocks;
 }
 
-Table records_of(std::span<const RunReport> reports) {
-  Rows rows;
-  for (const RunReport& report : reports) {
-    append_rows(report, rows);
-  }
+Table table_of_results(const Rows& rows) {
   const Fields fields = csv_fields();
   Table table = table_of(fields, rows);
   if (!rows.empty()) {
@@ -338,6 +335,14 @@ Table records_of(std::span<const RunReport> reports) {
     append_counters(results_of(rows), table);
   }
   return table;
+}
+
+Table records_of(std::span<const RunReport> reports) {
+  Rows rows;
+  for (const RunReport& report : reports) {
+    append_rows(report, rows);
+  }
+  return table_of_results(rows);
 }
 
 }  // namespace
@@ -349,6 +354,15 @@ Document run_document(const RunReport& report, std::size_t top) {
           },
           [&] { return results_object(report); }};
 }
+
+std::string outcome_line(const RunReport& run, const ProblemReport& problem, const Result& result) {
+  const Table record = table_of_results({{&run, &problem, &result}});
+  Json json = json_head("outcome");
+  json.update(json_record(record, record.rows.front()));
+  return json_line(json);
+}
+
+std::string results_line(const RunReport& report) { return json_line(results_object(report)); }
 
 std::string results_json(const RunReport& report) {
   return render(run_document(report), OutputFormat::json);

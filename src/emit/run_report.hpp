@@ -19,6 +19,11 @@ namespace fatune {
 [[nodiscard]] Document runs_document(const std::vector<RunReport>& reports, std::size_t top = 0);
 
 /// results.json (configs/schema/results.schema.json): everything, samples included.
+/// One outcome in a line of JSON: the columns of its record in CSV (schema `outcome`).
+[[nodiscard]] std::string outcome_line(const RunReport& run, const ProblemReport& problem,
+                                       const Result& result);
+/// The whole run in a line.
+[[nodiscard]] std::string results_line(const RunReport& report);
 [[nodiscard]] std::string results_json(const RunReport& report);
 /// results.csv: one row per configuration and problem, failures included, RFC 4180.
 [[nodiscard]] std::string results_csv(const RunReport& report);

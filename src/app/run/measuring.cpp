@@ -17,6 +17,7 @@
 #include "app/run/cover_race.hpp"
 #include "app/run/gate.hpp"
 #include "app/run/gpu_setup.hpp"
+#include "app/run/outcome_lines.hpp"
 #include "app/run/recorder.hpp"
 #include "app/run/run_identity.hpp"
 #include "app/run/store_log.hpp"
@@ -143,14 +144,21 @@ std::unique_ptr<StoreLog> open_log(const PlannedRun& run, const MeasureOptions& 
 class Logs {
  public:
   Logs(const PlannedRun& run, const MeasureOptions& options, const RunReport& header,
-       const std::vector<Station>& stations) {
+       const std::vector<Station>& stations)
+      : lines_(header) {
     for (const Station& station : stations) {
       stored_.push_back(open_log(run, options, header, station.evaluator->limits()));
+      RunLog& log = stored_.back() ? static_cast<RunLog&>(*stored_.back()) : nothing_;
+      printing_.push_back(prints_outcomes(options.output) && !options.print_best
+                              ? std::make_unique<PrintingLog>(log, lines_)
+                              : nullptr);
     }
   }
 
   [[nodiscard]] RunLog& of(std::size_t station) {
-    return stored_[station] ? static_cast<RunLog&>(*stored_[station]) : nothing_;
+    return printing_[station] ? static_cast<RunLog&>(*printing_[station])
+           : stored_[station] ? static_cast<RunLog&>(*stored_[station])
+                              : nothing_;
   }
   [[nodiscard]] bool all_keep() const {
     return std::ranges::all_of(stored_, [](const auto& log) { return log && log->keeps(); });
@@ -165,6 +173,8 @@ class Logs {
 
  private:
   std::vector<std::unique_ptr<StoreLog>> stored_;
+  std::vector<std::unique_ptr<PrintingLog>> printing_;  ///< null: outcomes are not printed
+  OutcomeLines lines_;
   RunLog nothing_;
 };
 
@@ -211,6 +221,10 @@ double left_s(double budget_s, double spent_s) {
 }
 
 }  // namespace
+
+bool prints_outcomes(const OutputOptions& output) {
+  return output.format == OutputFormat::json_lines && !output.view.is_set();
+}
 
 RunEnd measure(const MeasureOptions& options, const PlannedRun& run, const Target& target,
                const ResultFiles& files, CubinCache* cache) {

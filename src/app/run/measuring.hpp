@@ -21,6 +21,9 @@ struct RunEnd {
   std::optional<Error> file_error;  ///< why the result files are not what the report is
 };
 
+/// Whether outcomes are printed while a run goes on, and the whole run in a last line.
+[[nodiscard]] bool prints_outcomes(const OutputOptions& output);
+
 /// Carries a plan out on the target's GPUs, or by estimate, and writes the result files as it goes
 /// on. Error(gpu_busy) and Error(too_large) come before anything is measured. Files that cannot be
 /// written any more (a full disk) do not end it: see RunEnd::file_error.

@@ -127,6 +127,8 @@ class Reports {
         output_.format == OutputFormat::json || output_.format == OutputFormat::csv;
     if (models_ > 1 && for_programs) {
       reports_.push_back(report);
+    } else if (prints_outcomes(output_)) {
+      print_result(results_line(report));
     } else {
       print_document(run_document(report, static_cast<std::size_t>(output_.top)), output_);
     }

@@ -1,11 +1,15 @@
 #include "emit/document/render.hpp"
 
+#include "emit/document/table_view.hpp"
+
 namespace fatune {
 
 std::string render(const Document& document, const Page& page) {
   switch (page.format) {
     case OutputFormat::json:
       return render_json(document.object());
+    case OutputFormat::json_lines:
+      return json_lines(document.records());
     case OutputFormat::csv:
       return render_csv(document.records());
     case OutputFormat::markdown:
