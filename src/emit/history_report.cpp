@@ -39,8 +39,8 @@ const std::vector<Field<RunSummary>>& history_fields() {
          return r.best ? std::optional(r.best->short_form) : std::nullopt;
        },
        ColumnFit{.leaves = 7, .least = 24, .config = true}},
-      {"command_line", "command", "as typed", 0, kEverywhere, member<&RunSummary::command_line>,
-       kWraps},
+      {"command_line", "command", "as typed, with what fatune.toml adds", 0, kEverywhere,
+       member<&RunSummary::command_line>, kWraps},
   };
   return fields;
 }

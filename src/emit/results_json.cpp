@@ -194,7 +194,7 @@ const Properties<RunReport>& header_properties() {
   static const Properties<R> all{
       {"measured", "false: nothing was timed, every time is an estimate", member<&R::measured>},
       {"complete", "false: the run was stopped, or is still going on", member<&R::complete>},
-      {"command_line", "as typed", member<&R::command_line>},
+      {"command_line", "as typed, with what fatune.toml adds", member<&R::command_line>},
       {"started_at", "ISO 8601, UTC", member<&R::started_at>},
       {"wall_s", "seconds from start to this writing", member<&R::wall_s>},
       {"gpus_used", "GPUs that measured; 0: none", member<&R::gpus>},
