@@ -75,22 +75,15 @@ find_package_handle_standard_args(Nvrtc REQUIRED_VARS Nvrtc_LIBRARY Nvrtc_INCLUD
   VERSION_VAR Nvrtc_VERSION
   REASON_FAILURE_MESSAGE "Run scripts/setup: it finds a CUDA toolkit or brings NVRTC from PyPI.")
 mark_as_advanced(Nvrtc_LIBRARY Nvrtc_INCLUDE_DIR)
-if(Nvrtc_FOUND AND NOT TARGET Nvrtc::Nvrtc)
+if(Nvrtc_FOUND AND NOT TARGET Nvrtc::Headers)
   # CUPTI's headers are beside these, or where older toolkits have them; neither is required.
   get_filename_component(_cupti_include "${Nvrtc_INCLUDE_DIR}/../extras/CUPTI/include" ABSOLUTE)
   set(_nvrtc_includes "${Nvrtc_INCLUDE_DIR}")
   if(EXISTS "${_cupti_include}")
     list(APPEND _nvrtc_includes "${_cupti_include}")
   endif()
-  # The headers alone, for what opens the libraries at run time, and for stand-ins of them.
+  # The headers alone: libraries are opened at run time.
   add_library(Nvrtc::Headers INTERFACE IMPORTED)
   set_target_properties(Nvrtc::Headers PROPERTIES
     INTERFACE_INCLUDE_DIRECTORIES "${_nvrtc_includes}")
-  add_library(Nvrtc::Nvrtc UNKNOWN IMPORTED)
-  # libnvrtc opens libnvrtc-builtins by its bare name and has no RUNPATH of its own. Only DT_RPATH
-  # of the program is searched for that, not DT_RUNPATH: hence the old kind of tag.
-  set_target_properties(Nvrtc::Nvrtc PROPERTIES
-    IMPORTED_LOCATION "${Nvrtc_LIBRARY}"
-    INTERFACE_LINK_LIBRARIES Nvrtc::Headers
-    INTERFACE_LINK_OPTIONS "LINKER:--disable-new-dtags")
 endif()

@@ -13,7 +13,8 @@ std::string_view version_date() { return FATUNE_VERSION_DATE; }
 std::string version_report() {
   const std::string& driver = gpu::driver_release();
   return fmt::format("fatune {}\ncommit {}\nbuild {}\nNVRTC {}\ndriver {}", version(),
-                     build_commit(), FATUNE_BUILD_TYPE, gpu::nvrtc_version_text(),
+                     build_commit(), FATUNE_BUILD_TYPE,
+                     gpu::probe_nvrtc().usable() ? gpu::nvrtc_version_text() : "none",
                      driver.empty() ? "none" : driver);
 }
 

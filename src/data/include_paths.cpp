@@ -1,6 +1,6 @@
 #include "data/include_paths.hpp"
 
-#include "core/environment.hpp"
+#include "core/cuda_installation.hpp"
 #include "core/error.hpp"
 
 namespace fatune {
@@ -13,30 +13,7 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, ignored);
 }
 
-/// Since CUDA 13 cuda/std and nv/target are in a folder of their own there.
-void add_with_cccl(const fs::path& include, std::vector<fs::path>& folders) {
-  for (const fs::path& folder : {include, include / "cccl"}) {
-    if (is_folder(folder)) {
-      folders.push_back(folder);
-    }
-  }
-}
-
 }  // namespace
-
-std::vector<fs::path> toolkit_include_folders() {
-  std::vector<fs::path> folders;
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const auto root = environment_variable(variable)) {
-      add_with_cccl(fs::path(*root) / "include", folders);
-    }
-    if (!folders.empty()) {
-      return folders;
-    }
-  }
-  add_with_cccl(FATUNE_CUDA_INCLUDE, folders);
-  return folders;
-}
 
 IncludePaths::IncludePaths(const std::vector<fs::path>& folders) {
   for (const fs::path& folder : folders) {
@@ -46,8 +23,8 @@ IncludePaths::IncludePaths(const std::vector<fs::path>& folders) {
     }
     folders_.push_back(fs::absolute(folder));
   }
-  for (fs::path& folder : toolkit_include_folders()) {
-    folders_.push_back(std::move(folder));
+  if (const auto& cuda = cuda_installation()) {
+    folders_.insert(folders_.end(), cuda->include_folders.begin(), cuda->include_folders.end());
   }
 }
 

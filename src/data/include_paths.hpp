@@ -8,7 +8,7 @@
 namespace fatune {
 
 /// Folders in which #include finds headers that are not a family's: those that the user names, then
-/// the CUDA toolkit's.
+/// those of the CUDA installation that NVRTC is taken from (core/cuda_installation.hpp).
 class IncludePaths {
  public:
   /// Error(usage) for what is no folder.
@@ -21,9 +21,5 @@ class IncludePaths {
  private:
   std::vector<std::filesystem::path> folders_;
 };
-
-/// Folders with headers of the CUDA toolkit: of CUDA_HOME, else CUDA_PATH, else of the one that
-/// fatune was built with. Empty when there is none.
-[[nodiscard]] std::vector<std::filesystem::path> toolkit_include_folders();
 
 }  // namespace fatune

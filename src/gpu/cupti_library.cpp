@@ -2,15 +2,15 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <nvrtc.h>
 
-#include <algorithm>
 #include <array>
 #include <string>
 
+#include "core/cuda_places.hpp"
 #include "core/environment.hpp"
 #include "core/error.hpp"
 #include "gpu/cupti_api.hpp"
+#include "gpu/nvrtc.hpp"
 
 namespace fatune::gpu {
 namespace {
@@ -32,20 +32,6 @@ void add_folder(const fs::path& folder, std::vector<fs::path>& candidates) {
   }
 }
 
-// Newest first.
-std::vector<fs::path> toolkits() {
-  std::vector<fs::path> found;
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator("/usr/local", none)) {
-    if (entry.path().filename().string().starts_with("cuda-")) {
-      found.push_back(entry.path());
-    }
-  }
-  std::sort(found.rbegin(), found.rend());
-  found.insert(found.begin(), "/usr/local/cuda");
-  return found;
-}
-
 }  // namespace
 
 std::vector<fs::path> cupti_candidates(const fs::path& nvrtc_folder) {
@@ -54,7 +40,7 @@ std::vector<fs::path> cupti_candidates(const fs::path& nvrtc_folder) {
     add_folder(nvrtc_folder / folder, candidates);
   }
   candidates.insert(candidates.end(), kNames.begin(), kNames.end());
-  for (const fs::path& toolkit : toolkits()) {
+  for (const fs::path& toolkit : system_toolkits()) {
     for (const char* const folder : kToolkitFolders) {
       add_folder(toolkit / folder, candidates);
     }
@@ -69,12 +55,6 @@ constexpr const char* kCuptiVariable = "FATUNE_CUPTI";
 constexpr const char* kRemedy =
     "install CUPTI of CUDA 12.6 or newer (a CUDA toolkit has it, and so has the PyPI package "
     "nvidia-cuda-cupti), or let FATUNE_CUPTI name its libcupti.so";
-
-fs::path nvrtc_folder() {
-  Dl_info info{};
-  const bool known = dladdr(reinterpret_cast<void*>(&nvrtcVersion), &info) != 0;
-  return known && info.dli_fname != nullptr ? fs::path(info.dli_fname).parent_path() : fs::path();
-}
 
 // CUPTI opens these by their bare names and has no RUNPATH: once loaded, they are found.
 void load_companions(const fs::path& library) {
@@ -109,7 +89,8 @@ void* open_chosen(const std::string& file) {
 }
 
 void* open_first(std::string& file) {
-  for (const fs::path& candidate : cupti_candidates(nvrtc_folder())) {
+  for (const fs::path& candidate :
+       cupti_candidates(fs::path(probe_nvrtc().library).parent_path())) {
     if (void* const library = open_library(candidate)) {
       file = candidate;
       return library;

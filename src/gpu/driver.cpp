@@ -75,8 +75,9 @@ std::string find_functions(void* library, DriverApi& api) {
   return missing;
 }
 
-/// Machine code of a newer major version of CUDA does not load in an older driver.
-int lowest_cuda_version() { return nvrtc_version().major * 1000; }
+/// Machine code of a newer major version of CUDA does not load in an older driver. The oldest NVRTC
+/// that fatune takes is that of CUDA 12.
+int lowest_cuda_version() { return probe_nvrtc().usable() ? nvrtc_version().major * 1000 : 12000; }
 
 bool new_enough(const DriverApi& api, const std::string& missing, DriverStatus& status) {
   if (api.cuDriverGetVersion != nullptr) {
@@ -86,14 +87,16 @@ bool new_enough(const DriverApi& api, const std::string& missing, DriverStatus& 
     return true;
   }
   const std::string remedy = fmt::format(
-      "update the NVIDIA driver to one for CUDA {} or newer, or build fatune with an "
-      "older toolkit (FATUNE_CUDA_ROOT)",
+      "update the NVIDIA driver to one for CUDA {} or newer, or give fatune an older NVRTC (pip "
+      "install "
+      "nvidia-cuda-nvrtc-cu12, or CUDA_HOME)",
       version_text(lowest_cuda_version()));
   const std::string found = status.cuda_version == 0 ? std::string("of unknown version")
                                                      : "for CUDA " + status.version_text();
   fail(status, DriverState::too_old,
-       fmt::format("the driver is {}, too old for machine code of NVRTC {}{}", found,
-                   nvrtc_version_text(), missing.empty() ? "" : ": it has no " + missing),
+       fmt::format("the driver is {}, too old for machine code of CUDA {}{}", found,
+                   version_text(lowest_cuda_version()),
+                   missing.empty() ? "" : ": it has no " + missing),
        remedy);
   return false;
 }

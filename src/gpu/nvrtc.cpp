@@ -1,10 +1,11 @@
 #include "gpu/nvrtc.hpp"
 
 #include <fmt/format.h>
-#include <nvrtc.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+
+#include "gpu/nvrtc_api.hpp"
 
 namespace fatune::gpu {
 namespace {
@@ -15,13 +16,13 @@ nvrtcProgram raw(const Handle<void*, destroy_program>& program) {
 
 std::string remedy_of_nvrtc_error(int result) {
   return result == NVRTC_ERROR_BUILTIN_OPERATION_FAILURE
-             ? "libnvrtc-builtins must lie beside libnvrtc (scripts/setup brings both)"
+             ? "libnvrtc-builtins must lie beside libnvrtc"
              : "";
 }
 
 std::string describe(int result, const std::string& call, const std::string& log) {
-  const std::string first =
-      fmt::format("{} failed: {}", call, nvrtcGetErrorString(static_cast<nvrtcResult>(result)));
+  const std::string first = fmt::format(
+      "{} failed: {}", call, nvrtc().nvrtcGetErrorString(static_cast<nvrtcResult>(result)));
   return log.empty() ? first : first + "\n" + log;
 }
 
@@ -46,8 +47,8 @@ void* create_program(const SourceBundle& sources) {
     names.push_back(header.name.c_str());
   }
   nvrtcProgram program = nullptr;
-  check(nvrtcCreateProgram(&program, sources.main.text.c_str(), sources.main.name.c_str(),
-                           static_cast<int>(names.size()), texts.data(), names.data()),
+  check(nvrtc().nvrtcCreateProgram(&program, sources.main.text.c_str(), sources.main.name.c_str(),
+                                   static_cast<int>(names.size()), texts.data(), names.data()),
         "nvrtcCreateProgram");
   return program;
 }
@@ -77,7 +78,7 @@ NvrtcError::NvrtcError(int result, const std::string& call, const std::string& l
 
 NvrtcVersion nvrtc_version() {
   NvrtcVersion version;
-  check(nvrtcVersion(&version.major, &version.minor), "nvrtcVersion");
+  check(nvrtc().nvrtcVersion(&version.major, &version.minor), "nvrtcVersion");
   return version;
 }
 
@@ -88,30 +89,31 @@ std::string nvrtc_version_text() {
 
 std::vector<int> nvrtc_supported_sms() {
   int count = 0;
-  check(nvrtcGetNumSupportedArchs(&count), "nvrtcGetNumSupportedArchs");
+  check(nvrtc().nvrtcGetNumSupportedArchs(&count), "nvrtcGetNumSupportedArchs");
   std::vector<int> sms(static_cast<std::size_t>(count));
-  check(nvrtcGetSupportedArchs(sms.data()), "nvrtcGetSupportedArchs");
+  check(nvrtc().nvrtcGetSupportedArchs(sms.data()), "nvrtcGetSupportedArchs");
   return sms;
 }
 
 void destroy_program(void* program) noexcept {
   auto handle = static_cast<nvrtcProgram>(program);
-  const nvrtcResult result = nvrtcDestroyProgram(&handle);
+  const nvrtcResult result = nvrtc().nvrtcDestroyProgram(&handle);
   if (result != NVRTC_SUCCESS) {
-    spdlog::warn("nvrtcDestroyProgram failed: {}", nvrtcGetErrorString(result));
+    spdlog::warn("nvrtcDestroyProgram failed: {}", nvrtc().nvrtcGetErrorString(result));
   }
 }
 
 Program::Program(const SourceBundle& sources) : program_(create_program(sources)) {}
 
 void Program::add_name_expression(const std::string& expression) {
-  check(nvrtcAddNameExpression(raw(program_), expression.c_str()), "nvrtcAddNameExpression");
+  check(nvrtc().nvrtcAddNameExpression(raw(program_), expression.c_str()),
+        "nvrtcAddNameExpression");
 }
 
 bool Program::compile(const std::vector<std::string>& options) {
   const std::vector<const char*> texts = pointers(options);
   const nvrtcResult result =
-      nvrtcCompileProgram(raw(program_), static_cast<int>(texts.size()), texts.data());
+      nvrtc().nvrtcCompileProgram(raw(program_), static_cast<int>(texts.size()), texts.data());
   if (result != NVRTC_SUCCESS && result != NVRTC_ERROR_COMPILATION) {
     throw NvrtcError(result, "nvrtcCompileProgram", log());
   }
@@ -119,23 +121,25 @@ bool Program::compile(const std::vector<std::string>& options) {
 }
 
 std::string Program::log() const {
-  return without_terminator(read_output<std::string>(raw(program_), nvrtcGetProgramLogSize,
-                                                     nvrtcGetProgramLog, "nvrtcGetProgramLog"));
+  return without_terminator(read_output<std::string>(raw(program_), nvrtc().nvrtcGetProgramLogSize,
+                                                     nvrtc().nvrtcGetProgramLog,
+                                                     "nvrtcGetProgramLog"));
 }
 
 std::vector<char> Program::cubin() const {
-  return read_output<std::vector<char>>(raw(program_), nvrtcGetCUBINSize, nvrtcGetCUBIN,
-                                        "nvrtcGetCUBIN");
+  return read_output<std::vector<char>>(raw(program_), nvrtc().nvrtcGetCUBINSize,
+                                        nvrtc().nvrtcGetCUBIN, "nvrtcGetCUBIN");
 }
 
 std::string Program::ptx() const {
-  return without_terminator(
-      read_output<std::string>(raw(program_), nvrtcGetPTXSize, nvrtcGetPTX, "nvrtcGetPTX"));
+  return without_terminator(read_output<std::string>(raw(program_), nvrtc().nvrtcGetPTXSize,
+                                                     nvrtc().nvrtcGetPTX, "nvrtcGetPTX"));
 }
 
 std::string Program::lowered_name(const std::string& expression) const {
   const char* name = nullptr;
-  check(nvrtcGetLoweredName(raw(program_), expression.c_str(), &name), "nvrtcGetLoweredName");
+  check(nvrtc().nvrtcGetLoweredName(raw(program_), expression.c_str(), &name),
+        "nvrtcGetLoweredName");
   return name;
 }
 

@@ -16,6 +16,21 @@ class NvrtcError : public Error {
   NvrtcError(int result, const std::string& call, const std::string& log = {});
 };
 
+/// NVRTC on this machine, and the remedy when it cannot be used.
+struct NvrtcStatus {
+  std::string library;  ///< the file that was opened, or tried; empty when none was found
+  std::string problem;  ///< one sentence; empty when it can be used
+  std::string remedy;   ///< what to do about it; empty when it can be used
+
+  [[nodiscard]] bool usable() const noexcept { return problem.empty(); }
+};
+
+/// Loads NVRTC at the first call of the process, and says how that went. Never throws. The library
+/// is that of cuda_installation() (core/cuda_installation.hpp), or the file that the environment
+/// variable FATUNE_NVRTC names. What follows here throws Error(bad_file) where NVRTC cannot be
+/// used.
+[[nodiscard]] const NvrtcStatus& probe_nvrtc();
+
 struct NvrtcVersion {
   int major = 0;
   int minor = 0;

@@ -3,9 +3,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <system_error>
 
+#include "core/cuda_places.hpp"
 #include "core/environment.hpp"
 #include "core/error.hpp"
 #include "core/text_parts.hpp"
@@ -14,22 +14,6 @@ namespace fatune {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The entries of a folder, sorted by name with numbers as people count: cuda-12.9 before
-/// cuda-13.0.
-std::vector<fs::path> entries(const fs::path& folder) {
-  std::vector<fs::path> paths;
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
-    paths.push_back(it->path());
-  }
-  std::ranges::sort(paths, [](const fs::path& a, const fs::path& b) {
-    const std::string left = a.filename().string();
-    const std::string right = b.filename().string();
-    return ::strverscmp(left.c_str(), right.c_str()) < 0;
-  });
-  return paths;
-}
 
 void add_path(std::vector<fs::path>& folders) {
   const std::string path = environment_variable("PATH").value_or("");
@@ -40,50 +24,24 @@ void add_path(std::vector<fs::path>& folders) {
   }
 }
 
-void add_toolkits(std::vector<fs::path>& folders) {
-  for (const char* name : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const auto root = environment_variable(name)) {
-      folders.push_back(fs::path(*root) / "bin");
-    }
-  }
-  folders.emplace_back("/usr/local/cuda/bin");
-  std::vector<fs::path> others = entries("/usr/local");
-  std::ranges::reverse(others);
-  for (const fs::path& root : others) {
-    if (root.filename().string().starts_with("cuda-")) {
-      folders.push_back(root / "bin");
-    }
+void add_toolkits(const std::vector<fs::path>& roots, std::vector<fs::path>& folders) {
+  for (const fs::path& root : roots) {
+    folders.push_back(root / "bin");
   }
 }
 
-/// build/cuda_tools, for a program in build/<preset>/bin.
-void add_build_folder(std::vector<fs::path>& folders) {
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    folders.push_back(program.parent_path().parent_path().parent_path() / "cuda_tools" / "bin");
-  }
-}
-
-/// <python>/nvidia/<package>/bin, where <python> is a site-packages folder.
-void add_packages(const fs::path& python, std::vector<fs::path>& folders) {
-  for (const fs::path& package : entries(python / "nvidia")) {
-    folders.push_back(package / "bin");
-  }
-}
-
-void add_python(const fs::path& prefix, std::vector<fs::path>& folders) {
-  for (const fs::path& version : entries(prefix / "lib")) {
-    if (version.filename().string().starts_with("python3")) {
-      add_packages(version / "site-packages", folders);
-      add_packages(version / "dist-packages", folders);
-    }
+/// build/cuda_tools, for a program in build/<preset>/bin; the Python packages beside an installed
+/// one.
+void add_beside_program(std::vector<fs::path>& folders) {
+  if (const auto prefix = program_prefix()) {
+    folders.push_back(prefix->parent_path() / "cuda_tools" / "bin");
+    add_toolkits(nvidia_packages(*prefix), folders);
   }
 }
 
 /// The folders of a product's versions, the newest first: <product>/<version>/<inner>.
 void add_product(const fs::path& product, const fs::path& inner, std::vector<fs::path>& folders) {
-  std::vector<fs::path> versions = entries(product);
+  std::vector<fs::path> versions = sorted_entries(product);
   std::ranges::reverse(versions);
   for (const fs::path& version : versions) {
     folders.push_back(version / inner);
@@ -101,16 +59,12 @@ ToolPlaces tool_places(const std::string& chosen) {
   ToolPlaces places;
   places.chosen = environment_variable(chosen.c_str());
   add_path(places.folders);
-  add_toolkits(places.folders);
-  add_build_folder(places.folders);
-  if (const auto environment = environment_variable("VIRTUAL_ENV")) {
-    add_python(*environment, places.folders);
+  add_toolkits(chosen_toolkits(), places.folders);
+  add_toolkits(system_toolkits(), places.folders);
+  add_beside_program(places.folders);
+  for (const fs::path& prefix : python_prefixes()) {
+    add_toolkits(nvidia_packages(prefix), places.folders);
   }
-  if (const auto home = environment_variable("HOME")) {
-    add_python(fs::path(*home) / ".local", places.folders);
-  }
-  add_python("/usr/local", places.folders);
-  add_python("/usr", places.folders);
   return places;
 }
 

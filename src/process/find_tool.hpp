@@ -15,8 +15,8 @@ struct ToolPlaces {
 
 /// The places of this machine: the variable (a path to the tool); then the folders of PATH; bin/ of
 /// CUDA_HOME, CUDA_PATH and /usr/local/cuda*, the newest first; what scripts/setup has unpacked
-/// beside the program; NVIDIA's PyPI packages in the virtual environment, the user's and the
-/// system's Python folders.
+/// beside the program; NVIDIA's PyPI packages beside the program, in the virtual environment, the
+/// user's and the system's Python folders.
 [[nodiscard]] ToolPlaces tool_places(const std::string& variable);
 
 /// The first executable file of that name; nothing when no place has one. Error(bad_file) when the

@@ -47,6 +47,23 @@ TEST_F(Doctor, WithoutAGpuIsLimitedNotBroken) {
   EXPECT_THAT(result.out, Not(HasSubstr("\x1b")));
 }
 
+TEST_F(Doctor, WithoutNvrtcIsBrokenAndSaysWhatToInstall) {
+  process_.environment["FATUNE_NVRTC"] = path("libnvrtc.so");
+  const ProcessResult result = fatune({"doctor"});
+  EXPECT_EQ(result.exit_code, static_cast<int>(ExitCode::internal));
+  EXPECT_THAT(result.out,
+              HasSubstr("broken   NVRTC: NVRTC cannot be loaded: " + path("libnvrtc.so")));
+  EXPECT_THAT(result.out, HasSubstr("pip install 'nvidia-cuda-nvrtc"));
+}
+
+TEST_F(Doctor, WithoutNvrtcWhatCompilesSaysSoAndOthersWork) {
+  process_.environment["FATUNE_NVRTC"] = path("libnvrtc.so");
+  expect_error(fatune({"compile", "--config", kConfig}), ExitCode::bad_file,
+               {"NVRTC cannot be loaded", "pip install"});
+  EXPECT_THAT(fatune({"--version"}).out, HasSubstr("NVRTC none"));
+  expect_ok(fatune({"list", "--space", kFewSpace}));
+}
+
 TEST_F(Doctor, WithAGpuNamesIt) {
   use_fake_gpu();
   const ProcessResult result = fatune({"doctor"});

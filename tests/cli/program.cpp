@@ -33,15 +33,13 @@ ProgramTest::ProgramTest() : folder_(own_folder()) {
   process_.environment = {
       {"XDG_CACHE_HOME", FATUNE_TEST_CACHE}, {"HOME", folder_.string()},
       {"TMPDIR", folder_.string()},          {"PATH", "/usr/bin:/bin"},
-      {"LD_PRELOAD", FATUNE_FAKE_NVRTC},     {"FATUNE_LIBCUDA", "/nonexistent/libcuda.so.1"},
+      {"FATUNE_NVRTC", FATUNE_FAKE_NVRTC},   {"FATUNE_LIBCUDA", "/nonexistent/libcuda.so.1"},
       {"FATUNE_CONFIG_FILE", "none"}};
   for (const char* name : {"ASAN_OPTIONS", "TSAN_OPTIONS", "UBSAN_OPTIONS"}) {
     if (const char* options = std::getenv(name)) {
       process_.environment[name] = options;
     }
   }
-  // A library is preloaded before the sanitizer's own.
-  process_.environment["ASAN_OPTIONS"] += ":verify_asan_link_order=0";
 }
 
 ProgramTest::~ProgramTest() { fs::remove_all(folder_); }

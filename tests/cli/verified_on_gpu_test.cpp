@@ -110,7 +110,7 @@ TEST_F(VerifiedOnGpu, InputsHaveTheNamesThatTheyHaveInTheEmulator) {
 }
 
 TEST_F(VerifiedOnGpu, AKernelThatTheFakeCannotRunIsNotTakenForARightOne) {
-  process_.environment.erase("LD_PRELOAD");
+  process_.environment.erase("FATUNE_NVRTC");
   const ProcessResult result =
       fatune(on_one_head({"check", "--kernel-dir", kToyFolder, "--seq", "40", "--config",
                           "(FP16, 64, 32): unroll_1", "--cache-dir", path("cache")}));

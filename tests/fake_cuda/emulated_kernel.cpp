@@ -44,7 +44,7 @@ const EmulatedKernel& FakeFunction::emulated() {
   if (kernel == nullptr) {
     if (module->ptx.empty()) {
       throw std::runtime_error(
-          "its PTX is unknown: compile with libfake_nvrtc.so preloaded, or set "
+          "its PTX is unknown: compile with FATUNE_NVRTC=libfake_nvrtc.so, or set "
           "FATUNE_FAKE_KERNELS=never_run");
     }
     const PtxModule ptx = fatune::parse_ptx(module->ptx, name);

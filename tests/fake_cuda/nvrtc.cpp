@@ -1,4 +1,5 @@
-// Preloaded before NVRTC, leaves a kernel's PTX behind its machine code: attached_ptx.hpp.
+// In place of NVRTC (FATUNE_NVRTC), leaves a kernel's PTX behind its machine code:
+// attached_ptx.hpp. The other functions are those of NVRTC, which it is linked with.
 #include <dlfcn.h>
 #include <nvrtc.h>
 
@@ -11,21 +12,23 @@ using namespace fake_cuda;
 
 namespace {
 
+/// NVRTC's own function.
 template <typename Function>
-Function* next(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+Function* real(const char* name) {
+  static void* const nvrtc = dlopen(FATUNE_REAL_NVRTC, RTLD_NOW | RTLD_LOCAL);
+  return reinterpret_cast<Function*>(dlsym(nvrtc, name));
 }
 
 std::size_t cubin_bytes(nvrtcProgram program) {
   std::size_t bytes = 0;
-  static auto* const get = next<decltype(nvrtcGetCUBINSize)>("nvrtcGetCUBINSize");
+  static auto* const get = real<decltype(nvrtcGetCUBINSize)>("nvrtcGetCUBINSize");
   return get(program, &bytes) == NVRTC_SUCCESS ? bytes : 0;
 }
 
 /// Empty: there is none.
 std::string ptx_of(nvrtcProgram program) {
-  static auto* const get_size = next<decltype(nvrtcGetPTXSize)>("nvrtcGetPTXSize");
-  static auto* const get = next<decltype(nvrtcGetPTX)>("nvrtcGetPTX");
+  static auto* const get_size = real<decltype(nvrtcGetPTXSize)>("nvrtcGetPTXSize");
+  static auto* const get = real<decltype(nvrtcGetPTX)>("nvrtcGetPTX");
   std::size_t bytes = 0;
   if (get_size(program, &bytes) != NVRTC_SUCCESS) {
     return {};
@@ -45,7 +48,7 @@ nvrtcResult nvrtcGetCUBINSize(nvrtcProgram program, std::size_t* bytes) {
 }
 
 nvrtcResult nvrtcGetCUBIN(nvrtcProgram program, char* cubin) {
-  static auto* const get = next<decltype(nvrtcGetCUBIN)>("nvrtcGetCUBIN");
+  static auto* const get = real<decltype(nvrtcGetCUBIN)>("nvrtcGetCUBIN");
   const nvrtcResult result = get(program, cubin);
   if (result == NVRTC_SUCCESS) {
     const std::string behind = attach_ptx(reinterpret_cast<unsigned char*>(cubin), ptx_of(program));

@@ -86,20 +86,24 @@ std::vector<Check> check_gpus(const CompileSettings&) {
   return checks;
 }
 
-/// Compiles a small kernel.
+/// Finds NVRTC, and compiles a small kernel.
 std::vector<Check> check_nvrtc(const CompileSettings&) {
+  const gpu::NvrtcStatus& nvrtc = gpu::probe_nvrtc();
+  if (!nvrtc.usable()) {
+    return {{"NVRTC", Health::broken, nvrtc.problem, nvrtc.remedy}};
+  }
   const std::string version = gpu::nvrtc_version_text();
   const CompileResult result = compile(probe_request());
   if (const auto* failed = std::get_if<CompileFailed>(&result)) {
     return {{"NVRTC", Health::broken,
              fmt::format("version {} does not compile: {}", version, outcome_summary(*failed)),
-             "run scripts/setup; it brings an NVRTC with its builtins library"}};
+             "libnvrtc-builtins of the same version must lie beside " + nvrtc.library}};
   }
-  return {
-      {"NVRTC",
-       Health::fine,
-       fmt::format("version {} compiles, for sm {}", version, sm_list(gpu::nvrtc_supported_sms())),
-       {}}};
+  return {{"NVRTC",
+           Health::fine,
+           fmt::format("version {} compiles, for sm {}: {}", version,
+                       sm_list(gpu::nvrtc_supported_sms()), nvrtc.library),
+           {}}};
 }
 
 /// Loads every built-in family and space.

@@ -1,8 +1,8 @@
-#include "gpu/driver_release.hpp"
+#include "core/driver_module.hpp"
 
 #include <gtest/gtest.h>
 
-namespace fatune::gpu {
+namespace fatune {
 namespace {
 
 TEST(ReadDriverRelease, FindsItInWhatTheKernelModuleSays) {
@@ -20,4 +20,4 @@ TEST(ReadDriverRelease, NothingElseIsOne) {
 }
 
 }  // namespace
-}  // namespace fatune::gpu
+}  // namespace fatune
