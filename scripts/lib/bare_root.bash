@@ -1,0 +1,68 @@
+# Sourced by scripts that try fatune in a bare Debian or Ubuntu root: makes one by debootstrap, runs commands in it,
+# and deletes it at the end. Needs root, debootstrap and the network.
+#
+# The root gets this machine's way into the network and nothing more: resolv.conf, apt's Acquire settings, proxy
+# variables, pip's settings and the CA certificates (as PIP_CERT).
+
+bare=
+say() { echo "$(basename -- "$0"): $*" >&2; }
+die() { say "$*"; exit 1; }
+
+# Deletes the root, or leaves it behind when $keep is "yes".
+clean_up_bare_root() {
+  if [[ ${keep:-no} == yes ]]; then say "left behind: $bare"; else rm -rf --one-file-system -- "$bare"; fi
+}
+
+# bootstrap SUITE: makes the root of that suite (bookworm; jammy, noble); $bare is its folder.
+bootstrap() {
+  local suite=$1 mirror=http://deb.debian.org/debian components=main script more=()
+  [[ $EUID -eq 0 ]] || die "must be root (debootstrap and chroot)"
+  command -v debootstrap >/dev/null || die "debootstrap is missing: apt-get install debootstrap"
+  case $suite in jammy | noble) mirror=http://archive.ubuntu.com/ubuntu components=main,universe ;; esac
+  script=/usr/share/debootstrap/scripts/$suite
+  # An older debootstrap does not know later Ubuntu suites; they are all made alike.
+  if [[ ! -e $script && $components == *universe* ]]; then more=(/usr/share/debootstrap/scripts/gutsy); fi
+  bare="$(mktemp -d "${TMPDIR:-/var/tmp}/fatune-$suite.XXXXXX")"
+  chmod 755 "$bare"  # apt becomes another user, who has to read it
+  trap clean_up_bare_root EXIT
+  say "debootstrap $suite"
+  debootstrap --variant=minbase --components="$components" "$suite" "$bare" "$mirror" "${more[@]}" \
+    >"$bare.log" 2>&1 || { tail -n 20 "$bare.log" >&2; rm -f -- "$bare.log"; die "debootstrap failed"; }
+  rm -f -- "$bare.log"
+  copy_network_settings
+}
+
+copy_network_settings() {
+  cp --dereference /etc/resolv.conf "$bare/etc/resolv.conf"
+  local file
+  for file in /etc/apt/apt.conf.d/*; do
+    if grep --quiet '^ *Acquire::' "$file"; then cp -- "$file" "$bare/etc/apt/apt.conf.d/"; fi
+  done
+  if [[ -r /etc/pip.conf ]]; then cp /etc/pip.conf "$bare/etc/pip.conf"; fi
+  if [[ -r /etc/ssl/certs/ca-certificates.crt ]]; then
+    cp /etc/ssl/certs/ca-certificates.crt "$bare/etc/host-ca-certificates.crt"
+  fi
+}
+
+# in_bare_root FOLDER COMMAND_LINE: runs it in that folder of the root; its mounts end with it.
+in_bare_root() {
+  local settings=(HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin)
+  local name certificates=/etc/host-ca-certificates.crt
+  if [[ -e $bare$certificates ]]; then settings+=("PIP_CERT=$certificates"); fi
+  for name in http_proxy https_proxy no_proxy PIP_INDEX_URL PIP_EXTRA_INDEX_URL PIP_DEFAULT_TIMEOUT; do
+    if [[ -n ${!name:-} ]]; then settings+=("$name=${!name}"); fi
+  done
+  # shellcheck disable=SC2016  # expanded by the inner shell
+  unshare --mount --pid --fork --kill-child bash -c '
+    mount -t proc proc "$1/proc" && mount --rbind /dev "$1/dev" &&
+      exec chroot "$1" env -i "${@:4}" bash -c "cd $2 && $3"
+  ' _ "$bare" "$1" "$2" "${settings[@]}"
+}
+
+# timed FOLDER COMMAND_LINE: in_bare_root, and says what it took; ends the script when it fails.
+timed() {
+  local started=$SECONDS
+  say "$2"
+  in_bare_root "$1" "$2" || die "failed with code $?: $2"
+  say "took $((SECONDS - started)) s: $2"
+}
