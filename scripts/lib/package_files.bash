@@ -4,9 +4,11 @@
 
 # refuse_libraries PROGRAM: fails when it needs a library that is not the C library's.
 refuse_libraries() {
-  local strangers
-  strangers="$(objdump -p "$1" | sed -n 's/^ *NEEDED *//p' | grep -vxE '(libc|libm|ld-linux.*)\.so\.[0-9]+' || true)"
-  if [[ -n $strangers ]]; then say "the program needs more than the C library:" $strangers; return 1; fi
+  local needed strangers
+  needed="$(objdump -p "$1" | sed -n 's/^ *NEEDED *//p')"
+  [[ $needed == *libc.so* ]] || { say "what $1 needs is not known"; return 1; }
+  strangers="$(grep -vxE '(libc|libm|ld-linux.*)\.so\.[0-9]+' <<<"$needed" || true)"
+  [[ -z $strangers ]] || { say "the program needs more than the C library: ${strangers//$'\n'/ }"; return 1; }
 }
 
 # glibc_version PROGRAM: the lowest version of the GNU C library that the program runs with: 2.34.

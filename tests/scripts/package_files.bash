@@ -1,0 +1,46 @@
+# package_files.bash PROGRAM: scripts/lib/package_files.bash, on a small program in place of fatune. PROGRAM is linked
+# with libraries that a package may not need. Exits 77 (skipped) where there is no dpkg-deb.
+set -euo pipefail
+command -v dpkg-deb >/dev/null || exit 77
+
+dynamic=$1
+fatune_root="$(realpath -- "$SCRIPTS/..")"
+version=9.8.7
+export SOURCE_DATE_EPOCH=1700000000
+rm -rf -- "$WORK"
+mkdir -p "$WORK"
+cd -- "$WORK"
+fail() { echo "FAILED: $*"; exit 1; }
+say() { echo "$*"; }
+source "$SCRIPTS/lib/package_files.bash"
+
+if refuse_libraries "$dynamic" >refused; then fail "a program with more libraries than the C library's is packed"; fi
+grep --quiet libfmt refused || fail "the message does not name libfmt: $(cat refused)"
+refuse_libraries /bin/true || fail "a program with the C library alone is refused"
+[[ $(glibc_version /bin/true) =~ ^2\.[0-9]+$ ]] || fail "no version of glibc: $(glibc_version /bin/true)"
+
+requirements cuda13.txt >required
+grep --quiet -E '^Requires-Dist: nvidia-cuda-nvrtc ==[0-9]+\.[0-9]+\.\*$' required || fail "no NVRTC: $(cat required)"
+grep --quiet -E "^Requires-Dist: nvidia-cuda-cupti .*; extra == 'counters'$" required || fail "CUPTI is no extra"
+if grep --quiet nvtx required; then fail "NVTX is compiled in"; fi
+if requirements cuda12.txt cuda12 | grep --invert-match "; extra == 'cuda12'$"; then fail "CUDA 12 is no extra"; fi
+
+# Twice, from files of other times and permissions.
+for round in first second; do
+  work="$WORK/$round"
+  mkdir -p "$work/installed/bin" "$work/installed/share/man/man1" "$work/out"
+  cp /bin/true "$work/installed/bin/fatune"
+  echo ".TH FATUNE 1" >"$work/installed/share/man/man1/fatune.1"
+  echo "terms, and /usr/share/common-licenses/GPL-3" >"$work/copyrights"
+  pack_tar "$work/tar" "$work/out" >/dev/null
+  pack_deb "$work/deb" "$work/out" 2>/dev/null >/dev/null
+  umask 077
+  sleep 1
+done
+[[ $(ls first/out | wc -l) -eq 2 ]] || fail "these were packed: $(ls first/out)"
+for file in first/out/*; do
+  cmp -- "$file" "second/out/${file##*/}" || fail "not the same bytes twice"
+done
+dpkg-deb --contents first/out/*.deb >contents
+grep --quiet -E '^-rwxr-xr-x root/root .* \./usr/bin/fatune$' contents || fail "no program: $(cat contents)"
+grep --quiet './usr/share/man/man1/fatune.1.gz$' contents || fail "no manual page: $(cat contents)"
