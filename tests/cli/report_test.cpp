@@ -1,5 +1,6 @@
 // `fatune report` and `show --plot`. What a browser makes of a page:
 // tests/scripts/report_browser_test.py.
+#include "cli/hostile_texts.hpp"
 #include "cli/program.hpp"
 
 #include <algorithm>
@@ -161,11 +162,10 @@ TEST_F(Report, SaysThatNothingWasMeasured) {
 }
 
 // What anybody may have written to a results file does nothing in the page.
-class HostileReport : public Report, public testing::WithParamInterface<const char*> {};
+class HostileReport : public Report, public testing::WithParamInterface<std::string_view> {};
 
 TEST_P(HostileReport, TextsDoNothing) {
-  const std::string text =
-      GetParam() == std::string("long") ? std::string(100000, 'x') : GetParam();
+  const std::string text = hostile_text(GetParam());
   json best = shipped(2);
   best["command_line"] = text;
   best["family"] = text;
@@ -194,11 +194,7 @@ TEST_P(HostileReport, TextsDoNothing) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Texts, HostileReport,
-                         testing::Values("</script><script>alert(1)</script>",
-                                         "\"><img src=x onerror=alert(1)>", "' onload=\"alert(1)",
-                                         "a\u202eb\u2066c", "]]><!--", "../../etc/passwd",
-                                         "\x01\x1b[31m", "long"));
+INSTANTIATE_TEST_SUITE_P(Texts, HostileReport, testing::ValuesIn(kHostileTexts));
 
 TEST_F(Report, NamesWhatIsWrong) {
   write("in.json", with_runners_up(3).dump());

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "core/text_parts.hpp"
+
 namespace fatune {
 namespace {
 
@@ -21,6 +23,13 @@ struct CellText {
   std::string operator()(const std::string& value) const { return value.empty() ? "-" : value; }
 };
 
+/// Whether a spreadsheet would compute a text, or start what it names.
+bool begins_formula(std::string_view text) {
+  constexpr std::string_view kSigns = "=+-@\t\r";
+  const bool is_sign = !text.empty() && kSigns.find(text.front()) != std::string_view::npos;
+  return is_sign && !whole_number<double>(text);
+}
+
 struct CsvText {
   std::string operator()(std::monostate) const { return {}; }
   std::string operator()(bool value) const { return value ? "true" : "false"; }
@@ -28,7 +37,9 @@ struct CsvText {
   std::string operator()(double value) const {
     return std::isfinite(value) ? fmt::format("{}", value) : std::string();
   }
-  std::string operator()(const std::string& value) const { return value; }
+  std::string operator()(const std::string& value) const {
+    return begins_formula(value) ? "'" + value : value;
+  }
 };
 
 }  // namespace

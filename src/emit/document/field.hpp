@@ -109,7 +109,8 @@ inline const auto member = [](const auto& row) { return row.*kMember; };
 /// A field's value in a table or Markdown cell; "-" when there is none.
 [[nodiscard]] std::string cell_text(const FieldValue& value, int decimals);
 /// The value's text in CSV: shortest text that reads back as the same number; empty when there is
-/// none, or when it is not finite.
+/// none, or when it is not finite. A text that a spreadsheet would take for a formula is quoted
+/// with an apostrophe (OWASP, "CSV injection").
 [[nodiscard]] std::string csv_text(const FieldValue& value);
 [[nodiscard]] bool is_number(const FieldValue& value);
 [[nodiscard]] bool has_value(const FieldValue& value);

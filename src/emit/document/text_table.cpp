@@ -8,11 +8,13 @@
 #include <fmt/ranges.h>
 
 #include "core/text_fit.hpp"
+#include "core/visible_text.hpp"
 #include "emit/document/table_layout.hpp"
 
 namespace fatune {
 namespace {
 
+/// Line breaks and the like become blanks; what else has an effect and no form, U+FFFD.
 std::string without_control_characters(std::string text) {
   for (char& c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -20,7 +22,7 @@ std::string without_control_characters(std::string text) {
       c = ' ';
     }
   }
-  return text;
+  return visible_text(text);
 }
 
 TextTable without_control_characters(TextTable table) {
@@ -94,12 +96,21 @@ std::vector<std::string> headings_of(const TextTable& table) {
   return headings;
 }
 
+/// What begins HTML, code, links, emphasis or mathematics is said to be none.
+std::string markdown_text(char c) {
+  constexpr std::string_view kMarks = "\\|`*[]$~";
+  if (c == '<') {
+    return "&lt;";
+  }
+  return kMarks.find(c) == std::string_view::npos ? std::string(1, c) : std::string{'\\', c};
+}
+
 std::string markdown_line(const std::vector<std::string>& cells) {
   std::string line = "|";
   for (const std::string& cell : cells) {
     line += ' ';
     for (const char c : without_control_characters(cell)) {
-      line += c == '|' ? std::string("\\|") : std::string(1, c);
+      line += markdown_text(c);
     }
     line += " |";
   }

@@ -27,10 +27,11 @@ struct TextTable {
 };
 
 /// For a terminal: columns padded to their widest cell (in code points), two blanks between them.
-/// Control characters in cells are replaced: no cell can move the cursor or break a line.
+/// Control characters in cells are replaced, and those of the direction of writing: no cell can
+/// move the cursor or break a line.
 /// `columns`: no line is wider; what had to give way is said above and below. 0: as wide as it is.
 [[nodiscard]] std::string draw_plain(const TextTable& table, std::size_t columns = 0);
-/// A Markdown table; '|' in cells escaped.
+/// A Markdown table; in cells, what would be markup or HTML is escaped.
 [[nodiscard]] std::string draw_markdown(const TextTable& table);
 /// RFC 4180: CRLF line ends, cells with comma, quote or line break quoted.
 [[nodiscard]] std::string draw_csv(const TextTable& table);

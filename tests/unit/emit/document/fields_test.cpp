@@ -24,6 +24,15 @@ TEST(FieldValues, CsvReadsBackAsTheSameNumber) {
   EXPECT_EQ(csv_text(FieldValue{}), "");
 }
 
+TEST(FieldValues, ATextIsNoFormulaInCsv) {
+  for (const std::string text : {"=1+1", "+1+1", "-1+1", "@SUM(1)", "\t=1"}) {
+    EXPECT_EQ(csv_text(FieldValue{text}), "'" + text);
+  }
+  for (const std::string text : {"-1.5", "a=b", "(FP16, 128)"}) {
+    EXPECT_EQ(csv_text(FieldValue{text}), text);
+  }
+}
+
 TEST(FieldValues, WhatIsNotFiniteIsNeverPrinted) {
   for (const double value :
        {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {

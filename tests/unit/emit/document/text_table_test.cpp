@@ -26,9 +26,20 @@ TEST(DrawPlain, ACellCannotMoveTheCursor) {
   EXPECT_EQ(draw_plain(hostile), "x\na [2J b\n");
 }
 
+TEST(DrawPlain, ACellCannotTurnTheDirectionOfWriting) {
+  const TextTable hostile{{{"x", false}}, {{"a\u202eb\u009b"}}};
+  EXPECT_EQ(draw_plain(hostile), "x\na\uFFFDb\uFFFD\n");
+}
+
 TEST(DrawMarkdown, MarksAlignmentAndEscapesBars) {
   const TextTable barred{{{"x", false}, {"n", true}}, {{"a|b", "1"}}};
   EXPECT_EQ(draw_markdown(barred), "| x | n |\n| --- | ---: |\n| a\\|b | 1 |\n");
+}
+
+TEST(DrawMarkdown, ACellIsNoMarkup) {
+  const TextTable hostile{{{"x", false}}, {{"<b> `c` ![i](u) \\ *e* a_b"}}};
+  EXPECT_EQ(draw_markdown(hostile),
+            "| x |\n| --- |\n| &lt;b> \\`c\\` !\\[i\\](u) \\\\ \\*e\\* a_b |\n");
 }
 
 TEST(DrawCsv, QuotesAsRfc4180Says) {
