@@ -67,6 +67,7 @@ Subcommand<Options> add_subcommand(const Subcommands& all, const std::string& na
   X(history) \
   X(show) \
   X(report) \
+  X(compare) \
   X(list) \
   X(compile) \
   X(sass) \

@@ -31,11 +31,15 @@ inline constexpr std::array kExitCodeTexts{
     ExitCodeText{ExitCode::gpu_failure, "the driver failed in a way that ends the command"},
     ExitCodeText{ExitCode::gpu_busy, "with --no-wait: another fatune measures on the GPU"},
     ExitCodeText{ExitCode::beaten, "verify-winner: a winner is beaten, or has failed"},
-    ExitCodeText{ExitCode::worse,
-                 "sweep --against: a winner is slower than what it was raced against, beyond doubt "
-                 "and tolerance, or has failed"},
-    ExitCodeText{ExitCode::undecided,
-                 "verify-winner: the measurements do not tell whether a winner still stands"},
+    ExitCodeText{
+        ExitCode::worse,
+        "sweep --against: a winner is slower than what it was raced against, beyond doubt "
+        "and tolerance, or has failed; compare: something is slower by more than the tolerance "
+        "beyond doubt, or wrong"},
+    ExitCodeText{
+        ExitCode::undecided,
+        "verify-winner: the measurements do not tell whether a winner still stands; compare: the "
+        "runs are of different GPU models, or one is an estimate"},
     ExitCodeText{ExitCode::interrupted,
                  "interrupted by Ctrl-C, SIGTERM or SIGHUP; finished results have been written"}};
 

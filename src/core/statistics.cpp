@@ -57,6 +57,17 @@ MedianInterval median_interval(std::span<const double> sorted, double confidence
   return {sorted[k - 1], sorted[n - k], std::max(0.0, 1 - missed)};
 }
 
+// By bisection.
+double normal_quantile(double confidence) {
+  double low = 0.0;
+  double high = 40.0;
+  while (high - low > 1e-12) {
+    const double middle = std::midpoint(low, high);
+    (std::erfc(middle / std::numbers::sqrt2) > 1.0 - confidence ? low : high) = middle;
+  }
+  return low;
+}
+
 Timing summarise(std::vector<double> samples_us, double confidence) {
   check_samples(samples_us);
   std::vector<double> sorted = samples_us;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <numbers>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,13 @@ struct MedianInterval {
 /// Source: H. A. David and H. N. Nagaraja, Order Statistics, 3rd ed. (2003), section 7.1.
 /// Precondition: `sorted` not empty, ascending; 0 < confidence < 1.
 [[nodiscard]] MedianInterval median_interval(std::span<const double> sorted, double confidence);
+
+/// The variance of the median of many normal samples, over that of their mean: pi / 2.
+inline constexpr double kMedianVariance = std::numbers::pi / 2.0;
+
+/// The value that a standard normal variable exceeds in absolute value with probability
+/// 1 - confidence. Precondition: 0 <= confidence < 1.
+[[nodiscard]] double normal_quantile(double confidence);
 
 /// All that outputs say of the samples. `stddev_us` is the sample standard deviation (n - 1), 0 for
 /// one sample; `confidence` is what the interval really has (see median_interval);

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <vector>
 
+#include "core/statistics.hpp"
+
 namespace fatune {
 namespace {
 
@@ -40,18 +42,6 @@ double correlation(const std::vector<double>& x, const std::vector<double>& y) {
     yy += (y[i] - mean) * (y[i] - mean);
   }
   return xy / std::sqrt(xx * yy);
-}
-
-/// The value that a standard normal variable exceeds in absolute value with probability
-/// 1 - confidence, by bisection.
-double normal_quantile(double confidence) {
-  double low = 0.0;
-  double high = 40.0;
-  while (high - low > 1e-12) {
-    const double middle = std::midpoint(low, high);
-    (std::erfc(middle / std::sqrt(2.0)) > 1.0 - confidence ? low : high) = middle;
-  }
-  return low;
 }
 
 }  // namespace

@@ -24,6 +24,17 @@ bool is_stored_run(const std::string& input) {
   return input == "last" || whole_number<std::int64_t>(input);
 }
 
+InputRuns file_runs(const std::filesystem::path& file) {
+  const bool has_winners_only = output_format_of(file) == "fatune.best_configs";
+  return {file.string(), read_results(file), has_winners_only};
+}
+
+InputRuns stored_runs_of(const std::string& input,
+                         const std::optional<std::filesystem::path>& db_file) {
+  const std::optional<std::int64_t> number = whole_number<std::int64_t>(input);
+  return {number ? "run " + input : "the last run", {stored_report(db_file, number)}};
+}
+
 void add_runs(StudyReport& report, std::vector<RunReport> runs, const std::string& name) {
   for (RunReport& run : runs) {
     report.names.push_back(runs.size() == 1 ? name : name + ", " + run.device.name);
@@ -55,8 +66,8 @@ void add_file(StudyReport& report, const std::filesystem::path& file) {
 
 void add_stored(StudyReport& report, const std::string& input,
                 const std::optional<std::filesystem::path>& db_file) {
-  const std::optional<std::int64_t> number = whole_number<std::int64_t>(input);
-  add_runs(report, {stored_report(db_file, number)}, number ? "run " + input : "the last run");
+  InputRuns stored = stored_runs_of(input, db_file);
+  add_runs(report, std::move(stored.runs), stored.name);
 }
 
 void add_shipped(StudyReport& report) {
@@ -67,6 +78,10 @@ void add_shipped(StudyReport& report) {
 }
 
 }  // namespace
+
+InputRuns load_runs(const std::string& input, const std::optional<std::filesystem::path>& db_file) {
+  return is_stored_run(input) ? stored_runs_of(input, db_file) : file_runs(input);
+}
 
 StudyReport load_study(const std::vector<std::string>& inputs,
                        const std::optional<std::filesystem::path>& db_file) {

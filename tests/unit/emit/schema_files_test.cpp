@@ -12,6 +12,7 @@
 #include "attention/problem_details.hpp"
 #include "emit/cases_report.hpp"
 #include "emit/check_report.hpp"
+#include "emit/compare_report.hpp"
 #include "emit/compile_report.hpp"
 #include "emit/debug_report.hpp"
 #include "emit/device_fields.hpp"
@@ -174,6 +175,10 @@ void SchemaFiles::describe_choices() {
 void SchemaFiles::describe_others() {
   describe(row_of("cases", "/properties/results"), case_fields());
   describe(row_of("check", "/properties/checks"), checked_input_fields());
+  describe(at("compare", "/properties"), compare_properties());
+  describe(row_of("compare", "/properties/problems"), compared_problem_fields());
+  describe(row_of("compare", "/properties/configs"), compared_config_fields());
+  describe(at("compare", "/definitions/run/properties"), compared_run_fields());
   describe(row_of("compile", "/properties/configs"), compile_fields());
   describe(row_of("debug", "/properties/checks"), step_check_fields());
   describe(row_of("export_files", "/properties/files"), exported_file_fields());

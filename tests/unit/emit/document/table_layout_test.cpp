@@ -10,6 +10,7 @@
 #include "core/text_fit.hpp"
 #include "emit/cases_report.hpp"
 #include "emit/check_report.hpp"
+#include "emit/compare_report.hpp"
 #include "emit/device_fields.hpp"
 #include "emit/document/shared_parts.hpp"
 #include "emit/emulate_report.hpp"
@@ -159,6 +160,9 @@ TEST(ColumnFit, TheOrderInWhichColumnsLeaveIsDocumented) {
         "problems | " + leaving_order(problem_winner_fields()),
         "`cases` | " + leaving_order(case_fields()),
         "`check` | " + leaving_order(checked_input_fields()),
+        "`compare` | " + leaving_order(compared_config_fields()),
+        "its winners | " + leaving_order(compared_problem_fields()),
+        "its runs | " + leaving_order(compared_run_fields()),
         "`emulate` | " + leaving_order(emulated_config_fields()),
         "`history` | " + leaving_order(history_fields()),
         "`export` | " + leaving_order(export_row_fields()),

@@ -1,0 +1,75 @@
+#include "app/commands/compare_command.hpp"
+
+#include <algorithm>
+
+#include "app/console/console.hpp"
+#include "app/console/streams.hpp"
+#include "app/study/study_inputs.hpp"
+#include "core/error.hpp"
+#include "emit/compare_junit.hpp"
+#include "emit/output_file.hpp"
+
+namespace fatune {
+namespace {
+
+/// The one run of `input`; of several, of different GPU models, the one of `device`.
+ComparedRun the_run(InputRuns input, const std::string& device) {
+  std::vector<RunReport>& runs = input.runs;
+  auto found = runs.begin();
+  if (runs.size() > 1) {
+    found = std::ranges::find(
+        runs, device, [](const RunReport& run) -> const std::string& { return run.device.name; });
+  }
+  if (found == runs.end()) {
+    throw Error(ExitCode::usage, "has no run, or several of other GPU models", input.name,
+                "compare runs of one model");
+  }
+  const bool is_part = input.has_winners_only || !found->complete;
+  return {input.name, is_part, std::move(*found)};
+}
+
+std::string device_of(const InputRuns& input) {
+  return input.runs.size() == 1 ? input.runs.front().device.name : std::string();
+}
+
+CompareReport load_pair(const CompareOptions& options) {
+  InputRuns before = load_runs(options.old_input, options.db_file);
+  InputRuns after = load_runs(options.new_input, options.db_file);
+  const std::string old_device = device_of(before);
+  const std::string new_device = device_of(after);
+  CompareReport report;
+  report.old_run = the_run(std::move(before), new_device);
+  report.new_run = the_run(std::move(after), old_device);
+  return report;
+}
+
+ExitCode exit_code_of(const RunComparison& comparison) {
+  return comparison.refusal != Refusal::none ? ExitCode::undecided
+         : is_worse(comparison)              ? ExitCode::worse
+                                             : ExitCode::ok;
+}
+
+}  // namespace
+
+ExitCode compare(const CompareOptions& options) {
+  if (options.junit_file) {
+    check_output_file(*options.junit_file);
+  }
+  CompareReport report = load_pair(options);
+  report.most_rows = static_cast<std::size_t>(options.rows);
+  report.comparison = compare_runs(
+      report.old_run, report.new_run,
+      {.tolerance_percent = options.tolerance_percent, .winners_only = options.winners_only});
+  if (report.comparison.problems.empty()) {
+    throw Error(ExitCode::usage, "the runs have no problem in common",
+                report.old_run.name + ", " + report.new_run.name,
+                "compare runs with the same lengths, heads and types");
+  }
+  if (options.junit_file) {
+    write_output_file(*options.junit_file, compare_junit(report));
+  }
+  print_document(compare_document(report), options.output);
+  return exit_code_of(report.comparison);
+}
+
+}  // namespace fatune

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "app/option_groups.hpp"
+#include "core/exit_code.hpp"
+
+namespace fatune {
+
+inline constexpr std::int64_t kCompareRows = 20;
+inline constexpr double kCompareTolerancePercent = 2.0;
+
+struct CompareOptions {
+  std::string old_input;  ///< a run of the store ("12", "last"), or a file
+  std::string new_input;
+  std::optional<std::filesystem::path> db_file;
+  double tolerance_percent = kCompareTolerancePercent;  ///< by how much something may be slower
+  bool winners_only = false;
+  std::int64_t rows = kCompareRows;  ///< configurations that people are shown; 0: all
+  std::optional<std::filesystem::path> junit_file;
+  OutputOptions output;
+};
+
+/// How a run differs from an earlier one. ExitCode::worse when something is slower beyond doubt and
+/// tolerance, or wrong; ExitCode::undecided when the runs are not to be compared.
+[[nodiscard]] ExitCode compare(const CompareOptions& options);
+
+}  // namespace fatune

@@ -1,0 +1,66 @@
+#include "app/commands/compare_command.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/option_groups.hpp"
+#include "cli/path_option.hpp"
+#include "cli/subcommands.hpp"
+#include "cli/text_option.hpp"
+#include "core/error.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr std::int64_t kMostCompareRows = 1000000;
+constexpr double kMostTolerancePercent = 1000.0;
+
+void check_only(const std::string& text) {
+  if (text != "winners") {
+    throw Error(ExitCode::usage, fmt::format("'{}' is nothing to leave the rest out for", text),
+                "--only", "it is winners");
+  }
+}
+
+}  // namespace
+
+void add_compare_command(const Subcommands& all) {
+  const auto [sub, options] = add_subcommand(
+      all, "compare", "Say what became faster, slower or wrong from one run to another", compare);
+  const char* const input = "a run, by number or last; results.json or best_configs.json";
+  sub.add_option("OLD", options.old_input, input)->required();
+  sub.add_option("NEW", options.new_input, "the same")->required();
+  add_text_option(
+      sub, "--tolerance", "PERCENT",
+      fmt::format("by how much something may be slower (default: {})", kCompareTolerancePercent),
+      [&options = options](const std::string& text) {
+        options.tolerance_percent = parse_number(text, "--tolerance", 0.0, kMostTolerancePercent);
+      });
+  add_text_option(sub, "--only", "winners", "configurations that won a problem in either run",
+                  [&options = options](const std::string& text) {
+                    check_only(text);
+                    options.winners_only = true;
+                  });
+  add_integer(sub, "--rows",
+              fmt::format("configurations in tables: those that changed the most (default: {}; 0: "
+                          "all)",
+                          kCompareRows),
+              0, kMostCompareRows, options.rows);
+  add_path_option(sub, "--junit", "FILE", "also write the verdicts as JUnit XML, for CI systems",
+                  options.junit_file);
+  add_db_option(sub, options.db_file);
+  add_output_options(sub, options.output);
+  sub.footer(
+      R"(Two separate runs differ by heat, power and clocks. What all configurations of a problem have in
+common, the drift, is said once and left out of verdicts: faster and slower are beyond it and beyond
+doubt. docs/compare.md has the statistics.
+
+Exit code 12: something is slower by more than the tolerance beyond doubt, or was right and now fails.
+13: the runs are of different GPU models, or one is an estimate.
+
+Examples:
+  fatune compare 11 last
+  fatune compare before/results.json after/results.json --format md
+  fatune compare best_configs.json last --only winners --tolerance 3 --junit compare.xml)");
+}
+
+}  // namespace fatune

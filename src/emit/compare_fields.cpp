@@ -1,0 +1,197 @@
+#include <array>
+
+#include <fmt/format.h>
+
+#include "core/visible_text.hpp"
+#include "emit/compare_report.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr int kPercentDecimals = 1;
+
+std::string_view doubt_text(ChangeDoubt doubt) {
+  switch (doubt) {
+    case ChangeDoubt::not_comparable:
+      return "the times are not comparable";
+    case ChangeDoubt::reused:
+      return "a time of an earlier run";
+    case ChangeDoubt::all_moved:
+      return "moved as all did";
+    case ChangeDoubt::few_shared:
+      return "too few are in both runs";
+    case ChangeDoubt::wide_interval:
+      return "the interval is too wide";
+    case ChangeDoubt::none:
+      break;
+  }
+  return "";
+}
+
+std::string_view winner_change_name(WinnerChange change) {
+  constexpr std::array<std::string_view, 4> kNames{"same", "tied", "changed", "unknown"};
+  return kNames.at(static_cast<std::size_t>(change));
+}
+
+std::optional<double> more_percent_than(const std::optional<double>& before,
+                                        const std::optional<double>& after) {
+  return before && after ? std::optional(100.0 * (*after / *before - 1.0)) : std::nullopt;
+}
+
+template <double ChangeBeyondDrift::*kMember>
+const auto beyond_percent = [](const ConfigRow& row) {
+  const std::optional<ChangeBeyondDrift>& beyond = row.config->beyond;
+  return beyond ? std::optional(percent_of((*beyond).*kMember)) : std::nullopt;
+};
+
+std::optional<int> place_or_none(int rank) { return rank > 0 ? std::optional(rank) : std::nullopt; }
+
+}  // namespace
+
+std::string_view change_name(Change change) {
+  constexpr std::array<std::string_view, 9> kNames{
+      "wrong", "slower", "faster", "repaired", "undecided", "equal", "gone", "added", "failing"};
+  return kNames.at(static_cast<std::size_t>(change));
+}
+
+std::string detail_of(const ComparedConfig& config) {
+  return config.failure.empty() ? std::string(doubt_text(config.doubt))
+                                : visible_text(config.failure);
+}
+
+std::string describe(const ComparedProblem& problem) {
+  return describe(problem.problem) +
+         (problem.run == 1 ? std::string() : fmt::format(", run {}", problem.run));
+}
+
+const std::vector<Field<ConfigRow>>& compared_config_fields() {
+  using R = ConfigRow;
+  static const std::vector<Field<R>> fields{
+      {"verdict", "verdict",
+       "wrong: it had a time and has failed since; slower, faster: beyond doubt, than the drift "
+       "explains; repaired: it had failed and has a time; undecided: what was measured does not "
+       "tell; equal: the whole interval is within the tolerance; gone, added: only the old or the "
+       "new run has it; failing: failed in both",
+       0, kEverywhere, [](const R& r) { return std::string(change_name(r.config->change)); }},
+      {"beyond_tolerance", "worse",
+       "it is slower by more than the tolerance, beyond doubt: the whole interval is", 0,
+       kForPrograms, [](const R& r) { return r.config->beyond_tolerance; }},
+      {"problem", "problem", "what it was measured on", 0, kEverywhere,
+       [](const R& r) { return describe(r.comparison->problems[r.config->problem]); },
+       ColumnFit{.least = 14, .once = true}},
+      {"config", "config", "its short form", 0, kEverywhere,
+       [](const R& r) { return visible_text(r.config->config); },
+       ColumnFit{.least = 24, .config = true}},
+      {"family", "family", "its kernel family", 0, kForPrograms,
+       [](const R& r) { return visible_text(r.config->family); }},
+      {"old_rank", "old rank", "in the old run; null: it has none", 0, kForPrograms,
+       [](const R& r) { return place_or_none(r.config->old_rank); }},
+      {"new_rank", "rank", "in the new run; null: it has none", 0, kEverywhere,
+       [](const R& r) { return place_or_none(r.config->new_rank); }, ColumnFit{.leaves = 1}},
+      {"old_us", "old us", "its median in the old run, in microseconds", 1, kEverywhere,
+       [](const R& r) { return r.config->old_us; }, ColumnFit{.leaves = 3}},
+      {"new_us", "new us", "its median in the new run, in microseconds", 1, kEverywhere,
+       [](const R& r) { return r.config->new_us; }, ColumnFit{.leaves = 2}},
+      {"change_percent", "change %", "by how much it is slower than in the old run, drift and all",
+       kPercentDecimals, kEverywhere,
+       [](const R& r) { return more_percent_than(r.config->old_us, r.config->new_us); },
+       ColumnFit{.leaves = 4}},
+      {"beyond_drift_percent", "- drift %",
+       "the same without the drift of its problem; null: not both runs have measured it",
+       kPercentDecimals, kEverywhere, beyond_percent<&ChangeBeyondDrift::log_ratio>},
+      {"low_percent", "from", "lower end of the interval of that; all intervals hold together",
+       kPercentDecimals, kEverywhere, beyond_percent<&ChangeBeyondDrift::low>},
+      {"high_percent", "to", "upper end of that interval", kPercentDecimals, kEverywhere,
+       beyond_percent<&ChangeBeyondDrift::high>},
+      {"detail", "detail", "why it failed, or why that is undecided", 0, kEverywhere,
+       [](const R& r) { return text_or_none(detail_of(*r.config)); }, kWraps},
+  };
+  return fields;
+}
+
+const std::vector<Field<ComparedProblem>>& compared_problem_fields() {
+  using P = ComparedProblem;
+  static const std::vector<Field<P>> fields{
+      {"problem", "problem", "what was measured", 0, kEverywhere,
+       [](const P& p) { return describe(p); }, ColumnFit{.least = 14, .once = true}},
+      {"winner", "winner",
+       "same: both runs have the same; tied: another one, but one of the runs cannot tell the two "
+       "apart; changed: another one; unknown: a run ranked nothing",
+       0, kEverywhere, [](const P& p) { return std::string(winner_change_name(p.winner)); }},
+      {"old_winner", "old winner", "short form of the old run's; null: it ranked nothing", 0,
+       kEverywhere, [](const P& p) { return text_or_none(visible_text(p.old_winner)); },
+       ColumnFit{.leaves = 3, .least = 24, .config = true}},
+      {"new_winner", "new winner", "short form of the new run's; null: it ranked nothing", 0,
+       kEverywhere, [](const P& p) { return text_or_none(visible_text(p.new_winner)); },
+       ColumnFit{.least = 24, .config = true}},
+      {"old_us", "old us", "median of the old winner in the old run, in microseconds", 1,
+       kEverywhere, member<&P::old_us>, ColumnFit{.leaves = 5}},
+      {"new_us", "new us", "median of the new winner in the new run, in microseconds", 1,
+       kEverywhere, member<&P::new_us>, ColumnFit{.leaves = 6}},
+      {"change_percent", "change %", "by how much the new winner is slower than the old one was",
+       kPercentDecimals, kEverywhere,
+       [](const P& p) { return more_percent_than(p.old_us, p.new_us); }},
+      {"shared", "shared", "configurations that both runs have measured", 0, kEverywhere,
+       member<&P::shared>, ColumnFit{.leaves = 2}},
+      {"drift_percent", "drift %",
+       "by how much the new run as a whole is slower: the median over what both have measured",
+       kPercentDecimals, kEverywhere, [](const P& p) { return percent_of(p.movement.log_drift); }},
+      {"spread_percent", "spread %",
+       "standard deviation of what the two runs differ by beyond the drift and their samples",
+       kPercentDecimals, kEverywhere, [](const P& p) { return percent_of(p.movement.spread); },
+       ColumnFit{.leaves = 4}},
+      {"is_usual_spread", "usual spread",
+       "true: too few configurations are shared to estimate the spread; it is the usual one", 0,
+       kForPrograms, [](const P& p) { return p.movement.spread_is_usual; }},
+      {"old_sm_mhz", "old MHz", "median of the SM clock in the old run; null: not known", 0,
+       kEverywhere, member<&P::old_sm_mhz>, ColumnFit{.leaves = 1}},
+      {"new_sm_mhz", "new MHz", "median of the SM clock in the new run; null: not known", 0,
+       kEverywhere, member<&P::new_sm_mhz>, ColumnFit{.leaves = 1}},
+      {"old_temperature_c", "old C", "the highest temperature in the old run; null: not known", 0,
+       kForPrograms, member<&P::old_temperature_c>},
+      {"new_temperature_c", "new C", "the highest temperature in the new run; null: not known", 0,
+       kForPrograms, member<&P::new_temperature_c>},
+  };
+  return fields;
+}
+
+const std::vector<Field<RunRow>>& compared_run_fields() {
+  using R = RunRow;
+  static const std::vector<Field<R>> fields{
+      {"side", "", "OLD, NEW", 0, kEverywhere, [](const R& r) { return std::string(r.side); }},
+      {"name", "run", "the file, or the stored run, as it was named", 0, kEverywhere,
+       [](const R& r) { return visible_text(r.run->name); }, kWraps},
+      {"started_at", "started", "when it began, UTC", 0, kEverywhere,
+       [](const R& r) { return text_or_none(visible_text(r.run->report.started_at)); },
+       ColumnFit{.leaves = 2}},
+      {"device", "device", "name of the GPU model", 0, kEverywhere,
+       [](const R& r) { return visible_text(r.run->report.device.name); }, ColumnFit{.once = true}},
+      {"driver", "driver", "the driver's release; null: not known", 0, kEverywhere,
+       [](const R& r) {
+         return text_or_none(visible_text(r.run->report.toolchain.driver_release));
+       },
+       ColumnFit{.leaves = 4, .once = true}},
+      {"driver_cuda", "CUDA", "CUDA version of the driver; null: not known", 0, kEverywhere,
+       [](const R& r) {
+         return text_or_none(visible_text(r.run->report.toolchain.driver_version));
+       },
+       ColumnFit{.leaves = 3, .once = true}},
+      {"nvrtc", "NVRTC", "the compiler's version; null: not known", 0, kEverywhere,
+       [](const R& r) { return text_or_none(visible_text(r.run->report.toolchain.nvrtc_version)); },
+       ColumnFit{.leaves = 3, .once = true}},
+      {"fatune", "fatune", "the version that measured", 0, kEverywhere,
+       [](const R& r) {
+         return text_or_none(visible_text(r.run->report.toolchain.fatune_version));
+       },
+       ColumnFit{.leaves = 1, .once = true}},
+      {"command_line", "command", "what was typed", 0, kForPrograms,
+       [](const R& r) { return visible_text(r.run->report.command_line); }},
+      {"is_part", "part",
+       "true: what it lacks may have been measured (a file of winners, a stopped run), and is "
+       "neither gone nor added",
+       0, kForPrograms, [](const R& r) { return r.run->is_part; }},
+  };
+  return fields;
+}
+
+}  // namespace fatune

@@ -1,0 +1,354 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "core/mapped.hpp"
+#include "core/statistics.hpp"
+#include "study/comparison.hpp"
+
+namespace fatune {
+namespace {
+
+/// The same problem in both runs.
+struct ProblemPair {
+  const ProblemReport* old_problem;
+  const ProblemReport* new_problem;
+};
+
+/// A configuration on a problem; null where a run has nothing of it.
+struct ConfigPair {
+  std::size_t problem = 0;
+  const Result* old_result = nullptr;
+  const Result* new_result = nullptr;
+};
+
+using ConfigName = std::pair<std::string, std::string>;
+
+bool was_tried(const Result* result) {
+  return result != nullptr && !std::holds_alternative<Pruned>(result->outcome) &&
+         !std::holds_alternative<Invalid>(result->outcome);
+}
+
+bool has_time(const Result* result) {
+  return result != nullptr && is_ranked(result->outcome) && ranked_us(result->outcome) > 0.0 &&
+         std::isfinite(ranked_us(result->outcome));
+}
+
+bool is_reused(const ConfigPair& pair) {
+  return pair.old_result->reused || pair.new_result->reused;
+}
+
+/// Whether both runs have measured it.
+bool is_shared(const ConfigPair& pair) {
+  return has_time(pair.old_result) && has_time(pair.new_result) && !is_reused(pair);
+}
+
+const ProblemReport* find_problem(const RunReport& run, const ProblemReport& like) {
+  const auto found = std::ranges::find_if(run.problems, [&](const ProblemReport& problem) {
+    return problem.problem == like.problem && problem.run == like.run && !is_cover_race(problem);
+  });
+  return found == run.problems.end() ? nullptr : &*found;
+}
+
+std::vector<ProblemPair> pair_problems(const RunReport& old_run, const RunReport& new_run) {
+  std::vector<ProblemPair> pairs;
+  for (const ProblemReport& problem : new_run.problems) {
+    const ProblemReport* const old_problem = find_problem(old_run, problem);
+    if (old_problem != nullptr && find_problem(new_run, problem) == &problem) {
+      pairs.push_back({old_problem, &problem});
+    }
+  }
+  return pairs;
+}
+
+template <const Result* ConfigPair::*kSide>
+void add_results(const ProblemReport& problem, std::size_t number,
+                 std::map<ConfigName, ConfigPair>& pairs) {
+  for (const auto* results : {&problem.ranking, &problem.failures}) {
+    for (const Result& result : *results) {
+      ConfigPair& pair = pairs[{result.config.family, result.short_form}];
+      pair.problem = number;
+      pair.*kSide = was_tried(&result) && pair.*kSide == nullptr ? &result : pair.*kSide;
+    }
+  }
+}
+
+/// Without what a run lacks that may have been measured.
+std::vector<ConfigPair> pair_configs(const std::vector<ProblemPair>& problems, bool old_is_part,
+                                     bool new_is_part) {
+  std::vector<ConfigPair> all;
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    std::map<ConfigName, ConfigPair> pairs;
+    add_results<&ConfigPair::old_result>(*problems[i].old_problem, i, pairs);
+    add_results<&ConfigPair::new_result>(*problems[i].new_problem, i, pairs);
+    for (const auto& [name, pair] : pairs) {
+      const bool has_old = pair.old_result != nullptr;
+      const bool has_new = pair.new_result != nullptr;
+      if ((has_old || !old_is_part) && (has_new || !new_is_part) && (has_old || has_new)) {
+        all.push_back(pair);
+      }
+    }
+  }
+  return all;
+}
+
+const Timing* timing_of(const Result& result) {
+  const auto* measured = std::get_if<Measured>(&result.outcome);
+  return measured == nullptr ? nullptr : &measured->timing;
+}
+
+/// Relative standard deviation of a sample: the median of those configurations that have several.
+double typical_noise(const ProblemReport& problem) {
+  constexpr double kUsual = 0.01;
+  constexpr std::size_t kSeveral = 4;
+  std::vector<double> noises;
+  for (const Result& result : problem.ranking) {
+    const Timing* const timing = timing_of(result);
+    const bool is_known = timing != nullptr && timing->stddev_us > 0.0 && timing->median_us > 0.0;
+    if (is_known && (timing->samples_us.empty() || timing->samples_us.size() >= kSeveral)) {
+      noises.push_back(timing->stddev_us / timing->median_us);
+    }
+  }
+  std::ranges::sort(noises);
+  return noises.empty() ? kUsual : median_of_sorted(noises);
+}
+
+/// Standard deviation of the logarithm of a median: of its interval, where that is worth its name.
+double median_sd(const Result& result, double noise) {
+  constexpr double kLeastConfidence = 0.9;
+  constexpr double kMostConfidence = 1.0 - 1e-9;
+  const Timing* const timing = timing_of(result);
+  if (timing == nullptr) {
+    return 0.0;
+  }
+  if (timing->confidence >= kLeastConfidence && timing->median_low_us > 0.0 &&
+      timing->median_high_us > timing->median_low_us) {
+    return std::log(timing->median_high_us / timing->median_low_us) /
+           (2.0 * normal_quantile(std::min(timing->confidence, kMostConfidence)));
+  }
+  const auto count = static_cast<double>(std::max<std::size_t>(timing->samples_us.size(), 1));
+  return noise * std::sqrt(kMedianVariance / count);
+}
+
+std::vector<TimeChange> changes_of(const std::vector<ConfigPair>& configs,
+                                   const std::vector<ProblemPair>& problems) {
+  const auto old_noise = mapped(
+      problems, [](const ProblemPair& problem) { return typical_noise(*problem.old_problem); });
+  const auto new_noise = mapped(
+      problems, [](const ProblemPair& problem) { return typical_noise(*problem.new_problem); });
+  return mapped(configs, [&](const ConfigPair& pair) {
+    const Result& before = *pair.old_result;
+    const Result& after = *pair.new_result;
+    return TimeChange{std::log(ranked_us(after.outcome) / ranked_us(before.outcome)),
+                      std::hypot(median_sd(before, old_noise[pair.problem]),
+                                 median_sd(after, new_noise[pair.problem])),
+                      pair.problem, before.same_code_as.empty() && after.same_code_as.empty()};
+  });
+}
+
+const Result* winner_of(const ProblemReport& problem) {
+  return problem.ranking.empty() ? nullptr : &problem.ranking.front();
+}
+
+bool is_winner(const ConfigPair& pair, const ProblemPair& problem) {
+  return (pair.old_result != nullptr && pair.old_result == winner_of(*problem.old_problem)) ||
+         (pair.new_result != nullptr && pair.new_result == winner_of(*problem.new_problem));
+}
+
+/// Whether `other` is in that ranking, and cannot be told apart from its winner.
+bool ties_with_winner(const ProblemReport& problem, const Result& other) {
+  return std::ranges::any_of(problem.ranking, [&](const Result& result) {
+    return result.short_form == other.short_form && result.config.family == other.config.family &&
+           result.tie_group == problem.ranking.front().tie_group;
+  });
+}
+
+WinnerChange winner_change(const ProblemPair& pair) {
+  const Result* const before = winner_of(*pair.old_problem);
+  const Result* const after = winner_of(*pair.new_problem);
+  if (before == nullptr || after == nullptr) {
+    return WinnerChange::unknown;
+  }
+  if (before->short_form == after->short_form && before->config.family == after->config.family) {
+    return WinnerChange::same;
+  }
+  return ties_with_winner(*pair.old_problem, *after) || ties_with_winner(*pair.new_problem, *before)
+             ? WinnerChange::tied
+             : WinnerChange::changed;
+}
+
+std::string form_of(const Result* result) { return result == nullptr ? "" : result->short_form; }
+
+std::optional<double> time_of(const Result* result) {
+  return has_time(result) ? std::optional(ranked_us(result->outcome)) : std::nullopt;
+}
+
+std::optional<double> condition(const ProblemReport& problem, double GpuConditions::*member) {
+  return problem.conditions ? std::optional((*problem.conditions).*member) : std::nullopt;
+}
+
+ComparedProblem compared_problem(const ProblemPair& pair, const Movement& movement,
+                                 std::size_t shared) {
+  const auto& [before, after] = pair;
+  return {.problem = after->problem,
+          .run = after->run,
+          .shared = shared,
+          .movement = movement,
+          .winner = winner_change(pair),
+          .old_winner = form_of(winner_of(*before)),
+          .new_winner = form_of(winner_of(*after)),
+          .old_us = time_of(winner_of(*before)),
+          .new_us = time_of(winner_of(*after)),
+          .old_sm_mhz = condition(*before, &GpuConditions::sm_mhz_median),
+          .new_sm_mhz = condition(*after, &GpuConditions::sm_mhz_median),
+          .old_temperature_c = condition(*before, &GpuConditions::temperature_c_max),
+          .new_temperature_c = condition(*after, &GpuConditions::temperature_c_max)};
+}
+
+std::vector<ComparedProblem> compared_problems(const std::vector<ProblemPair>& problems,
+                                               const std::vector<Movement>& movements,
+                                               const std::vector<ConfigPair>& shared) {
+  std::vector<ComparedProblem> compared;
+  for (std::size_t i = 0; i < problems.size(); ++i) {
+    const auto count = std::ranges::count(shared, i, &ConfigPair::problem);
+    compared.push_back(
+        compared_problem(problems[i], movements[i], static_cast<std::size_t>(count)));
+  }
+  return compared;
+}
+
+/// That of a configuration that not both runs have measured.
+Change change_of_outcome(const ConfigPair& pair) {
+  if (pair.new_result == nullptr) {
+    return Change::gone;
+  }
+  if (pair.old_result == nullptr) {
+    return Change::added;
+  }
+  if (has_time(pair.old_result)) {
+    return has_time(pair.new_result) ? Change::undecided : Change::wrong;
+  }
+  return has_time(pair.new_result) ? Change::repaired : Change::failing;
+}
+
+/// Judges the change of a time. Precondition: `beyond` is there.
+void judge_time(const RunComparison& comparison, const Movement& movement, ComparedConfig& config) {
+  const double tolerance = comparison.tolerance_percent;
+  const double low = percent_of(config.beyond->low);
+  const double high = percent_of(config.beyond->high);
+  const bool is_narrow = low >= -tolerance && high <= tolerance;
+  const bool all_moved = std::abs(percent_of(movement.log_drift)) > tolerance;
+  config.doubt = comparison.refusal != Refusal::none    ? ChangeDoubt::not_comparable
+                 : movement.changes < kLeastForDrift    ? ChangeDoubt::few_shared
+                 : is_narrow && all_moved               ? ChangeDoubt::all_moved
+                 : is_narrow || low > 0.0 || high < 0.0 ? ChangeDoubt::none
+                                                        : ChangeDoubt::wide_interval;
+  const bool is_decided = config.doubt == ChangeDoubt::none;
+  config.change = !is_decided ? Change::undecided
+                  : is_narrow ? Change::equal
+                  : low > 0.0 ? Change::slower
+                              : Change::faster;
+  config.beyond_tolerance = is_decided && low > tolerance;
+}
+
+std::string failure_of(const ConfigPair& pair) {
+  for (const Result* result : {pair.new_result, pair.old_result}) {
+    if (result != nullptr && !has_time(result)) {
+      return outcome_summary(result->outcome);
+    }
+  }
+  return {};
+}
+
+ComparedConfig compared_config(const ConfigPair& pair) {
+  const Result& any = pair.new_result != nullptr ? *pair.new_result : *pair.old_result;
+  const Change change = change_of_outcome(pair);
+  return {.problem = pair.problem,
+          .config = any.short_form,
+          .family = any.config.family,
+          .change = change,
+          .doubt = change == Change::undecided ? ChangeDoubt::reused : ChangeDoubt::none,
+          .old_rank = pair.old_result == nullptr ? 0 : pair.old_result->rank,
+          .new_rank = pair.new_result == nullptr ? 0 : pair.new_result->rank,
+          .old_us = time_of(pair.old_result),
+          .new_us = time_of(pair.new_result),
+          .beyond = {},
+          .failure = failure_of(pair)};
+}
+
+bool comes_before(const ComparedConfig& a, const ComparedConfig& b) {
+  const auto size = [](const ComparedConfig& config) {
+    return config.beyond ? std::abs(config.beyond->log_ratio) : 0.0;
+  };
+  return a.change != b.change ? a.change < b.change : size(a) > size(b);
+}
+
+Refusal refusal_of(const RunReport& old_run, const RunReport& new_run) {
+  return old_run.device.name != new_run.device.name ? Refusal::other_device
+         : !old_run.measured || !new_run.measured   ? Refusal::not_measured
+                                                    : Refusal::none;
+}
+
+std::size_t problems_of_one(const RunReport& run, const std::vector<ProblemPair>& pairs) {
+  const auto races = std::ranges::count_if(
+      run.problems, [](const ProblemReport& problem) { return !is_cover_race(problem); });
+  return static_cast<std::size_t>(races) - pairs.size();
+}
+
+void add_times(const std::vector<ConfigPair>& shared, const std::vector<TimeChange>& changes,
+               const std::vector<Movement>& movements, double confidence,
+               RunComparison& comparison) {
+  const std::vector<ChangeBeyondDrift> beyond = beyond_drift(changes, movements, confidence);
+  for (std::size_t i = 0; i < shared.size(); ++i) {
+    ComparedConfig& config = comparison.configs.emplace_back(compared_config(shared[i]));
+    config.beyond = beyond[i];
+    judge_time(comparison, movements[config.problem], config);
+  }
+}
+
+}  // namespace
+
+double percent_of(double log_ratio) { return 100.0 * std::expm1(log_ratio); }
+
+RunComparison compare_runs(const ComparedRun& old_run, const ComparedRun& new_run,
+                           const ComparePolicy& policy) {
+  const std::vector<ProblemPair> problems = pair_problems(old_run.report, new_run.report);
+  std::vector<ConfigPair> configs = pair_configs(problems, old_run.is_part, new_run.is_part);
+  const auto others = std::ranges::stable_partition(configs, is_shared);
+  std::vector<ConfigPair> shared(configs.begin(), others.begin());
+  const std::vector<TimeChange> changes = changes_of(shared, problems);
+  const std::vector<Movement> movements = movements_of(changes, problems.size());
+  RunComparison comparison{.tolerance_percent = policy.tolerance_percent,
+                           .refusal = refusal_of(old_run.report, new_run.report),
+                           .movement = common_movement(changes),
+                           .problems = compared_problems(problems, movements, shared),
+                           .configs = {},
+                           .problems_of_one = problems_of_one(old_run.report, problems) +
+                                              problems_of_one(new_run.report, problems)};
+  const auto is_left_out = [&](const ConfigPair& pair) {
+    return policy.winners_only && !is_winner(pair, problems[pair.problem]);
+  };
+  std::erase_if(shared, is_left_out);
+  add_times(shared, changes_of(shared, problems), movements, policy.confidence, comparison);
+  for (const ConfigPair& pair : others) {
+    if (!is_left_out(pair)) {
+      comparison.configs.push_back(compared_config(pair));
+    }
+  }
+  std::ranges::stable_sort(comparison.configs, comes_before);
+  return comparison;
+}
+
+bool is_worse(const RunComparison& comparison, const ComparedConfig& config) {
+  return comparison.refusal == Refusal::none &&
+         (config.beyond_tolerance || config.change == Change::wrong);
+}
+
+bool is_worse(const RunComparison& comparison) {
+  return std::ranges::any_of(comparison.configs, [&](const ComparedConfig& config) {
+    return is_worse(comparison, config);
+  });
+}
+
+}  // namespace fatune
