@@ -1,17 +1,20 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <string>
 
 #include <fmt/format.h>
 
 #include "cli/command_line.hpp"
 #include "core/error.hpp"
+#include "core/visible_text.hpp"
 #include "process/standard_streams.hpp"
 
 namespace {
 
-int report(fatune::ExitCode code, const char* message) {
-  std::fputs(message, stderr);
+/// What a message quotes of a file does nothing on a terminal.
+int report(fatune::ExitCode code, const std::string& message) {
+  std::fputs(fatune::visible_lines(message).c_str(), stderr);
   return static_cast<int>(code);
 }
 
@@ -24,10 +27,9 @@ int main(int argc, char** argv) {
   try {
     return static_cast<int>(fatune::parse_command_line(argc, argv)());
   } catch (const fatune::Error& error) {
-    return report(error.code(), fmt::format("fatune: {}\n", error.what()).c_str());
+    return report(error.code(), fmt::format("fatune: {}\n", error.what()));
   } catch (const std::exception& error) {
-    return report(
-        fatune::ExitCode::internal,
-        fmt::format("fatune: internal error (please report it): {}\n", error.what()).c_str());
+    return report(fatune::ExitCode::internal,
+                  fmt::format("fatune: internal error (please report it): {}\n", error.what()));
   }
 }

@@ -91,6 +91,17 @@ std::string visible_text(std::string_view text) {
   return shown;
 }
 
+std::string visible_lines(std::string_view text) {
+  std::string shown;
+  for (std::size_t end = 0; end != std::string_view::npos;) {
+    end = text.find_first_of("\n\t");
+    shown += visible_text(text.substr(0, end));
+    shown += end == std::string_view::npos ? std::string_view() : text.substr(end, 1);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+  return shown;
+}
+
 std::string visible_text(std::string_view text, std::size_t most) {
   return shortened(visible_text(text), most);
 }

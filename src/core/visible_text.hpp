@@ -12,8 +12,11 @@ namespace fatune {
 /// surrogates and noncharacters.
 [[nodiscard]] std::string visible_text(std::string_view text);
 
-/// The same with at most `most` code points: what is too much goes from the middle, "..." in its
-/// place.
+/// The same of text with line breaks and tabs, which are left.
+[[nodiscard]] std::string visible_lines(std::string_view text);
+
+/// visible_text() with at most `most` code points: what is too much goes from the middle, "..." in
+/// its place.
 [[nodiscard]] std::string visible_text(std::string_view text, std::size_t most);
 
 }  // namespace fatune

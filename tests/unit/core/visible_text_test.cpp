@@ -50,6 +50,11 @@ TEST(VisibleText, IsCutInTheMiddleByCodePoints) {
             std::string(kReplaced) + "..." + kReplaced);
 }
 
+TEST(VisibleText, OfLinesLeavesBreaksAndTabs) {
+  EXPECT_EQ(visible_lines(""), "");
+  EXPECT_EQ(visible_lines("a\n\tb\x1b[2J\n"), "a\n\tb" + std::string(kReplaced) + "[2J\n");
+}
+
 TEST(Markup, EscapesWhatEndsATextOrAnAttribute) {
   EXPECT_EQ(markup("</svg><script a=\"b\" c='d'>&"),
             "&lt;/svg&gt;&lt;script a=&quot;b&quot; c=&#39;d&#39;&gt;&amp;");
