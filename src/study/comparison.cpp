@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "core/mapped.hpp"
@@ -315,8 +316,8 @@ RunComparison compare_runs(const ComparedRun& old_run, const ComparedRun& new_ru
                            const ComparePolicy& policy) {
   const std::vector<ProblemPair> problems = pair_problems(old_run.report, new_run.report);
   std::vector<ConfigPair> configs = pair_configs(problems, old_run.is_part, new_run.is_part);
-  const auto others = std::ranges::stable_partition(configs, is_shared);
-  std::vector<ConfigPair> shared(configs.begin(), others.begin());
+  const auto others = std::stable_partition(configs.begin(), configs.end(), is_shared);
+  std::vector<ConfigPair> shared(configs.begin(), others);
   const std::vector<TimeChange> changes = changes_of(shared, problems);
   const std::vector<Movement> movements = movements_of(changes, problems.size());
   RunComparison comparison{.tolerance_percent = policy.tolerance_percent,
@@ -331,7 +332,7 @@ RunComparison compare_runs(const ComparedRun& old_run, const ComparedRun& new_ru
   };
   std::erase_if(shared, is_left_out);
   add_times(shared, changes_of(shared, problems), movements, policy.confidence, comparison);
-  for (const ConfigPair& pair : others) {
+  for (const ConfigPair& pair : std::span(others, configs.end())) {
     if (!is_left_out(pair)) {
       comparison.configs.push_back(compared_config(pair));
     }

@@ -86,7 +86,7 @@ struct Residual {
 
 Residual residual_of(const TimeChange& change, const Movement& movement) {
   constexpr double kManyDegrees = 1e6;  // a normal distribution
-  constexpr double kMostDegrees = 20.0;
+  constexpr double kMostDegrees = 10.0;
   const auto count = static_cast<double>(movement.changes);
   const double spread = movement.spread * std::sqrt(1.0 + kMedianVariance / std::max(count, 1.0));
   return {change.log_ratio - movement.log_drift,

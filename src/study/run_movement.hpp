@@ -53,7 +53,7 @@ struct ChangeBeyondDrift {
 
 /// One for each change, by Holm's procedure over all of them: an interval without zero is a change
 /// beyond doubt. Where the spread was estimated, quantiles are Student's with half of `changes` - 1
-/// degrees of freedom, for a spread by medians is known less well than one by squares, and with 20
+/// degrees of freedom, for a spread by medians is known less well than one by squares, and with 10
 /// at most, for some configurations stray further than normal variables do; else they are normal
 /// ones. Among fewer than kLeastForDrift changes, every interval has zero.
 /// Source: S. Holm, A simple sequentially rejective multiple test procedure, Scand. J. Statist. 6

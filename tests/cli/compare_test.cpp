@@ -214,7 +214,7 @@ class HostileCompare : public Compare, public testing::WithParamInterface<std::s
 /// Without line breaks: whether nothing else acts on a terminal or turns the direction of writing.
 void expect_only_forms(const std::string& text) {
   for (const char c : text) {
-    EXPECT_TRUE(c == '\n' || c == '\r' || static_cast<unsigned char>(c) >= 0x20U)
+    EXPECT_TRUE(c == '\n' || c == '\r' || c == '\t' || static_cast<unsigned char>(c) >= 0x20U)
         << static_cast<int>(c);
   }
   for (const char* const bad : {"\u202e", "\u2066", "\u009b"}) {
@@ -275,6 +275,14 @@ TEST_P(HostileCompare, FileNamesDoNothing) {
     expect_only_forms(read("junit.xml"));
     EXPECT_TRUE(format != std::string("md") || result.out.find('<') == std::string::npos);
   }
+}
+
+TEST_P(HostileCompare, TextsDoNothingInErrors) {
+  json before = results(before_us);
+  before["problems"][0]["ranking"][0]["outcome"] = hostile_text(GetParam());
+  const ProcessResult result = compare(before, before);
+  EXPECT_EQ(result.exit_code, code_of(ExitCode::bad_file));
+  expect_only_forms(result.err);
 }
 
 INSTANTIATE_TEST_SUITE_P(Texts, HostileCompare, testing::ValuesIn(kHostileTexts));
