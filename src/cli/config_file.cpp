@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 #include <toml++/toml.h>
 
+#include "cli/path_option.hpp"
 #include "cli/suggestion.hpp"
 #include "cli/typed_words.hpp"
 #include "cli/value_words.hpp"
@@ -87,6 +88,11 @@ class FileReader {
 
  private:
   [[nodiscard]] toml::table parse() const {
+    std::error_code ignored;
+    if (fs::is_directory(file_, ignored)) {
+      throw Error(ExitCode::bad_file, "is a folder", file_.string(),
+                  fmt::format("name a file, as {}/{}", file_.string(), kFileName));
+    }
     try {
       return toml::parse_file(file_.string());
     } catch (const toml::parse_error& error) {
@@ -261,23 +267,27 @@ class FileReader {
   std::vector<Setting> settings_;
 };
 
+std::optional<fs::path> nearest_file() {
+  std::error_code no_folder;
+  const fs::path here = fs::current_path(no_folder);
+  auto found =
+      no_folder ? std::nullopt : find_config_file(here, environment_variable("HOME").value_or(""));
+  if (found && found->parent_path() == here) {
+    found = kFileName;  // as somebody there would call it
+  }
+  return found;
+}
+
 /// The file to read; nothing: none.
 std::optional<fs::path> chosen_file(const std::vector<std::string>& words) {
-  std::string named = typed_value(words, kConfigFileOption);
-  if (named.empty()) {
-    named = environment_variable("FATUNE_CONFIG_FILE").value_or("");
+  auto named = typed_value(words, kConfigFileOption);
+  if (!named) {
+    named = environment_variable("FATUNE_CONFIG_FILE");
   }
-  if (named.empty()) {
-    std::error_code no_folder;
-    const fs::path here = fs::current_path(no_folder);
-    auto found = no_folder ? std::nullopt
-                           : find_config_file(here, environment_variable("HOME").value_or(""));
-    if (found && found->parent_path() == here) {
-      found = kFileName;  // as somebody there would call it
-    }
-    return found;
+  if (!named) {
+    return nearest_file();
   }
-  return named == kNone ? std::nullopt : std::optional<fs::path>(named);
+  return *named == kNone ? std::nullopt : std::optional(read_path(*named, kConfigFileOption));
 }
 
 /// Whether the message is about the option: "--seq: ..." or "--seq excludes ...".

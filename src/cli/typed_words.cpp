@@ -54,16 +54,17 @@ TypedWords read_typed_words(const CLI::App& program, const std::vector<std::stri
   return typed;
 }
 
-std::string typed_value(const std::vector<std::string>& words, const std::string& option) {
+std::optional<std::string> typed_value(const std::vector<std::string>& words,
+                                       const std::string& option) {
   for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
     if (words[i] == option) {
-      return i + 1 < words.size() ? words[i + 1] : std::string();
+      return i + 1 < words.size() ? std::optional(words[i + 1]) : std::nullopt;
     }
     if (words[i].starts_with(option + "=")) {
       return words[i].substr(option.size() + 1);
     }
   }
-  return {};
+  return std::nullopt;
 }
 
 }  // namespace fatune

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -25,8 +26,8 @@ struct TypedWords {
 /// The command's option of that long name; nullptr: it has none.
 [[nodiscard]] const CLI::Option* find_option(const CLI::App& app, const std::string& name);
 
-/// The text that is given for an option: "--name=text" or "--name text"; empty without one.
-[[nodiscard]] std::string typed_value(const std::vector<std::string>& words,
-                                      const std::string& option);
+/// The text that is given for an option: "--name=text" or "--name text"; nothing without one.
+[[nodiscard]] std::optional<std::string> typed_value(const std::vector<std::string>& words,
+                                                     const std::string& option);
 
 }  // namespace fatune

@@ -69,6 +69,9 @@ TEST_F(ConfigFile, IsNamedByOptionOrVariable) {
   EXPECT_THAT(fatune(list).out, HasSubstr("space prog of flash_sm80"));
   expect_error(fatune({"list", "--config-file", path("absent.toml")}), ExitCode::bad_file,
                {"absent.toml"});
+  expect_error(fatune({"list", "--config-file", path("")}), ExitCode::bad_file, {"is a folder"});
+  expect_error(fatune({"list", "--config-file", ""}), ExitCode::usage,
+               {"--config-file: an empty name"});
 }
 
 TEST_F(ConfigFile, HasListsFlagsNumbersAndSectionsOfInnerCommands) {
