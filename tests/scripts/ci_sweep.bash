@@ -8,7 +8,7 @@ rm -rf -- "$WORK/out"
 mkdir -p "$WORK"
 
 "$SCRIPTS/ci_sweep" --no-gpu --seq 512 --dtype fp16 --space prog --arch sm_80 --out "$WORK/out"
-for file in plan.json compile.json results.json results.csv best_configs.json; do
+for file in plan.json compile.json results.json results.csv best_configs.json summary.md report.html; do
   [[ -s $WORK/out/$file ]] || fail "$file is missing"
 done
 grep -q '"measured": *true' "$WORK/out/results.json" && fail "claims to have measured"
@@ -22,6 +22,7 @@ expect_refusal() {  # expect_refusal TEXT ARGUMENT...
 }
 expect_refusal "say --gpu, --no-gpu or --verify" --seq 512
 expect_refusal "unknown argument: --bogus" --no-gpu --bogus
+expect_refusal "--kernel-dir needs a value" --no-gpu --kernel-dir
 expect_refusal "--seq needs a value" --no-gpu --seq
 
 # A program that fails must fail the job.
