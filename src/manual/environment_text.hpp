@@ -24,6 +24,8 @@ inline constexpr std::array kEnvironmentTexts{
     EnvironmentText{"FATUNE_NCU, FATUNE_NSYS", "paths of ncu and nsys, for fatune profile"},
     EnvironmentText{"FATUNE_NVDISASM, FATUNE_CUOBJDUMP",
                     "paths of nvdisasm and cuobjdump, for fatune sass"},
+    EnvironmentText{"FATUNE_GIT, FATUNE_TAR",
+                    "paths of git and tar, for fatune sweep --against-source REV"},
     EnvironmentText{"FATUNE_DOT", "path of Graphviz' dot, for fatune sass cfg --format svg"},
     EnvironmentText{"FATUNE_COMPUTE_SANITIZER",
                     "path of compute-sanitizer, for fatune check --sanitizer"},
@@ -41,7 +43,12 @@ inline constexpr std::array kEnvironmentTexts{
     EnvironmentText{"COLUMNS",
                     "the width of a terminal that does not report its own (docs/tables.md)"},
     EnvironmentText{"CUDA_VISIBLE_DEVICES", "read by the driver: which GPUs there are"},
-    EnvironmentText{"CUDA_HOME, CUDA_PATH", "when building: which toolkit brings NVRTC"},
+    EnvironmentText{
+        "CUDA_HOME, CUDA_PATH",
+        "which toolkit brings NVRTC and CUDA's headers, when building and when running"},
+    EnvironmentText{"FATUNE_NVRTC",
+                    "path of NVRTC's library (libnvrtc.so), in place of those of "
+                    "docs/packages.md#nvrtc"},
     EnvironmentText{"FATUNE_PRESET", "what scripts/test builds (default ci)"}};
 
 }  // namespace fatune
