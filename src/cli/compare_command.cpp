@@ -27,8 +27,8 @@ void add_compare_command(const Subcommands& all) {
   const auto [sub, options] = add_subcommand(
       all, "compare", "Say what became faster, slower or wrong from one run to another", compare);
   const char* const input = "a run, by number or last; results.json or best_configs.json";
-  sub.add_option("OLD", options.old_input, input)->required();
-  sub.add_option("NEW", options.new_input, "the same")->required();
+  sub.add_option("OLD", options.old_input, input)->required()->type_name("N|last|FILE");
+  sub.add_option("NEW", options.new_input, "the same")->required()->type_name("N|last|FILE");
   add_text_option(
       sub, "--tolerance", "PERCENT",
       fmt::format("by how much something may be slower (default: {})", kCompareTolerancePercent),

@@ -68,6 +68,7 @@ constexpr std::array kValueKinds{
     ValueKind{.name = "KEY"},
     ValueKind{.name = "LINE"},
     ValueKind{.name = "LIST"},
+    ValueKind{.name = "REV"},
     ValueKind{.name = "METRIC"},
     ValueKind{.name = "N"},
     ValueKind{.name = "NAME"},
