@@ -22,9 +22,10 @@ target_compile_definitions(muparser PUBLIC MUPARSER_STATIC)
 set_target_properties(muparser PROPERTIES UNITY_BUILD OFF)
 add_library(MuParser::MuParser ALIAS muparser)
 
-# fatune_headers_only(): nor of fmt and spdlog, whose headers have everything. The linker leaves out the shared
-# libraries that their targets name, since nothing of them is used.
-function(fatune_headers_only)
+# fatune_link_statically(): Debian has no static library of fmt and spdlog either, whose headers have everything. The
+# linker leaves out the shared libraries that their targets name, since nothing of them is used. pugixml has both kinds.
+function(fatune_link_statically)
   set_property(TARGET fmt::fmt APPEND PROPERTY INTERFACE_COMPILE_DEFINITIONS FMT_HEADER_ONLY)
   set_property(TARGET spdlog::spdlog PROPERTY INTERFACE_COMPILE_DEFINITIONS SPDLOG_FMT_EXTERNAL)
+  set_property(TARGET pugixml::pugixml PROPERTY INTERFACE_LINK_LIBRARIES pugixml::static)
 endfunction()
