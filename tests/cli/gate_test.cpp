@@ -2,8 +2,12 @@
 // worker with scripted times.
 #include "cli/program.hpp"
 
+#include <signal.h>
+
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 namespace fatune::testing_cli {
 namespace {
@@ -32,6 +36,7 @@ class Gate : public ProgramTest {
   }
 
   std::string seq_len_ = "256";
+  bool quiet_ = true;
 
   ProcessResult sweep(const std::vector<std::string>& more) {
     std::vector<std::string> arguments{"sweep",
@@ -47,8 +52,10 @@ class Gate : public ProgramTest {
                                        "flash_sm80",
                                        "--space",
                                        FATUNE_SOURCE_DIR "/tests/spaces/four_shapes.json",
-                                       "--no-db",
-                                       "-q"};
+                                       "--no-db"};
+    if (quiet_) {
+      arguments.emplace_back("-q");
+    }
     arguments.insert(arguments.end(), more.begin(), more.end());
     return fatune(arguments);
   }
@@ -171,6 +178,26 @@ TEST_F(Gate, ARevisionIsTakenFromTheRepositoryOfTheKernels) {
   EXPECT_THAT(std::string(gate["checks"][0]["rival"]), testing::EndsWith(" @ HEAD"));
   expect_error(sweep({"--kernel-dir", folder, "--against-source", "--output=x"}), ExitCode::usage,
                {"neither a folder nor a revision"});
+}
+
+TEST_F(Gate, ADuelThatIsInterruptedDecidesNothing) {
+  tune_while_the_128_wide_tile_is_best();
+  times_are({{kWide, 100.0}, {kSquare, 95.0}});
+  json script = json::parse(process_.environment["FATUNE_FAKE_WORKER"]);
+  script["slow_ms"] = 20;
+  process_.environment["FATUNE_FAKE_WORKER"] = script.dump();
+  process_.when_err_has = "[8/8]";
+  process_.then = [](pid_t pid) {  // the duel takes eight seconds
+    std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+    ::kill(pid, SIGINT);
+  };
+  quiet_ = false;
+  const json gate =
+      gate_of({"--against", path("best.json"), "--strategy", "exhaustive", "--repeats", "3"},
+              ExitCode::interrupted);
+  ASSERT_EQ(gate["checks"].size(), 1U);
+  EXPECT_EQ(gate["checks"][0]["verdict"], "undecided");
+  EXPECT_THAT(std::string(gate["checks"][0]["why"]), HasSubstr("stopped"));
 }
 
 TEST_F(Gate, BadInputIsAnErrorBeforeAnythingIsMeasured) {

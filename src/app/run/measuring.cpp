@@ -201,12 +201,16 @@ std::vector<Seat> take_seats(std::vector<Station>& stations, RunLog& nothing) {
   return seats;
 }
 
+bool is_finished(const ProblemReport& report) {
+  return report.measuring && report.measuring->stopped_because != StopReason::not_yet;
+}
+
 /// Reports in the order of their plans, of an interrupted run those that were finished.
 std::vector<ProblemReport> finished_reports(std::map<std::size_t, ProblemReport> by_number,
                                             bool complete) {
   std::vector<ProblemReport> reports;
   for (auto& [number, report] : by_number) {
-    if (number != reports.size() || (!complete && !report.measuring)) {
+    if (number != reports.size() || !(complete || is_finished(report))) {
       break;
     }
     reports.push_back(std::move(report));
@@ -220,6 +224,116 @@ double left_s(double budget_s, double spent_s) {
   return budget_s > 0.0 ? std::max(kLeastSeconds, budget_s - spent_s) : 0.0;
 }
 
+/// A run under way: its own problems first, then what is measured because of their winners.
+class Measuring {
+ public:
+  /// Compiling begins, while the workers start. All must outlive it.
+  Measuring(const MeasureOptions& options, const PlannedRun& run, const Target& target,
+            const ResultFiles& files, CubinCache* cache)
+      : options_(options),
+        run_(run),
+        target_(target),
+        cache_(cache),
+        recorder_(report_header(run, options, target), files),
+        planned_(count_configs(run.problems)),
+        progress_(options.output, planned_),
+        stations_(open_stations(options, run, target, cache, progress_)),
+        pipeline_(begin(run.kernels.families, run.baseline, run.problems)) {}
+
+  RunEnd carry_out() {
+    wait_ready();
+    Logs logs(run_, options_, recorder_.report(), stations_);
+    std::vector<Seat> seats = take_seats(stations_, logs);
+    record(seats, 0);
+    race_for_cover(seats);
+    race_against_rivals();
+    progress_.finish();
+    recorder_.close(complete_, busy_s(stations_));
+    logs.end(recorder_.report());
+    return {recorder_.report(), complete_, planned_, logs.all_keep(), recorder_.file_error()};
+  }
+
+ private:
+  std::unique_ptr<Pipeline> begin(const FamilySet& families, const std::optional<Config>& baseline,
+                                  const std::vector<ProblemPlan>& plans) {
+    const auto compile_one = [this](const CompileRequest& request) {
+      return compile_for(request, options_, target_, cache_);
+    };
+    return std::make_unique<Pipeline>(
+        PipelineParts{families, target_.limits, rates_for(run_, target_), *run_.search, compile_one,
+                      job_count(options_.compile), progress_, baseline,
+                      left_s(options_.policy.budget_s, recorder_.report().wall_s)},
+        plans, work_order(plans, stations_.size()));
+  }
+  void begin_more(const FamilySet& families, const std::optional<Config>& baseline,
+                  const std::vector<ProblemPlan>& plans) {
+    planned_ += count_configs(plans);
+    progress_.expect(planned_);
+    pipeline_ = begin(families, baseline, plans);
+  }
+
+  void wait_ready() {
+    for (Station& station : stations_) {
+      station.evaluator = &station.device->wait_ready();
+      check_all_fit(run_, options_.policy, station);
+    }
+    recorder_.set_device(stations_.front().evaluator->limits());
+  }
+
+  /// Adds the pipeline's problems to the report, the first as number `first_number`.
+  void record(std::vector<Seat>& seats, std::size_t first_number) {
+    complete_ = pipeline_->run(seats, [&](std::size_t number, ProblemReport report) {
+      recorder_.add(first_number + number, std::move(report));
+    });
+    spdlog::debug("compiled for {:.2f} s", pipeline_->compiling_s());
+  }
+
+  void race_for_cover(std::vector<Seat>& seats) {
+    if (!complete_ || !run_.cover_percent) {
+      return;
+    }
+    const auto races = plan_cover_races(run_.problems, recorder_.report().problems);
+    if (!races.empty()) {
+      begin_more(run_.kernels.families, run_.baseline, races);
+      record(seats, run_.problems.size());
+      pipeline_.reset();
+    }
+  }
+
+  void race_against_rivals() {
+    if (!complete_ || !run_.rivals) {
+      return;
+    }
+    recorder_.set_gate(race_rivals(
+        *run_.rivals, run_.problems, recorder_.report().problems,
+        [this](const std::vector<ProblemPlan>& plans) { return measure_rivals(plans); }));
+  }
+
+  /// Nothing of it is stored, nor in the report.
+  std::vector<ProblemReport> measure_rivals(const std::vector<ProblemPlan>& plans) {
+    RunLog nothing;
+    std::vector<Seat> seats = take_seats(stations_, nothing);
+    begin_more(run_.rivals->families, std::nullopt, plans);
+    std::map<std::size_t, ProblemReport> by_number;
+    complete_ = pipeline_->run(seats, [&](std::size_t number, ProblemReport report) {
+      by_number[number] = std::move(report);
+    });
+    pipeline_.reset();
+    return finished_reports(std::move(by_number), complete_);
+  }
+
+  const MeasureOptions& options_;
+  const PlannedRun& run_;
+  const Target& target_;
+  CubinCache* cache_;
+  Recorder recorder_;
+  std::size_t planned_;
+  Progress progress_;
+  std::vector<Station> stations_;
+  std::unique_ptr<Pipeline> pipeline_;
+  bool complete_ = false;
+};
+
 }  // namespace
 
 bool prints_outcomes(const OutputOptions& output) {
@@ -228,72 +342,7 @@ bool prints_outcomes(const OutputOptions& output) {
 
 RunEnd measure(const MeasureOptions& options, const PlannedRun& run, const Target& target,
                const ResultFiles& files, CubinCache* cache) {
-  Recorder recorder(report_header(run, options, target), files);
-  std::size_t planned = count_configs(run.problems);
-  Progress progress(options.output, planned);
-  std::vector<Station> stations = open_stations(options, run, target, cache, progress);
-  const auto begin_with = [&](const FamilySet& families, const std::optional<Config>& baseline,
-                              const std::vector<ProblemPlan>& plans, double budget_s) {
-    const auto compile_one = [&](const CompileRequest& request) {
-      return compile_for(request, options, target, cache);
-    };
-    return std::make_unique<Pipeline>(
-        PipelineParts{families, target.limits, rates_for(run, target), *run.search, compile_one,
-                      job_count(options.compile), progress, baseline, budget_s},
-        plans, work_order(plans, stations.size()));
-  };
-  const auto begin = [&](const std::vector<ProblemPlan>& plans, double budget_s) {
-    return begin_with(run.kernels.families, run.baseline, plans, budget_s);
-  };
-  // Compiling begins while the workers start.
-  std::vector<ProblemPlan> cover_races;
-  auto pipeline = begin(run.problems, options.policy.budget_s);
-  for (Station& station : stations) {
-    station.evaluator = &station.device->wait_ready();
-    check_all_fit(run, options.policy, station);
-  }
-  recorder.set_device(stations.front().evaluator->limits());
-  Logs logs(run, options, recorder.report(), stations);
-  std::vector<Seat> seats = take_seats(stations, logs);
-  const auto work_off = [&](std::size_t first_number) {
-    const bool complete = pipeline->run(seats, [&](std::size_t number, ProblemReport report) {
-      recorder.add(first_number + number, std::move(report));
-    });
-    spdlog::debug("compiled for {:.2f} s", pipeline->compiling_s());
-    return complete;
-  };
-  bool complete = work_off(0);
-  if (complete && run.cover_percent) {
-    cover_races = plan_cover_races(run.problems, recorder.report().problems);
-  }
-  if (!cover_races.empty()) {
-    planned += count_configs(cover_races);
-    progress.expect(planned);
-    pipeline = begin(cover_races, left_s(options.policy.budget_s, recorder.report().wall_s));
-    complete = work_off(run.problems.size());
-  }
-  if (complete && run.rivals) {
-    RunLog nothing;
-    std::vector<Seat> own_seats = take_seats(stations, nothing);
-    const auto measure_plans = [&](const std::vector<ProblemPlan>& plans) {
-      planned += count_configs(plans);
-      progress.expect(planned);
-      pipeline = begin_with(run.rivals->families, std::nullopt, plans,
-                            left_s(options.policy.budget_s, recorder.report().wall_s));
-      std::map<std::size_t, ProblemReport> by_number;
-      complete = pipeline->run(own_seats, [&](std::size_t number, ProblemReport report) {
-        by_number[number] = std::move(report);
-      });
-      pipeline.reset();
-      return finished_reports(std::move(by_number), complete);
-    };
-    recorder.set_gate(
-        race_rivals(*run.rivals, run.problems, recorder.report().problems, measure_plans));
-  }
-  progress.finish();
-  recorder.close(complete, busy_s(stations));
-  logs.end(recorder.report());
-  return {recorder.report(), complete, planned, logs.all_keep(), recorder.file_error()};
+  return Measuring(options, run, target, files, cache).carry_out();
 }
 
 }  // namespace fatune
