@@ -40,7 +40,7 @@ const std::vector<Field<StepRow>>& step_row_fields() {
   return fields;
 }
 
-double percent_of_limit(const StepCheck& check) {
+double part_of_limit_percent(const StepCheck& check) {
   return check.limit > 0.0        ? 100.0 * *check.max_error / check.limit
          : *check.max_error > 0.0 ? std::numeric_limits<double>::infinity()
                                   : 0.0;
@@ -56,7 +56,7 @@ std::string worst_text(const std::vector<const StepCheck*>& checks) {
     emulated = std::max(emulated, check->emulated_error);
     compared = compared || check->max_error;
     wrong = wrong || check->wrong > 0;
-    percent = check->max_error ? std::max(percent, percent_of_limit(*check)) : percent;
+    percent = check->max_error ? std::max(percent, part_of_limit_percent(*check)) : percent;
   }
   if (!compared) {
     return fmt::format("{:.2e}", emulated);
