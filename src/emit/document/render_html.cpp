@@ -73,6 +73,16 @@ bool is_figure(const Table& table, std::size_t column) {
           }));
 }
 
+bool is_text(const FieldValue& value) {
+  const auto* const text = std::get_if<std::string>(&value);
+  return text != nullptr && !text->empty();
+}
+
+bool has_text(const Table& table, std::size_t column) {
+  return std::ranges::any_of(table.rows,
+                             [column](const auto& row) { return is_text(row[column]); });
+}
+
 /// One table, as rows of markup.
 class HtmlTable {
  public:
@@ -102,7 +112,8 @@ class HtmlTable {
                                  ? fmt::format(" data-name=\"{}\" data-kind=\"{}\"",
                                                markup(column.name), figures_[i] ? "number" : "text")
                                  : std::string();
-    return fmt::format("<th scope=\"col\"{}{}>{}", css_class(i), data, markup(column.heading));
+    return fmt::format("<th scope=\"col\"{}{}>{}", css_class(has_text(rows_.table, columns_[i])),
+                       data, markup(column.heading));
   }
   /// End tags that HTML does not need are left out: there are many cells.
   [[nodiscard]] std::string body_row(std::size_t row) const {
@@ -110,13 +121,13 @@ class HtmlTable {
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       const auto& column = rows_.table.columns[columns_[i]];
       const FieldValue& value = rows_.table.rows[row][columns_[i]];
-      html += fmt::format("<td{}>", css_class(i));
+      html += fmt::format("<td{}>", css_class(is_text(value)));
       html += has_value(value) ? markup(cell_text(value, column.decimals)) : std::string();
     }
     return html + "\n";
   }
-  /// Cells are numbers unless they say that they are text.
-  [[nodiscard]] const char* css_class(std::size_t i) const { return figures_[i] ? "" : " class=t"; }
+  /// Cells are aligned as numbers are unless they say that they are text.
+  [[nodiscard]] static const char* css_class(bool text) { return text ? " class=t" : ""; }
 
   const block::Rows& rows_;
   std::vector<std::size_t> columns_;
