@@ -11,8 +11,16 @@ refuse_libraries() {
   [[ -z $strangers ]] || { say "the program needs more than the C library: ${strangers//$'\n'/ }"; return 1; }
 }
 
-# glibc_version PROGRAM: the lowest version of the GNU C library that the program runs with: 2.34.
+# glibc_version PROGRAM: the lowest version of the GNU C library that the program runs with.
 glibc_version() { objdump -T "$1" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | sed -n '$s/GLIBC_//p'; }
+
+# refuse_newer_glibc PROGRAM: fails when it needs a newer one than docs/packages.md promises.
+refuse_newer_glibc() {
+  local version
+  version="$(glibc_version "$1")"
+  [[ "$(printf '%s\n2.34\n' "$version" | sort -V | tail -n 1)" == 2.34 ]] ||
+    { say "the program needs glibc $version, and not 2.34"; return 1; }
+}
 
 # Packages whose headers or static libraries the build took, but for those of the C library and the kernel.
 packages_built_from() {

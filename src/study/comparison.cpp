@@ -142,8 +142,8 @@ std::vector<TimeChange> changes_of(const std::vector<ConfigPair>& configs,
     const Result& before = *pair.old_result;
     const Result& after = *pair.new_result;
     return TimeChange{std::log(ranked_us(after.outcome) / ranked_us(before.outcome)),
-                      std::hypot(median_sd(before, old_noise[pair.problem]),
-                                 median_sd(after, new_noise[pair.problem])),
+                      joint_sd(median_sd(before, old_noise[pair.problem]),
+                               median_sd(after, new_noise[pair.problem])),
                       pair.problem, before.same_code_as.empty() && after.same_code_as.empty()};
   });
 }

@@ -25,7 +25,7 @@ double median_of(std::vector<double> values) {
 /// is greater.
 double scaled_residual(const Changes& changes, double log_drift, double spread) {
   return median_of(mapped(changes, [&](const TimeChange& change) {
-    return std::abs(change.log_ratio - log_drift) / std::hypot(spread, change.within_sd);
+    return std::abs(change.log_ratio - log_drift) / joint_sd(spread, change.within_sd);
   }));
 }
 
@@ -90,7 +90,7 @@ Residual residual_of(const TimeChange& change, const Movement& movement) {
   const auto count = static_cast<double>(movement.changes);
   const double spread = movement.spread * std::sqrt(1.0 + kMedianVariance / std::max(count, 1.0));
   return {change.log_ratio - movement.log_drift,
-          std::hypot(spread, change.within_sd),
+          joint_sd(spread, change.within_sd),
           {movement.spread_is_usual ? kManyDegrees : std::min((count - 1.0) / 2.0, kMostDegrees)},
           movement.changes >= kLeastForDrift};
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -32,6 +33,10 @@ inline constexpr std::size_t kLeastForDrift = 3;
 inline constexpr double kUsualSpread = 0.03;
 /// The least spread: two runs never agree better than that.
 inline constexpr double kLeastSpread = 0.003;
+
+/// Standard deviation of the sum of two independent variables. Written out: std::hypot would need
+/// glibc 2.35, and packages promise 2.34.
+[[nodiscard]] inline double joint_sd(double a, double b) { return std::sqrt(a * a + b * b); }
 
 /// One for each group, from the measured ones of its changes. The drift is the median of their log
 /// ratios. The spread is the least that makes the median of |residual| / sqrt(spread^2 +
