@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/mapped.hpp"
-#include "core/statistics.hpp"
 #include "study/comparison.hpp"
+#include "study/run_noise.hpp"
 
 namespace fatune {
 namespace {
@@ -94,50 +94,12 @@ std::vector<ConfigPair> pair_configs(const std::vector<ProblemPair>& problems, b
   return all;
 }
 
-const Timing* timing_of(const Result& result) {
-  const auto* measured = std::get_if<Measured>(&result.outcome);
-  return measured == nullptr ? nullptr : &measured->timing;
-}
-
-/// Relative standard deviation of a sample: the median of those configurations that have several.
-double typical_noise(const ProblemReport& problem) {
-  constexpr double kUsual = 0.01;
-  constexpr std::size_t kSeveral = 4;
-  std::vector<double> noises;
-  for (const Result& result : problem.ranking) {
-    const Timing* const timing = timing_of(result);
-    const bool is_known = timing != nullptr && timing->stddev_us > 0.0 && timing->median_us > 0.0;
-    if (is_known && (timing->samples_us.empty() || timing->samples_us.size() >= kSeveral)) {
-      noises.push_back(timing->stddev_us / timing->median_us);
-    }
-  }
-  std::ranges::sort(noises);
-  return noises.empty() ? kUsual : median_of_sorted(noises);
-}
-
-/// Standard deviation of the logarithm of a median: of its interval, where that is worth its name.
-double median_sd(const Result& result, double noise) {
-  constexpr double kLeastConfidence = 0.9;
-  constexpr double kMostConfidence = 1.0 - 1e-9;
-  const Timing* const timing = timing_of(result);
-  if (timing == nullptr) {
-    return 0.0;
-  }
-  if (timing->confidence >= kLeastConfidence && timing->median_low_us > 0.0 &&
-      timing->median_high_us > timing->median_low_us) {
-    return std::log(timing->median_high_us / timing->median_low_us) /
-           (2.0 * normal_quantile(std::min(timing->confidence, kMostConfidence)));
-  }
-  const auto count = static_cast<double>(std::max<std::size_t>(timing->samples_us.size(), 1));
-  return noise * std::sqrt(kMedianVariance / count);
-}
-
 std::vector<TimeChange> changes_of(const std::vector<ConfigPair>& configs,
                                    const std::vector<ProblemPair>& problems) {
   const auto old_noise = mapped(
-      problems, [](const ProblemPair& problem) { return typical_noise(*problem.old_problem); });
+      problems, [](const ProblemPair& problem) { return noise_of(*problem.old_problem); });
   const auto new_noise = mapped(
-      problems, [](const ProblemPair& problem) { return typical_noise(*problem.new_problem); });
+      problems, [](const ProblemPair& problem) { return noise_of(*problem.new_problem); });
   return mapped(configs, [&](const ConfigPair& pair) {
     const Result& before = *pair.old_result;
     const Result& after = *pair.new_result;

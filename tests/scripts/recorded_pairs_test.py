@@ -1,0 +1,67 @@
+"""Twenty pairs of runs of the same kernels on an H200: `fatune compare` finds nothing faster or slower in 19, and in
+none anything beyond a tolerance of 1 %. A kernel that really became slower is found.
+
+recorded_pairs_test.py FATUNE RECORDED
+"""
+import csv
+import io
+import json
+import subprocess
+import sys
+import tarfile
+import tempfile
+from pathlib import Path
+
+RUNS = 40
+MOST_WRONG = 1
+WORSE = 12  # ExitCode::worse
+
+
+def moved(fatune, old, new):
+    """What is faster or slower; and whether a configuration is slower by more than 1 % beyond doubt."""
+    done = subprocess.run([fatune, "compare", old, new, "--tolerance", "1", "--format", "csv"],
+                          stdout=subprocess.PIPE, text=True)
+    assert done.returncode in (0, WORSE), done
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert len(rows) == 64, len(rows)
+    return [row for row in rows if row["verdict"] in ("faster", "slower")], done.returncode == WORSE
+
+
+def nothing_moves_by_itself(fatune, folder):
+    wrong = []
+    for first in range(1, RUNS, 2):
+        pair = folder / f"{first:02}.json", folder / f"{first + 1:02}.json"
+        changes, is_worse = moved(fatune, *pair)
+        assert not is_worse, changes
+        beyond = [row for row in changes if row["beyond_tolerance"] == "true"]
+        assert not beyond, beyond
+        wrong += [(first, row["config"], row["change_percent"]) for row in changes[:1]]
+    assert len(wrong) <= MOST_WRONG, wrong
+    return len(wrong)
+
+
+def a_slower_kernel_is_found(fatune, folder):
+    run = json.loads((folder / "02.json").read_text())
+    ranking = run["problems"][0]["ranking"]
+    slower = ranking[0]["config"]
+    for name in ("time_us", "mean_us", "min_us", "max_us", "median_low_us", "median_high_us"):
+        ranking[0][name] *= 1.1
+    ranking[0]["samples_us"] = [1.1 * us for us in ranking[0]["samples_us"]]
+    (folder / "slower.json").write_text(json.dumps(run))
+    changes, is_worse = moved(fatune, folder / "01.json", folder / "slower.json")
+    assert is_worse
+    assert [(row["verdict"], row["config"]) for row in changes] == [("slower", slower)], changes
+
+
+def main():
+    fatune, recorded = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        with tarfile.open(recorded) as archive:
+            archive.extractall(folder)
+        wrong = nothing_moves_by_itself(fatune, folder)
+        a_slower_kernel_is_found(fatune, folder)
+    print(f"20 pairs, {wrong} with a change that is none")
+
+
+main()
