@@ -64,7 +64,7 @@ const std::vector<Field<GateCheck>>& gate_fields() {
       {"rival_us", "against us", "median of the rival there", 1, kEverywhere, member<&C::rival_us>},
       {"rounds", "rounds", "in which each gave a sample", 0, kEverywhere,
        [](const C& c) { return c.rounds; }},
-      {"why", "why", "why there is no interval; null: there is one", 0, kEverywhere,
+      {"why", "why", "why there is no interval, or why another configuration than the winner was raced; null: the winner's interval tells", 0, kEverywhere,
        [](const C& c) { return text_or_none(c.why); }},
   };
   return fields;

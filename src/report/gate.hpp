@@ -30,7 +30,8 @@ struct GateCheck {
   std::optional<double> rival_us;
   std::optional<MedianInterval> ratio;  ///< of the winner's time to the rival's, round by round
   std::size_t rounds = 0;
-  std::string why;  ///< why there is no ratio; empty: there is one
+  /// Why there is no ratio, or why `winner` is not the first of the ranking; empty: neither.
+  std::string why;
 };
 
 struct GateReport {

@@ -1,6 +1,7 @@
 #include "app/run/gate.hpp"
 
 #include <algorithm>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -20,6 +21,7 @@ struct Duel {
   GateCheck check;
   const ProblemPlan* plan = nullptr;
   std::optional<Config> winner;
+  std::vector<Config> tied;  ///< with the winner
   std::optional<Config> rival;
 };
 
@@ -42,6 +44,11 @@ Duel begin_duel(const FamilySet& families, const ProblemPlan& plan, const Proble
     return duel;
   }
   duel.winner = report.ranking.front().config;
+  for (const Result& result : report.ranking | std::views::drop(1)) {
+    if (result.tie_group == report.ranking.front().tie_group) {
+      duel.tied.push_back(result.config);
+    }
+  }
   duel.check.winner = name_in(families, *duel.winner);
   return duel;
 }
@@ -150,6 +157,45 @@ void fight(const Rivals& rivals, std::vector<Duel>& duels, const MeasurePlans& m
   }
 }
 
+/// The duel of the rival's own configuration, built from this run's sources, in the place of a
+/// winner that is tied with it; nothing when there is none.
+std::optional<Duel> rematch_of(const Rivals& rivals, const Duel& lost) {
+  const auto twin = std::ranges::find_if(lost.tied, [&](const Config& config) {
+    return rivals.with_other_sources(config) == lost.rival;
+  });
+  if (lost.check.verdict != GateVerdict::slower || twin == lost.tied.end()) {
+    return std::nullopt;
+  }
+  Duel rematch = lost;
+  rematch.winner = *twin;
+  rematch.check = {};
+  rematch.check.problem = lost.check.problem;
+  rematch.check.winner = name_in(rivals.families, *twin);
+  return rematch;
+}
+
+/// A sweep cannot tell its winner from those that are tied with it. A winner that is slower than
+/// its rival says nothing of the sources when the same configuration as the rival is not.
+void fight_again(const Rivals& rivals, std::vector<Duel>& duels,
+                 const MeasurePlans& measure_plans) {
+  std::vector<Duel> rematches;
+  std::vector<Duel*> lost;
+  for (Duel& duel : duels) {
+    if (auto rematch = rematch_of(rivals, duel)) {
+      rematches.push_back(*std::move(rematch));
+      lost.push_back(&duel);
+    }
+  }
+  fight(rivals, rematches, measure_plans);
+  for (std::size_t i = 0; i < lost.size(); ++i) {
+    GateCheck& check = rematches[i].check;
+    if (check.ratio && check.verdict != GateVerdict::slower) {
+      check.why = "tied with the winner " + lost[i]->check.winner;
+      lost[i]->check = std::move(check);
+    }
+  }
+}
+
 }  // namespace
 
 GateReport race_rivals(const Rivals& rivals, const std::vector<ProblemPlan>& plans,
@@ -167,6 +213,7 @@ GateReport race_rivals(const Rivals& rivals, const std::vector<ProblemPlan>& pla
     take_fastest_of_other_sources(rivals, duels, measure_plans);
   }
   fight(rivals, duels, measure_plans);
+  fight_again(rivals, duels, measure_plans);
   GateReport report{rivals.name, rivals.tolerance_percent, {}};
   for (Duel& duel : duels) {
     report.checks.push_back(std::move(duel.check));

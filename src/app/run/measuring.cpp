@@ -309,8 +309,12 @@ class Measuring {
         [this](const std::vector<ProblemPlan>& plans) { return measure_rivals(plans); }));
   }
 
-  /// Nothing of it is stored, nor in the report.
+  /// Nothing of it is stored, nor in the report. Once the user has interrupted it, nothing more is
+  /// measured.
   std::vector<ProblemReport> measure_rivals(const std::vector<ProblemPlan>& plans) {
+    if (!complete_ || plans.empty()) {
+      return {};
+    }
     RunLog nothing;
     std::vector<Seat> seats = take_seats(stations_, nothing);
     begin_more(run_.rivals->families, std::nullopt, plans);
