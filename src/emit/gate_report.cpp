@@ -64,8 +64,9 @@ const std::vector<Field<GateCheck>>& gate_fields() {
       {"rival_us", "against us", "median of the rival there", 1, kEverywhere, member<&C::rival_us>},
       {"rounds", "rounds", "in which each gave a sample", 0, kEverywhere,
        [](const C& c) { return c.rounds; }},
-      {"why", "why", "why there is no interval, or why another configuration than the winner was raced; null: the winner's interval tells", 0, kEverywhere,
-       [](const C& c) { return text_or_none(c.why); }},
+      {"why", "why",
+       "why there is no interval, or why the winner is not the first of the ranking; null: neither",
+       0, kEverywhere, [](const C& c) { return text_or_none(c.why); }},
   };
   return fields;
 }

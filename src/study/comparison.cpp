@@ -96,10 +96,10 @@ std::vector<ConfigPair> pair_configs(const std::vector<ProblemPair>& problems, b
 
 std::vector<TimeChange> changes_of(const std::vector<ConfigPair>& configs,
                                    const std::vector<ProblemPair>& problems) {
-  const auto old_noise = mapped(
-      problems, [](const ProblemPair& problem) { return noise_of(*problem.old_problem); });
-  const auto new_noise = mapped(
-      problems, [](const ProblemPair& problem) { return noise_of(*problem.new_problem); });
+  const auto old_noise =
+      mapped(problems, [](const ProblemPair& problem) { return noise_of(*problem.old_problem); });
+  const auto new_noise =
+      mapped(problems, [](const ProblemPair& problem) { return noise_of(*problem.new_problem); });
   return mapped(configs, [&](const ConfigPair& pair) {
     const Result& before = *pair.old_result;
     const Result& after = *pair.new_result;
