@@ -34,6 +34,18 @@ void add_against_options(CLI::App& app, AgainstOptions& against) {
                   });
 }
 
+void add_shard_options(CLI::App& app, ShardOptions& shard) {
+  CLI::Option* const number = add_text_option(
+      app, "--shard", "I/N|auto",
+      "only the problems of shard I of N, as 3/8; auto: as this task of a Slurm job array says",
+      [&](const std::string& text) { shard.shard = read_shard(text); });
+  number->excludes("--cover");
+  add_text_option(app, "--fleet", "NAME",
+                  "a name for the shards: those of one name and sweep are one run once merged",
+                  [&](const std::string& text) { shard.fleet = text; })
+      ->needs(number);
+}
+
 }  // namespace
 
 void add_sweep_command(const Subcommands& all) {
@@ -49,6 +61,7 @@ void add_sweep_command(const Subcommands& all) {
       "of each winner",
       options.cover_percent);
   add_against_options(sub, options.against);
+  add_shard_options(sub, options.shard);
   add_counters_option(sub, options.counters);
   add_view_options(sub, options.output.view);
   sub.footer(R"(Examples:
@@ -57,6 +70,7 @@ void add_sweep_command(const Subcommands& all) {
   fatune sweep --seq 8192 --dhead 64 --causal --space all --best best.json
   fatune sweep --seq 4096 --dhead 128 --arch sm_80 --device none    (estimate, no GPU)
   fatune sweep --seq 512,4096 --columns seq_len,config,time_us --sort time_us
+  fatune sweep --seq 512,1024,2048,4096 --shard 3/8 --db shard-3.db    (docs/fleets.md)
   KERNELS=64,32 fatune sweep --seq 1000 --format csv)");
 }
 

@@ -64,6 +64,7 @@ constexpr std::array kValueKinds{
     ValueKind{.name = "CONFIG"},
     ValueKind{.name = "EXPRESSION"},
     ValueKind{.name = "FILE:LINE"},
+    ValueKind{.name = "I/N"},
     ValueKind{.name = "ID"},
     ValueKind{.name = "KEY"},
     ValueKind{.name = "LINE"},

@@ -19,6 +19,8 @@ const std::vector<Field<RunSummary>>& history_fields() {
       {"started_at", "started", "ISO 8601, UTC", 0, kEverywhere, member<&RunSummary::started_at>},
       {"complete", "complete", "false: the run was stopped, or is still going on", 0, kEverywhere,
        member<&RunSummary::complete>, ColumnFit{.leaves = 5}},
+      {"shard", "shard", "part of a sweep that it is, as 1,2/8; null: it is the whole", 0,
+       kForPrograms, [](const RunSummary& run) { return text_or_none(run.shard); }},
       {"device", "device", "GPU", 0, kEverywhere, member<&RunSummary::device>,
        ColumnFit{.leaves = 4, .once = true}},
       {"problems", "problems", "problems begun, each repetition counted", 0, kEverywhere,

@@ -210,6 +210,10 @@ const Properties<RunReport>& header_properties() {
        [](const R& run) { return Json(run.source_hashes); }},
       {"imported_from", "file that the times were taken from; null: they are this run's",
        [](const R& run) { return text_or_none(run.imported_from); }},
+      {"shard", "part of a sweep that this is, as 3/8: shard 3 of 8; null: it is the whole",
+       [](const R& run) {
+         return run.shard ? std::optional(shard_text(*run.shard)) : std::nullopt;
+       }},
       {"policy",
        {},
        [](const R& run) {

@@ -79,9 +79,10 @@ std::string device_line(const RunReport& report) {
   const DeviceLimits& device = report.device;
   const std::string space = report.space.empty() ? "" : ", space " + report.space;
   const std::string& nvrtc = report.toolchain.nvrtc_version;
-  return fmt::format("{} ({}, {} SMs){} | {}{}", device.name, arch_name(device.arch),
+  const std::string shard = report.shard ? " | shard " + shard_text(*report.shard) : "";
+  return fmt::format("{} ({}, {} SMs){} | {}{}{}", device.name, arch_name(device.arch),
                      device.sm_count, nvrtc.empty() ? "" : " | NVRTC " + nvrtc, report.family,
-                     space);
+                     space, shard);
 }
 
 std::string strategy_text(const MeasurePolicy& policy) {

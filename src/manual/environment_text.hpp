@@ -17,6 +17,12 @@ inline constexpr std::array kEnvironmentTexts{
     EnvironmentText{"XDG_CACHE_HOME",
                     "compiled kernels are cached in its folder fatune (else ~/.cache/fatune)"},
     EnvironmentText{"FATUNE_CACHE_MIB", "the greatest size of the cache (default 1024)"},
+    EnvironmentText{"FATUNE_NETWORK_DB",
+                    "where it is set, measurements are stored on a network file system too "
+                    "(docs/fleets.md)"},
+    EnvironmentText{"SLURM_ARRAY_TASK_ID, SLURM_ARRAY_TASK_COUNT, SLURM_ARRAY_TASK_MIN, "
+                    "SLURM_ARRAY_TASK_MAX",
+                    "the shard, with --shard auto"},
     EnvironmentText{"XDG_DATA_HOME",
                     "measurements are stored in its folder fatune (else ~/.local/share/fatune)"},
     EnvironmentText{"FATUNE_WATCHDOG_S",

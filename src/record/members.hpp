@@ -111,14 +111,18 @@ void visit_members(Self& self, const Visit& visit) {
   FATUNE_VISIT_LATER(matmul);
 }
 
+FATUNE_MEMBERS(PlacedProblem, place, problem)
+FATUNE_MEMBERS(Shard, numbers, count, fleet, sweep, sweep_problems, problems)
+
 /// What a run says besides how far it came and its problems.
 template <Is<RunReport> Self, typename Visit>
 void visit_members(Self& self, const Visit& visit) {
   auto& [command_line, started_at, wall_s, busy_s, gpus, measured, complete, space, family, device,
-         toolchain, source_hashes, imported_from, policy, problems, summary, gate] = self;
+         toolchain, source_hashes, imported_from, policy, problems, summary, gate, shard, uid] =
+      self;
   FATUNE_VISIT(command_line, started_at, wall_s, busy_s, gpus, space, family, device, toolchain,
                policy);
-  FATUNE_VISIT_LATER(source_hashes, imported_from);
+  FATUNE_VISIT_LATER(source_hashes, imported_from, shard, uid);
 }
 
 }  // namespace fatune

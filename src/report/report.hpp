@@ -18,6 +18,7 @@
 #include "core/statistics.hpp"
 #include "core/stop_reason.hpp"
 #include "report/gate.hpp"
+#include "report/shard.hpp"
 #include "report/winners_summary.hpp"
 
 namespace fatune {
@@ -147,6 +148,9 @@ struct RunReport {
   std::vector<ProblemReport> problems;
   std::optional<WinnersSummary> summary;  ///< filled by rank/; absent: of one problem
   std::optional<GateReport> gate{};       ///< absent: nothing was raced against the winners
+  std::optional<Shard> shard{};           ///< absent: it is the whole
+  /// Random; the same wherever the stored run is copied to. Empty: an earlier version stored it.
+  std::string uid{};
 };
 
 /// The part of the run's time in which its GPUs verified or measured, in percent.

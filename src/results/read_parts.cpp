@@ -357,7 +357,9 @@ RunReport read_run(Json part, const DeviceLimits& device) {
   auto policy = read_optional<MeasurePolicy>(take_member(part, "policy"), "policy");
   part["device"] = record_json(device);
   part["gpus"] = take_member(part, "gpus_used");
+  const std::string shard = text_or_empty(part, "shard");
   RunReport run = read_over_defaults<RunReport>(part);
+  run.shard = shard.empty() ? std::nullopt : std::optional(parse_shard(shard));
   run.measured = measured;
   run.complete = complete;
   run.toolchain = toolchain;

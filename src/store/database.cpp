@@ -80,6 +80,8 @@ void Statement::run() {
   sqlite3_reset(statement_.get());
 }
 
+void Statement::reset() { sqlite3_reset(statement_.get()); }
+
 std::vector<std::int64_t> Statement::integers() {
   std::vector<std::int64_t> values;
   while (step()) {
@@ -118,6 +120,14 @@ Statement::Type Statement::type(int column) const {
     default:  // fatune writes no blobs, and reads one as it reads a text
       return Type::text;
   }
+}
+
+Statement& Statement::bind_row(const Statement& row) {
+  for (int column = 0; column < row.columns(); ++column) {
+    database_->check(sqlite3_bind_value(statement_.get(), column + 1,
+                                        sqlite3_column_value(row.statement_.get(), column)));
+  }
+  return *this;
 }
 
 void Statement::bind_integer(int index, std::int64_t value) {

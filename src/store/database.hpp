@@ -35,10 +35,14 @@ class Statement {
     (bind_at(++index, values), ...);
     return *this;
   }
+  /// Fills them with the columns of another statement's current row, in order.
+  Statement& bind_row(const Statement& row);
   /// Moves to the next row; false after the last.
   [[nodiscard]] bool step();
   /// For a statement without rows; it can then be bound again.
   void run();
+  /// Before it is bound and stepped again, when rows may be left.
+  void reset();
   /// The first column of all rows that are left.
   [[nodiscard]] std::vector<std::int64_t> integers();
 

@@ -5,6 +5,7 @@
 #include <thread>
 
 #include "core/environment.hpp"
+#include "store/network_file_system.hpp"
 #include "store/schema.hpp"
 
 namespace fatune {
@@ -68,10 +69,15 @@ void use_write_ahead_log(Database& database, std::chrono::milliseconds busy_time
 
 Database open_store(const fs::path& path, Database::Mode mode,
                     std::chrono::milliseconds busy_timeout) {
+  if (mode == Database::Mode::create) {
+    refuse_network_file(path);
+  }
   Database database(path, mode, busy_timeout);
   check_whole(database);
   migrate(database, schema_versions());
-  use_write_ahead_log(database, busy_timeout);
+  if (mode == Database::Mode::create) {
+    use_write_ahead_log(database, busy_timeout);
+  }
   // After a power cut, NORMAL may lose the last transactions; after a kill, it loses nothing.
   database.execute("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON");
   return database;

@@ -1,10 +1,14 @@
 #include "store/run_reader.hpp"
 
+#include <set>
+#include <utility>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "attention/flop.hpp"
 #include "core/error.hpp"
+#include "store/joined_runs.hpp"
 #include "store/seal.hpp"
 #include "store/stored_result.hpp"
 
@@ -53,10 +57,42 @@ std::vector<std::int64_t> problems_of(Database& database, std::int64_t run_id) {
   return rows.bind(run_id).integers();
 }
 
-void load_problems(Database& database, std::int64_t run_id, StoredRun& run) {
-  for (const std::int64_t id : problems_of(database, run_id)) {
-    run.problems.push_back(load_problem(database, id));
+/// The run, or all runs of its sweep (docs/fleets.md), in the order in which they were stored.
+std::vector<std::int64_t> runs_of_sweep(Database& database, std::int64_t run_id) {
+  Statement rows = database.prepare(
+      "SELECT id FROM runs WHERE id = ?1 OR header ->> '$.shard.sweep' = "
+      "(SELECT header ->> '$.shard.sweep' FROM runs WHERE id = ?1) ORDER BY id");
+  return rows.bind(run_id).integers();
+}
+
+std::vector<ProblemRow> problem_rows(Database& database, std::int64_t run_id) {
+  Statement row = database.prepare(
+      "SELECT id, problem, repetition, finished FROM run_problems WHERE run = ? ORDER BY id");
+  row.bind(run_id);
+  std::vector<ProblemRow> problems;
+  while (row.step()) {
+    problems.push_back(
+        {row.integer(0), read_column<Problem>(row, 1), row.small_integer(2), row.flag(3)});
   }
+  return problems;
+}
+
+JoinedRun load_joined(Database& database, const std::vector<std::int64_t>& runs) {
+  std::vector<RunPart> parts;
+  for (const std::int64_t id : runs) {
+    if (auto run = load_header(database, id)) {
+      parts.push_back(
+          {id, std::move(run->header), std::move(run->baseline), problem_rows(database, id)});
+    }
+  }
+  return join_runs(parts);
+}
+
+/// A run that is no shard as it is; any other with those of its sweep.
+JoinedRun load_whole(Database& database, StoredRun run, std::int64_t run_id) {
+  return run.header.shard ? load_joined(database, runs_of_sweep(database, run_id))
+                          : JoinedRun{std::move(run.header), std::move(run.baseline),
+                                      problems_of(database, run_id)};
 }
 
 double flop_per_us(const RunBest& best) { return literature_flop(best.problem) / best.time_us; }
@@ -82,9 +118,9 @@ std::optional<RunBest> best_of_problem(Database& database, std::int64_t run_prob
   return row.step() ? std::optional(read_best(database, row.integer(0))) : std::nullopt;
 }
 
-std::optional<RunBest> best_of(Database& database, std::int64_t run_id) {
+std::optional<RunBest> best_of(Database& database, const std::vector<std::int64_t>& problems) {
   std::optional<RunBest> best;
-  for (const std::int64_t id : problems_of(database, run_id)) {
+  for (const std::int64_t id : problems) {
     check_problem_seal(database, id);
     auto candidate = best_of_problem(database, id);
     if (candidate && (!best || flop_per_us(*candidate) > flop_per_us(*best))) {
@@ -101,19 +137,52 @@ std::string header_text(const nlohmann::json& header, const char* pointer) {
                                                        : std::string();
 }
 
-RunSummary read_summary(Database& database, const Statement& row) {
-  const std::int64_t id = row.integer(0);
+/// How many outcomes problems have, and how many of them are another run's.
+void count_outcomes(Database& database, const std::vector<std::int64_t>& problems,
+                    RunSummary& summary) {
+  Statement counts =
+      database.prepare("SELECT count(*), count(source) FROM outcomes WHERE run_problem = ?");
+  for (const std::int64_t id : problems) {
+    counts.bind(id);
+    if (counts.step()) {
+      summary.outcomes += counts.integer(0);
+      summary.reused += counts.integer(1);
+    }
+    counts.reset();
+  }
+}
+
+void add_problems(Database& database, const std::vector<std::int64_t>& problems,
+                  RunSummary& summary) {
+  summary.problems = std::ssize(problems);
+  count_outcomes(database, problems, summary);
+  summary.best = best_of(database, problems);
+}
+
+/// Of a run that is no shard: what the list does not show of its header may be missing.
+RunSummary read_summary(Database& database, std::int64_t id, const nlohmann::json& header,
+                        bool complete) {
   check_run_seal(database, id);
-  const nlohmann::json header = parse_record(row.text(1));
-  return {id,
-          header_text(header, "/started_at"),
-          header_text(header, "/device/name"),
-          header_text(header, "/command_line"),
-          row.flag(2),
-          row.integer(3),
-          row.integer(4),
-          row.integer(5),
-          best_of(database, id)};
+  RunSummary summary{.id = id,
+                     .started_at = header_text(header, "/started_at"),
+                     .device = header_text(header, "/device/name"),
+                     .command_line = header_text(header, "/command_line"),
+                     .complete = complete};
+  add_problems(database, problems_of(database, id), summary);
+  return summary;
+}
+
+RunSummary read_joined_summary(Database& database, std::int64_t last,
+                               const std::vector<std::int64_t>& runs) {
+  const JoinedRun run = load_joined(database, runs);
+  RunSummary summary{.id = last,
+                     .started_at = run.header.started_at,
+                     .device = run.header.device.name,
+                     .command_line = run.header.command_line,
+                     .complete = run.header.complete,
+                     .shard = run.header.shard ? shard_text(*run.header.shard) : std::string()};
+  add_problems(database, run.problems, summary);
+  return summary;
 }
 
 /// Not just of some rows: the database cannot be used.
@@ -123,33 +192,65 @@ bool is_of_whole(const Database& database, const Error& error) {
 
 }  // namespace
 
-RunList list_runs(Database& database) {
-  Statement rows = database.prepare(
-      "SELECT r.id, r.header, r.complete, "
-      "(SELECT count(*) FROM run_problems rp WHERE rp.run = r.id), "
-      "(SELECT count(*) FROM outcomes o JOIN run_problems rp ON rp.id = o.run_problem "
-      " WHERE rp.run = r.id), "
-      "(SELECT count(o.source) FROM outcomes o JOIN run_problems rp ON rp.id = o.run_problem "
-      " WHERE rp.run = r.id) FROM runs r ORDER BY r.id DESC");
-  RunList list;
-  while (rows.step()) {
+namespace {
+
+/// Lists runs once, those of a sweep with the last of them.
+class RunLister {
+ public:
+  explicit RunLister(Database& database) : database_(database) {}
+
+  void add(const Statement& row) {
+    const std::int64_t id = row.integer(0);
+    if (listed_.contains(id)) {
+      return;
+    }
     try {
-      list.runs.push_back(read_summary(database, rows));
+      const nlohmann::json header = parse_record(row.text(1));
+      list_.runs.push_back(header_text(header, "/shard/sweep").empty()
+                               ? read_summary(database_, id, header, row.flag(2))
+                               : add_sweep(id));
     } catch (const Error& error) {
-      if (is_of_whole(database, error)) {
+      if (is_of_whole(database_, error)) {
         throw;
       }
-      list.damaged.push_back(rows.integer(0));
+      list_.damaged.push_back(id);
     }
   }
-  return list;
+  [[nodiscard]] RunList list() { return std::move(list_); }
+
+ private:
+  RunSummary add_sweep(std::int64_t last) {
+    std::vector<std::int64_t> runs = runs_of_sweep(database_, last);
+    RunSummary summary = read_joined_summary(database_, last, runs);
+    listed_.insert(runs.begin(), runs.end());
+    return summary;
+  }
+
+  Database& database_;
+  RunList list_;
+  std::set<std::int64_t> listed_;
+};
+
+}  // namespace
+
+RunList list_runs(Database& database) {
+  Statement rows = database.prepare("SELECT id, header, complete FROM runs ORDER BY id DESC");
+  RunLister lister(database);
+  while (rows.step()) {
+    lister.add(rows);
+  }
+  return lister.list();
 }
 
 std::optional<StoredRun> load_run(Database& database, std::int64_t run_id) {
   try {
     std::optional<StoredRun> run = load_header(database, run_id);
     if (run) {
-      load_problems(database, run_id, *run);
+      JoinedRun whole = load_whole(database, *std::move(run), run_id);
+      run = StoredRun{std::move(whole.header), {}, std::move(whole.baseline)};
+      for (const std::int64_t id : whole.problems) {
+        run->problems.push_back(load_problem(database, id));
+      }
     }
     return run;
   } catch (const Error& error) {

@@ -25,13 +25,13 @@ struct StoredRun {
 };
 
 struct RunList {
-  std::vector<RunSummary> runs;       ///< the latest first
+  std::vector<RunSummary> runs;       ///< the latest first; the shards of a sweep as one
   std::vector<std::int64_t> damaged;  ///< numbers of those that are left out because of it
 };
 [[nodiscard]] RunList list_runs(Database& database);
 
-/// A run as it was stored, or nothing when there is none with that number. Error(bad_file) when
-/// what is stored cannot be read.
+/// A run as it was stored, of a sweep's shard with the others of its sweep (joined_runs.hpp), or
+/// nothing when there is none with that number. Error(bad_file) when what is stored cannot be read.
 [[nodiscard]] std::optional<StoredRun> load_run(Database& database, std::int64_t run_id);
 
 /// A problem of a run, by its row in run_problems. Error(bad_file) when it cannot be read.

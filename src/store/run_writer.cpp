@@ -1,5 +1,6 @@
 #include "store/run_writer.hpp"
 
+#include <random>
 #include <utility>
 
 #include "store/insert.hpp"
@@ -9,12 +10,17 @@
 namespace fatune {
 namespace {
 
-std::int64_t insert_run(Database& database, const NewRun& run) {
+std::string random_uid() {
+  std::random_device random;
+  return fmt::format("{:08x}{:08x}{:08x}{:08x}", random(), random(), random(), random());
+}
+
+std::int64_t insert_run(Database& database, const NewRun& run, const RunReport& header) {
   return insert(
       database, "runs", Column{"anew", run.anew}, Column{"conditions", run.identity.conditions},
       Column{"plan", run.identity.plan},
       Column{"baseline", run.baseline ? std::optional(column_text(*run.baseline)) : std::nullopt},
-      Column{"header", column_text(run.header)});
+      Column{"header", column_text(header)});
 }
 
 std::optional<double> time_of(const Outcome& outcome) {
@@ -35,8 +41,9 @@ std::string source_hash_of(const RunReport& run, const std::string& family) {
 
 RunWriter::RunWriter(Database& database, const NewRun& run)
     : database_(database), header_(run.header) {
+  header_.uid = random_uid();
   Transaction transaction(database_);
-  run_id_ = insert_run(database_, run);
+  run_id_ = insert_run(database_, run, header_);
   seal_run(database_, run_id_);
   transaction.commit();
 }

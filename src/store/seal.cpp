@@ -1,7 +1,9 @@
 #include "store/seal.hpp"
 
 #include <array>
+#include <optional>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -41,50 +43,101 @@ void add_named_row(const Statement& row, Digest& digest) {
   }
 }
 
-std::string present_seal(Database& database, const Sealed& sealed, std::int64_t id) {
-  Digest digest;
-  for (const char* sql : sealed.rows) {
-    Statement rows = database.prepare(sql);
-    rows.bind(id);
-    while (rows.step()) {
-      add_named_row(rows, digest);
-    }
-  }
-  return digest.hex();
-}
-
-void seal(Database& database, const Sealed& sealed, std::int64_t id) {
-  database.prepare(fmt::format("UPDATE {} SET seal = ? WHERE id = ?", sealed.table))
-      .bind(present_seal(database, sealed, id), id)
-      .run();
-}
-
-void check(Database& database, const Sealed& sealed, std::int64_t id) {
-  Statement row = database.prepare(fmt::format("SELECT seal FROM {} WHERE id = ?", sealed.table));
-  row.bind(id);
-  if (!row.step() || row.text(0) != present_seal(database, sealed, id)) {
-    throw Error(ExitCode::bad_file,
-                fmt::format("a row of {} does not match its seal", sealed.table));
-  }
-}
-
 }  // namespace
 
-void seal_run(Database& database, std::int64_t id) { seal(database, kRun, id); }
-void seal_problem(Database& database, std::int64_t id) { seal(database, kProblem, id); }
-void seal_outcome(Database& database, std::int64_t id) { seal(database, kOutcome, id); }
+class Sealer::Table {
+ public:
+  /// `name`: of the table; `rows`: SQL of what is sealed.
+  Table(Database& database, const char* name, const std::array<const char*, 2>& rows)
+      : database_(&database), name_(name), sql_(rows) {}
+
+  void seal(std::int64_t id) {
+    const std::string seal = present_seal(id);
+    prepared(set_, "UPDATE {} SET seal = ? WHERE id = ?").bind(seal, id).run();
+  }
+  void check(std::int64_t id) {
+    Statement& row = prepared(get_, "SELECT seal FROM {} WHERE id = ?");
+    row.bind(id);
+    const bool right = row.step() && row.text(0) == present_seal(id);
+    row.reset();
+    if (!right) {
+      throw Error(ExitCode::bad_file, fmt::format("a row of {} does not match its seal", name_));
+    }
+  }
+
+ private:
+  Statement& prepared(std::optional<Statement>& statement, const char* sql) {
+    if (!statement) {
+      statement = database_->prepare(fmt::format(fmt::runtime(sql), name_));
+    }
+    return *statement;
+  }
+
+  std::string present_seal(std::int64_t id) {
+    Digest digest;
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+      Statement& rows = prepared(rows_.at(i), sql_.at(i));
+      rows.bind(id);
+      while (rows.step()) {
+        add_named_row(rows, digest);
+      }
+      rows.reset();
+    }
+    return digest.hex();
+  }
+
+  Database* database_;
+  const char* name_;
+  std::array<const char*, 2> sql_;
+  std::optional<Statement> set_;
+  std::optional<Statement> get_;
+  std::array<std::optional<Statement>, 2> rows_;
+};
+
+Sealer::Sealer(Database& database) {
+  for (const Sealed* sealed : {&kRun, &kProblem, &kOutcome}) {
+    tables_.push_back(std::make_unique<Table>(database, sealed->table, sealed->rows));
+  }
+}
+Sealer::~Sealer() = default;
+
+void Sealer::seal(Kind kind, std::int64_t id) {
+  tables_.at(static_cast<std::size_t>(kind))->seal(id);
+}
+void Sealer::check(Kind kind, std::int64_t id) {
+  tables_.at(static_cast<std::size_t>(kind))->check(id);
+}
+
+void seal_run(Database& database, std::int64_t id) { Sealer(database).seal(Sealer::Kind::run, id); }
+void seal_problem(Database& database, std::int64_t id) {
+  Sealer(database).seal(Sealer::Kind::problem, id);
+}
+void seal_outcome(Database& database, std::int64_t id) {
+  Sealer(database).seal(Sealer::Kind::outcome, id);
+}
 
 void seal_unsealed(Database& database) {
-  for (const Sealed& sealed : {kRun, kProblem, kOutcome}) {
-    const std::string sql = fmt::format("SELECT id FROM {} WHERE seal IS NULL", sealed.table);
+  Sealer sealer(database);
+  const std::array<std::pair<Sealer::Kind, const char*>, 3> tables{
+      {{Sealer::Kind::run, kRun.table},
+       {Sealer::Kind::problem, kProblem.table},
+       {Sealer::Kind::outcome, kOutcome.table}}};
+  for (const auto& [kind, table] : tables) {
+    const std::string sql = fmt::format("SELECT id FROM {} WHERE seal IS NULL", table);
     for (const std::int64_t id : database.prepare(sql).integers()) {
-      seal(database, sealed, id);
+      sealer.seal(kind, id);
     }
   }
 }
 
-void check_run_seal(Database& database, std::int64_t id) { check(database, kRun, id); }
-void check_problem_seal(Database& database, std::int64_t id) { check(database, kProblem, id); }
-void check_outcome_seal(Database& database, std::int64_t id) { check(database, kOutcome, id); }
+void check_run_seal(Database& database, std::int64_t id) {
+  Sealer(database).check(Sealer::Kind::run, id);
+}
+void check_problem_seal(Database& database, std::int64_t id) {
+  Sealer(database).check(Sealer::Kind::problem, id);
+}
+void check_outcome_seal(Database& database, std::int64_t id) {
+  Sealer(database).check(Sealer::Kind::outcome, id);
+}
 
 }  // namespace fatune

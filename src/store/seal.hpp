@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "store/database.hpp"
 
@@ -16,6 +18,25 @@ void seal_problem(Database& database, std::int64_t id);  ///< and the order in i
 void seal_outcome(Database& database, std::int64_t id);  ///< and its samples and problem
 /// Every row whose seal is NULL, for migrations. Any other text is the seal of a damaged row.
 void seal_unsealed(Database& database);
+
+/// Does the same to many rows, with statements that are prepared once. `database` must outlive it.
+class Sealer {
+ public:
+  enum class Kind { run, problem, outcome };
+
+  explicit Sealer(Database& database);
+  Sealer(const Sealer&) = delete;
+  Sealer& operator=(const Sealer&) = delete;
+  ~Sealer();
+
+  void seal(Kind kind, std::int64_t id);
+  /// Error(bad_file) when the row is not as it was sealed.
+  void check(Kind kind, std::int64_t id);
+
+ private:
+  class Table;
+  std::vector<std::unique_ptr<Table>> tables_;  ///< by kind
+};
 
 // These throw Error(bad_file) when the row is not as it was sealed.
 void check_run_seal(Database& database, std::int64_t id);

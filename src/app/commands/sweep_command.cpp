@@ -15,6 +15,7 @@
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/target.hpp"
 #include "app/console/console.hpp"
+#include "app/run/run_identity.hpp"
 #include "app/run/session.hpp"
 #include "core/error.hpp"
 #include "core/is_among.hpp"
@@ -104,6 +105,13 @@ void keep_common(const std::vector<FamilyPlan>& plans, std::vector<ProblemPlan>&
   }
 }
 
+/// A shard may have no problem: then its work is done.
+ExitCode say_nothing_to_do(const SweepOptions& options, const Shard& shard) {
+  print_note(options.output, fmt::format("shard {} has none of the sweep's {} problems",
+                                         shard_text(shard), shard.sweep_problems));
+  return ExitCode::ok;
+}
+
 }  // namespace
 
 ExitCode sweep(const SweepOptions& options) {
@@ -130,7 +138,11 @@ ExitCode sweep(const SweepOptions& options) {
   PlannedRun run{std::move(kernels), keys, std::move(problems), baseline, options.counters, fit};
   run.cover_percent = options.cover_percent;
   run.rivals = std::move(rivals);
-  return carry_out(options, run);
+  const std::string whole = plan_hash(run);
+  if (run.shard = take_shard(options.shard, run.problems); run.shard) {
+    run.shard->sweep = whole;
+  }
+  return run.problems.empty() ? say_nothing_to_do(options, *run.shard) : carry_out(options, run);
 }
 
 }  // namespace fatune

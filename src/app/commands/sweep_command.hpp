@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "app/choice/shards.hpp"
 #include "app/option_groups.hpp"
 #include "core/exit_code.hpp"
 
@@ -11,6 +12,7 @@ struct SweepOptions : MeasureOptions {
   AuditOptions audit;
   std::optional<double> cover_percent;  ///< PlannedRun::cover_percent
   AgainstOptions against;
+  ShardOptions shard;
 };
 
 /// Options become a plan, a plan becomes artifacts, artifacts become outcomes, outcomes become a

@@ -51,6 +51,9 @@ RunReport report_header(const PlannedRun& run, const MeasureOptions& options,
   report.toolchain = toolchain_in_use(target);
   report.source_hashes = source_hashes(run.kernels.families);
   report.policy = options.policy;
+  if (report.shard = run.shard; report.shard) {
+    report.shard->sweep = sweep_hash(run, report, *run.shard);
+  }
   return report;
 }
 

@@ -53,15 +53,31 @@ nlohmann::json plan_json(const PlannedRun& run) {
   return plan;
 }
 
+/// How a thing is measured. `gpu`: its UUID, or the name of its model.
+nlohmann::json conditions_json(const PlannedRun& run, const RunReport& header,
+                               const std::string& gpu) {
+  return {{"gpu", gpu},
+          {"policy", record_json(header.policy)},
+          {"toolchain", record_json(header.toolchain)},
+          {"verifier", verifier_hash(run.kernels.tree)}};
+}
+
 }  // namespace
 
+std::string plan_hash(const PlannedRun& run) { return sha256_hex(record_text(plan_json(run))); }
+
+std::string sweep_hash(const PlannedRun& run, const RunReport& header, const Shard& shard) {
+  nlohmann::json sweep = conditions_json(run, header, header.device.name);
+  sweep["sources"] = header.source_hashes;
+  sweep["plan"] = shard.sweep;
+  sweep["fleet"] = shard.fleet;
+  sweep["shards"] = shard.count;
+  return sha256_hex(record_text(sweep));
+}
+
 RunIdentity identify(const PlannedRun& run, const RunReport& header) {
-  const nlohmann::json conditions{{"gpu", header.device.uuid},
-                                  {"policy", record_json(header.policy)},
-                                  {"toolchain", record_json(header.toolchain)},
-                                  {"verifier", verifier_hash(run.kernels.tree)}};
   RunIdentity identity;
-  identity.conditions = sha256_hex(record_text(conditions));
+  identity.conditions = sha256_hex(record_text(conditions_json(run, header, header.device.uuid)));
   identity.plan = sha256_hex(identity.conditions + record_text(plan_json(run)));
   return identity;
 }

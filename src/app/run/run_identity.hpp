@@ -12,6 +12,15 @@ namespace fatune {
 /// (docs/store.md). `header`: the run's report before its first problem.
 [[nodiscard]] RunIdentity identify(const PlannedRun& run, const RunReport& header);
 
+/// Of the problems and their configurations alone, whatever measures them.
+[[nodiscard]] std::string plan_hash(const PlannedRun& run);
+
+/// What the runs of all shards of a sweep have in common, and no others: plan, GPU model, policy,
+/// toolchain, sources, name of the fleet and count of shards. `shard.sweep`: plan_hash() of the
+/// whole.
+[[nodiscard]] std::string sweep_hash(const PlannedRun& run, const RunReport& header,
+                                     const Shard& shard);
+
 /// By family: SHA-256 over its sources and headers, with their names.
 [[nodiscard]] SourceHashes source_hashes(const FamilySet& families);
 

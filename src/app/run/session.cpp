@@ -17,6 +17,8 @@
 #include "emit/export_report.hpp"
 #include "emit/run_report.hpp"
 #include "engine/interrupt.hpp"
+#include "store/network_file_system.hpp"
+#include "store/open_store.hpp"
 
 namespace fatune {
 namespace {
@@ -200,6 +202,14 @@ void check_cover_is_timed(const PlannedRun& run, const Target& target) {
   }
 }
 
+/// Before hours of measurements, not after them.
+void check_store_place(const StoreOptions& store) {
+  const auto file = store.file ? store.file : default_store_path();
+  if (!store.off && file) {
+    refuse_network_file(*file);
+  }
+}
+
 /// On one GPU model after the other, until the user interrupts it.
 ExitCode measure_all(const MeasureOptions& options, const PlannedRun& run,
                      const std::vector<Target>& targets, CubinCache* cache, Reports& reports) {
@@ -262,6 +272,7 @@ ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run) {
   check_rivals_are_timed(run, targets.front());
   announce_estimate(targets.front(), options.output);
   if (targets.front().measured()) {
+    check_store_place(options.store);
     announce_workspaces(run.kernels.families, options.output);
   }
   Reports reports(options.output, targets.size());

@@ -14,6 +14,7 @@
 #include "core/exit_code.hpp"
 #include "engine/complete_search.hpp"
 #include "engine/problem_plan.hpp"
+#include "report/shard.hpp"
 
 namespace fatune {
 
@@ -31,6 +32,8 @@ struct PlannedRun {
   std::optional<double> cover_percent = {};
   /// Race each problem's winner against an earlier one (docs/gate.md); null: none.
   std::shared_ptr<const Rivals> rivals = {};
+  /// Which part of a sweep its problems are; its `sweep` is the plan of the whole. Absent: all.
+  std::optional<Shard> shard = {};
 };
 
 /// Configurations that have an outcome, those of an audit too, over all problems.

@@ -113,6 +113,9 @@ std::vector<std::pair<std::string, std::string>> facts_of(const RunReport& run) 
       {"NVRTC", run.toolchain.nvrtc_version},
       {"driver",
        fmt::format("{} (CUDA {})", run.toolchain.driver_release, run.toolchain.driver_version)}};
+  if (run.shard) {
+    facts.emplace_back("shard", shard_text(*run.shard));
+  }
   if (!run.imported_from.empty()) {
     facts.emplace_back("times of", run.imported_from);
   } else if (run.measured) {

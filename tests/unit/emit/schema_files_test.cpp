@@ -22,6 +22,7 @@
 #include "emit/gate_report.hpp"
 #include "emit/history_report.hpp"
 #include "emit/import_report.hpp"
+#include "emit/merge_report.hpp"
 #include "emit/predict_report.hpp"
 #include "emit/preset_report.hpp"
 #include "emit/profile_fields.hpp"
@@ -184,6 +185,7 @@ void SchemaFiles::describe_others() {
   describe(row_of("export_files", "/properties/files"), exported_file_fields());
   describe(row_of("history", "/properties/runs"), history_fields());
   describe(row_of("import", "/properties/runs"), imported_run_fields());
+  describe(row_of("merge", "/properties/stores"), merged_store_fields());
   describe(row_of("presets", "/properties/presets"), preset_fields());
   describe(row_of("profile", "/properties/configs"), profiled_config_fields());
   describe(row_of("timeline", "/properties/rows"), timeline_fields());

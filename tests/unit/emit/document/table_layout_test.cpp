@@ -18,6 +18,7 @@
 #include "emit/export_report.hpp"
 #include "emit/history_report.hpp"
 #include "emit/import_report.hpp"
+#include "emit/merge_report.hpp"
 #include "emit/predict_report.hpp"
 #include "emit/result_fields.hpp"
 #include "emit/sass_report.hpp"
@@ -168,6 +169,7 @@ TEST(ColumnFit, TheOrderInWhichColumnsLeaveIsDocumented) {
         "`export` | " + leaving_order(export_row_fields()),
         "its `--to t4` | " + leaving_order(exported_file_fields()),
         "`import` | " + leaving_order(imported_run_fields()),
+        "`merge` | " + leaving_order(merged_store_fields()),
         "its `--cover` | " + leaving_order(covering_config_fields()),
         "`predict` | " + leaving_order(prediction_fields()),
         "tuned problems | " + leaving_order(neighbour_fields()),

@@ -1,0 +1,38 @@
+#include "app/commands/merge_command.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include "app/console/console.hpp"
+#include "core/mapped.hpp"
+#include "emit/merge_report.hpp"
+#include "store/merge.hpp"
+#include "store/open_store.hpp"
+
+namespace fatune {
+namespace {
+
+MergedStoreRow row_of(const MergedStore& store) {
+  return {store.file.string(),       store.added,   store.renewed, store.known,
+          std::ssize(store.damaged), store.outcomes};
+}
+
+void warn_of_damage(const MergedStore& store) {
+  for (const std::int64_t run : store.damaged) {
+    spdlog::warn("run {} of {} is damaged, and left out", run, store.file.string());
+  }
+}
+
+}  // namespace
+
+ExitCode merge(const MergeOptions& options) {
+  Database target = open_store(options.target, Database::Mode::create);
+  const std::vector<MergedStore> stores =
+      merge_stores(target, options.stores, options.grouped ? Mixture::grouped : Mixture::refused);
+  for (const MergedStore& store : stores) {
+    warn_of_damage(store);
+  }
+  print_document(merge_document(mapped(stores, row_of)), options.output);
+  return ExitCode::ok;
+}
+
+}  // namespace fatune

@@ -1,0 +1,34 @@
+#include "app/commands/merge_command.hpp"
+
+#include "cli/option_groups.hpp"
+#include "cli/path_option.hpp"
+#include "cli/subcommands.hpp"
+
+namespace fatune {
+
+void add_merge_command(const Subcommands& all) {
+  const auto [sub, options] =
+      add_subcommand(all, "merge", "Join stores of measurements: those of a sweep's shards", merge);
+  add_path_option(sub, "TARGET", "FILE", "database that gets the runs; it is made if it is missing",
+                  options.target)
+      ->required();
+  sub.add_option_function<std::vector<std::string>>(
+         "DB",
+         [&options = options](const std::vector<std::string>& files) {
+           for (const std::string& file : files) {
+             options.stores.push_back(read_path(file, "DB"));
+           }
+         },
+         "databases whose runs it gets; they stay as they are")
+      ->type_name("FILE")
+      ->required();
+  sub.add_flag("--grouped", options.grouped,
+               "also runs of several GPU models, drivers or policies; they stay runs of their own");
+  add_output_options(sub, options.output);
+  sub.footer(R"(Examples:
+  fatune merge all.db shard-1.db shard-2.db
+  fatune history --db all.db
+  fatune report last --db all.db --out all.html)");
+}
+
+}  // namespace fatune

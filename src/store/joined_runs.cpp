@@ -1,0 +1,114 @@
+#include "store/joined_runs.hpp"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace fatune {
+namespace {
+
+/// What one run has of a problem.
+struct Taken {
+  const RunPart* part = nullptr;
+  const ProblemRow* row = nullptr;
+};
+
+using Place = std::pair<std::int64_t, int>;  ///< of a problem in the sweep, and its repetition
+
+std::int64_t place_of(const Problem& problem, const RunPart& part) {
+  const auto& placed = part.header.shard->problems;
+  const auto found = std::ranges::find(placed, problem, &PlacedProblem::problem);
+  return found != placed.end() ? found->place : part.header.shard->sweep_problems;
+}
+
+auto worth(const Taken& taken) {
+  return std::tie(taken.row->finished, taken.part->header.started_at, taken.row->id);
+}
+
+std::map<Place, Taken> choose_problems(const std::vector<RunPart>& parts) {
+  std::map<Place, Taken> chosen;
+  for (const RunPart& part : parts) {
+    for (const ProblemRow& row : part.problems) {
+      const Taken taken{&part, &row};
+      Taken& best =
+          chosen.try_emplace({place_of(row.problem, part), row.repetition}, taken).first->second;
+      best = worth(best) < worth(taken) ? taken : best;
+    }
+  }
+  return chosen;
+}
+
+bool is_whole(const std::map<Place, Taken>& chosen, const Shard& shard) {
+  const auto finished = [](const auto& problem) { return problem.second.row->finished; };
+  return std::ranges::all_of(chosen, finished) && std::ssize(chosen) >= shard.sweep_problems;
+}
+
+Shard joined_shard(const std::vector<const RunPart*>& parts) {
+  Shard shard = *parts.front()->header.shard;
+  std::set<int> numbers;
+  for (const RunPart* part : parts) {
+    numbers.insert(part->header.shard->numbers.begin(), part->header.shard->numbers.end());
+  }
+  shard.numbers.assign(numbers.begin(), numbers.end());
+  shard.problems.clear();
+  return shard;
+}
+
+/// A run on several GPUs is stored once for each, with the sums over all of them.
+void add_times(const std::vector<const RunPart*>& parts, RunReport& header) {
+  std::map<std::string, double> wall_s;
+  header.busy_s = 0.0;
+  for (const RunPart* part : parts) {
+    wall_s[part->header.device.uuid] += part->header.wall_s;
+    header.busy_s += part->header.busy_s / std::max(1, part->header.gpus);
+  }
+  header.gpus = static_cast<int>(wall_s.size());
+  header.wall_s =
+      std::ranges::max_element(wall_s, {}, [](const auto& gpu) { return gpu.second; })->second;
+}
+
+RunReport joined_header(const std::vector<const RunPart*>& parts, bool whole) {
+  RunReport header = parts.front()->header;
+  header.complete = whole;
+  header.shard = whole ? std::nullopt : std::optional(joined_shard(parts));
+  add_times(parts, header);
+  return header;
+}
+
+/// Those of which something was chosen, the first that was started first; if there is none, the
+/// last.
+std::vector<const RunPart*> contributors(const std::vector<RunPart>& parts,
+                                         const std::map<Place, Taken>& chosen) {
+  std::vector<const RunPart*> all;
+  for (const RunPart& part : parts) {
+    if (std::ranges::any_of(chosen, [&](const auto& of) { return of.second.part == &part; })) {
+      all.push_back(&part);
+    }
+  }
+  if (all.empty()) {
+    all.push_back(&parts.back());
+  }
+  std::ranges::stable_sort(
+      all, {}, [](const RunPart* part) -> const std::string& { return part->header.started_at; });
+  return all;
+}
+
+}  // namespace
+
+JoinedRun join_runs(const std::vector<RunPart>& parts) {
+  const auto chosen = choose_problems(parts);
+  const auto of = contributors(parts, chosen);
+  JoinedRun joined{of.front()->header, of.front()->baseline, {}};
+  if (of.size() > 1) {
+    joined.header = joined_header(of, is_whole(chosen, *of.front()->header.shard));
+  }
+  for (const auto& [place, taken] : chosen) {
+    joined.problems.push_back(taken.row->id);
+  }
+  return joined;
+}
+
+}  // namespace fatune

@@ -1,0 +1,372 @@
+#include "store/merge.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "core/error.hpp"
+#include "store/digest.hpp"
+#include "store/open_store.hpp"
+#include "store/seal.hpp"
+#include "store/stored_result.hpp"
+
+namespace fatune {
+namespace {
+
+// Rows go from a connection to each store through bound values. ATTACH would do the same in SQL,
+// but SQLite attaches ten files at most, and detaches none within a transaction, while a merge of
+// any number of stores is to be one transaction.
+
+/// A run of a store.
+struct StoredRunKey {
+  std::int64_t id = 0;
+  std::string uid;
+  std::int64_t content = 0;  ///< number of things that are known of it: it only grows
+  nlohmann::json header;
+};
+
+/// That which names it wherever it is. Runs of earlier versions have no name: two with the same
+/// plan on the same GPU do not begin in the same second.
+std::string uid_of(const nlohmann::json& header, const Statement& row) {
+  const std::string uid = header.value("uid", "");
+  if (!uid.empty()) {
+    return uid;
+  }
+  Digest digest;
+  digest.add(header.value("started_at", ""));
+  digest.add(header.value("command_line", ""));
+  digest.add_column(row, 2);
+  digest.add_column(row, 3);
+  return digest.hex();
+}
+
+std::vector<StoredRunKey> runs_in(Database& database) {
+  Statement row = database.prepare(
+      "SELECT r.id, r.header, r.plan, r.conditions, r.complete + "
+      "(SELECT count(*) + coalesce(sum(ranked + finished), 0) FROM run_problems WHERE run = r.id) "
+      "+ (SELECT count(*) FROM outcomes o JOIN run_problems p ON p.id = o.run_problem "
+      "   WHERE p.run = r.id) "
+      "+ (SELECT count(*) FROM journal j JOIN run_problems p ON p.id = j.run_problem "
+      "   WHERE p.run = r.id) FROM runs r ORDER BY r.id");
+  std::vector<StoredRunKey> runs;
+  while (row.step()) {
+    nlohmann::json header = parse_record(row.text(1));
+    std::string uid = uid_of(header, row);
+    runs.push_back({row.integer(0), std::move(uid), row.integer(4), std::move(header)});
+  }
+  return runs;
+}
+
+/// Of the rows that belong to a run.
+constexpr const char* kProblemsOfRun = "(SELECT id FROM run_problems WHERE run = {})";
+constexpr const char* kOutcomesOfRun =
+    "(SELECT id FROM outcomes WHERE run_problem IN (SELECT id FROM run_problems WHERE run = {}))";
+
+struct MergedTable {
+  const char* name;
+  const char* key;   ///< column by which rows belong to a run
+  const char* keys;  ///< its values of a run; empty: the run's number
+};
+
+/// Each after those that its rows name.
+constexpr std::array<MergedTable, 5> kTables{{{"runs", "id", ""},
+                                              {"run_problems", "run", ""},
+                                              {"outcomes", "run_problem", kProblemsOfRun},
+                                              {"samples", "outcome", kOutcomesOfRun},
+                                              {"journal", "run_problem", kProblemsOfRun}}};
+
+std::string rows_of(const MergedTable& table, std::int64_t run) {
+  const std::string keys =
+      *table.keys == '\0' ? fmt::format("({})", run) : fmt::format(fmt::runtime(table.keys), run);
+  return fmt::format("FROM {} WHERE {} IN {}", table.name, table.key, keys);
+}
+
+std::vector<std::string> columns_of(Database& database, const char* table) {
+  const Statement any = database.prepare(fmt::format("SELECT * FROM {} LIMIT 0", table));
+  std::vector<std::string> columns;
+  for (int i = 0; i < any.columns(); ++i) {
+    columns.push_back(any.name(i));
+  }
+  return columns;
+}
+
+/// What rows of a store become in the target.
+struct NewNumbers {
+  std::int64_t run = 0;       ///< the run's number
+  std::int64_t problems = 0;  ///< is added to those of run_problems
+  std::int64_t outcomes = 0;  ///< to those of outcomes
+};
+
+/// A column's value in the target, as SQL of the store.
+std::string new_value(const std::string& table, const std::string& column,
+                      const NewNumbers& numbers) {
+  if ((table == "runs" && column == "id") || column == "run") {
+    return std::to_string(numbers.run);
+  }
+  if (column == "run_problem" || (table == "run_problems" && column == "id")) {
+    return fmt::format("{} + {}", column, numbers.problems);
+  }
+  if (column == "source") {
+    return fmt::format(
+        "coalesce((SELECT now FROM temp.known_outcomes WHERE was = source), "
+        "source + {})",
+        numbers.outcomes);
+  }
+  if (column == "outcome" && table == "samples") {
+    return fmt::format("outcome + {}", numbers.outcomes);
+  }
+  return table == "outcomes" && column == "id" ? fmt::format("id + {}", numbers.outcomes) : column;
+}
+
+std::string select_new(const MergedTable& table, const std::vector<std::string>& columns,
+                       std::int64_t run, const NewNumbers& numbers) {
+  std::vector<std::string> values;
+  for (const std::string& column : columns) {
+    values.push_back(new_value(table.name, column, numbers));
+  }
+  return fmt::format("SELECT {} {}", fmt::join(values, ", "), rows_of(table, run));
+}
+
+std::vector<std::int64_t> ids_of(Database& database, const MergedTable& table, std::int64_t run) {
+  return database.prepare("SELECT id " + rows_of(table, run) + " ORDER BY id").integers();
+}
+
+constexpr const MergedTable& kProblemTable = kTables[1];
+constexpr const MergedTable& kOutcomeTable = kTables[2];
+
+void for_each_sealed(Database& database, std::int64_t run, Sealer& sealer,
+                     void (Sealer::*action)(Sealer::Kind, std::int64_t)) {
+  for (const std::int64_t id : ids_of(database, kOutcomeTable, run)) {
+    (sealer.*action)(Sealer::Kind::outcome, id);
+  }
+  for (const std::int64_t id : ids_of(database, kProblemTable, run)) {
+    (sealer.*action)(Sealer::Kind::problem, id);
+  }
+  (sealer.*action)(Sealer::Kind::run, run);
+}
+
+/// What measurements must have in common to stand beside each other.
+struct Circumstances {
+  std::string gpu;
+  std::string driver;
+  std::string policy;
+  std::string where;  ///< the store, for messages
+};
+
+Circumstances circumstances_of(const nlohmann::json& header, const std::string& where) {
+  const auto text = [&](const char* pointer) {
+    return header.value(nlohmann::json::json_pointer(pointer), std::string());
+  };
+  return {text("/device/name"),
+          fmt::format("{} (CUDA {})", text("/toolchain/driver_release"),
+                      text("/toolchain/driver_version")),
+          record_text(header.value("policy", nlohmann::json())), where};
+}
+
+void check_alike(const Circumstances& a, const Circumstances& b) {
+  const auto check = [&](const char* what, const std::string& of_a, const std::string& of_b) {
+    if (of_a != of_b) {
+      throw Error(
+          ExitCode::usage,
+          fmt::format("the runs differ in their {}: {} in {}, {}", what, of_a, a.where, of_b),
+          b.where,
+          "their times cannot be compared: merge each kind into a store of its own, or all "
+          "with --grouped");
+    }
+  };
+  check("GPU model", a.gpu, b.gpu);
+  check("driver", a.driver, b.driver);
+  check("policy", a.policy, b.policy);
+}
+
+class Merger {
+ public:
+  Merger(Database& target, Mixture mixture) : target_(target), sealer_(target), mixture_(mixture) {
+    for (StoredRunKey& run : runs_in(target)) {
+      check_circumstances(run, target.path().string());
+      known_[run.uid] = {run.id, run.content};
+    }
+    for (std::size_t i = 0; i < kTables.size(); ++i) {
+      columns_.at(i) = columns_of(target, kTables.at(i).name);
+      const std::vector<std::string_view> marks(columns_.at(i).size(), "?");
+      inserts_.push_back(
+          target.prepare(fmt::format("INSERT INTO {} ({}) VALUES ({})", kTables.at(i).name,
+                                     fmt::join(columns_.at(i), ", "), fmt::join(marks, ", "))));
+    }
+  }
+
+  MergedStore merge(const std::filesystem::path& file) {
+    Database store = open_store(file, Database::Mode::existing);
+    store.execute(
+        "CREATE TEMP TABLE known_outcomes (was INTEGER PRIMARY KEY, now INTEGER); "
+        "CREATE TEMP TABLE left_out (run INTEGER PRIMARY KEY); BEGIN");
+    MergedStore merged{.file = file};
+    copy(store, choose(store, merged), merged);
+    return merged;
+  }
+
+ private:
+  struct Known {
+    std::int64_t id = 0;
+    std::int64_t content = 0;
+  };
+
+  void check_circumstances(const StoredRunKey& run, const std::string& where) {
+    if (mixture_ == Mixture::grouped || !run.header.value("imported_from", "").empty()) {
+      return;
+    }
+    const Circumstances these = circumstances_of(run.header, where);
+    if (!circumstances_) {
+      circumstances_ = these;
+    }
+    check_alike(*circumstances_, these);
+  }
+
+  /// The runs to copy. Those that are damaged, or repeat outcomes of damaged ones, are left out.
+  std::vector<StoredRunKey> choose(Database& store, MergedStore& merged) {
+    std::vector<StoredRunKey> chosen;
+    Sealer sealer(store);
+    for (StoredRunKey& run : runs_in(store)) {
+      const auto known = known_.find(run.uid);
+      if (known != known_.end() && known->second.content >= run.content) {
+        ++merged.known;
+        note_outcomes(store, run.id, known->second.id);
+      } else if (is_whole(store, run.id, sealer)) {
+        check_circumstances(run, store.path().string());
+        chosen.push_back(std::move(run));
+      } else {
+        leave_out(store, run.id, merged);
+      }
+    }
+    std::erase_if(chosen, [&](const StoredRunKey& run) {
+      const bool lacks = repeats_left_out(store, run.id);
+      if (lacks) {
+        merged.damaged.push_back(run.id);
+      }
+      return lacks;
+    });
+    return chosen;
+  }
+
+  static bool is_whole(Database& store, std::int64_t run, Sealer& sealer) {
+    try {
+      for_each_sealed(store, run, sealer, &Sealer::check);
+      return true;
+    } catch (const Error& error) {
+      if (error.where() == store.path().string()) {  // not of a row, but of the whole file
+        throw;
+      }
+      return false;
+    }
+  }
+
+  static void leave_out(Database& store, std::int64_t run, MergedStore& merged) {
+    merged.damaged.push_back(run);
+    store.prepare("INSERT INTO temp.left_out VALUES (?)").bind(run).run();
+  }
+
+  static bool repeats_left_out(Database& store, std::int64_t run) {
+    Statement row = store.prepare(
+        "SELECT count(*) FROM run_problems p JOIN outcomes o ON o.run_problem = p.id "
+        "JOIN outcomes s ON s.id = o.source JOIN run_problems sp ON sp.id = s.run_problem "
+        "JOIN temp.left_out l ON l.run = sp.run WHERE p.run = ?");
+    row.bind(run);
+    return row.step() && row.integer(0) > 0;
+  }
+
+  /// What other runs of the store repeat of a run stands in the target under other numbers.
+  void note_outcomes(Database& store, std::int64_t run, std::int64_t in_target) {
+    const auto here = ids_of(store, kOutcomeTable, run);
+    const auto there = ids_of(target_, kOutcomeTable, in_target);
+    Statement note = store.prepare("INSERT INTO temp.known_outcomes VALUES (?, ?)");
+    for (std::size_t i = 0; i < std::min(here.size(), there.size()); ++i) {
+      note.bind(here[i], there[i]).run();
+    }
+  }
+
+  void copy(Database& store, const std::vector<StoredRunKey>& runs, MergedStore& merged) {
+    NewNumbers numbers{0, target_.value("SELECT coalesce(max(id), 0) FROM run_problems"),
+                       target_.value("SELECT coalesce(max(id), 0) FROM outcomes")};
+    std::vector<std::int64_t> copied;
+    for (const StoredRunKey& run : runs) {
+      numbers.run = place_for(run, merged);
+      for (std::size_t i = 0; i < kTables.size(); ++i) {
+        copy_rows(store, i, run.id, numbers);
+      }
+      known_[run.uid] = {numbers.run, run.content};
+      copied.push_back(numbers.run);
+    }
+    for (const std::int64_t run : copied) {
+      for_each_sealed(target_, run, sealer_, &Sealer::seal);
+      merged.outcomes += std::ssize(ids_of(target_, kOutcomeTable, run));
+    }
+  }
+
+  void copy_rows(Database& store, std::size_t table, std::int64_t run, const NewNumbers& numbers) {
+    Statement rows = store.prepare(select_new(kTables.at(table), columns_.at(table), run, numbers));
+    while (rows.step()) {
+      inserts_[table].bind_row(rows).run();
+    }
+  }
+
+  /// A number in the target; what was there of the run is removed.
+  std::int64_t place_for(const StoredRunKey& run, MergedStore& merged) {
+    const auto known = known_.find(run.uid);
+    if (known == known_.end()) {
+      ++merged.added;
+      return target_.value("SELECT coalesce(max(id), 0) FROM runs") + 1;
+    }
+    ++merged.renewed;
+    for (auto table = kTables.rbegin(); table != kTables.rend(); ++table) {
+      target_.execute("DELETE " + rows_of(*table, known->second.id));
+    }
+    return known->second.id;
+  }
+
+  Database& target_;
+  Sealer sealer_;
+  Mixture mixture_;
+  std::map<std::string, Known> known_;  ///< by uid
+  std::optional<Circumstances> circumstances_;
+  std::array<std::vector<std::string>, kTables.size()> columns_;
+  std::vector<Statement> inserts_;
+};
+
+/// With a rollback journal new pages are written once, not into a log first: half the time. While
+/// another process has the file open, the log stays.
+void use_rollback_journal(Database& target) {
+  try {
+    target.execute("PRAGMA journal_mode = DELETE");
+  } catch (const DatabaseLocked&) {  // NOLINT(bugprone-empty-catch): slower, and as safe
+  }
+}
+
+}  // namespace
+
+std::vector<MergedStore> merge_stores(Database& target,
+                                      const std::vector<std::filesystem::path>& stores,
+                                      Mixture mixture) {
+  use_rollback_journal(target);
+  const std::int64_t cache = target.value("PRAGMA cache_size");
+  target.execute("PRAGMA cache_size = -131072");  // KiB; the indexes are written all over
+  Transaction transaction(target);
+  target.execute("PRAGMA defer_foreign_keys = ON");
+  Merger merger(target, mixture);
+  std::vector<MergedStore> merged;
+  for (const std::filesystem::path& store : stores) {
+    merged.push_back(merger.merge(store));
+  }
+  transaction.commit();
+  target.execute(fmt::format("PRAGMA cache_size = {}", cache));
+  return merged;
+}
+
+}  // namespace fatune
