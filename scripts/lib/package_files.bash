@@ -150,7 +150,7 @@ Architecture: $(dpkg --print-architecture)
 Maintainer: $deb_maintainer
 Installed-Size: $(find "$1/usr" -type f -printf '%s\n' | awk '{ sum += $1 } END { print int(sum / 1024) + 1 }')
 Depends: libc6 (>= $(glibc_version "$1/usr/bin/fatune"))
-Recommends: cuda-nvrtc-13-0 | cuda-nvrtc-12-8 | libnvrtc12
+Recommends: cuda-nvrtc-13-0 | cuda-nvrtc-12-8 | libnvrtc12, libxgboost0
 Section: contrib/science
 Priority: optional
 Description: finds the fastest configuration of an attention kernel

@@ -10,6 +10,7 @@
 #include "attention/problem_details.hpp"
 #include "core/arch.hpp"
 #include "core/output_format.hpp"
+#include "core/search_kind.hpp"
 #include "core/table_view.hpp"
 #include "report/report.hpp"
 
@@ -119,6 +120,18 @@ struct AgainstOptions {
   std::optional<std::filesystem::path> best_file;  ///< a best_configs.json: its winners
   std::optional<std::string> source;               ///< a folder of kernels, or a revision of git
   std::optional<double> tolerance_percent;         ///< up to which times count as equal
+};
+
+/// Which of a problem's configurations are tried.
+struct SearchOptions {
+  SearchKind kind = SearchKind::automatic;
+  std::optional<std::size_t> max_configs;  ///< a problem; absent: as the search has it
+};
+
+/// Replays of searches in place of a sweep.
+struct SimulationOptions {
+  std::optional<std::string> input;  ///< recorded results: a stored run or a file; absent: none
+  int seeds = 10;                    ///< replays of each search
 };
 
 /// The configurations that are tried although the rules dropped them.

@@ -7,6 +7,8 @@
 namespace fatune {
 namespace {
 
+constexpr std::int64_t kMostConfigs = 10'000'000;
+
 void add_audit_option(CLI::App& app, AuditOptions& audit) {
   add_text_option(app, "--audit", "N|all",
                   "also try N configurations per problem that the rules dropped, and say what the "
@@ -46,6 +48,27 @@ void add_shard_options(CLI::App& app, ShardOptions& shard) {
       ->needs(number);
 }
 
+void add_search_options(CLI::App& app, SearchOptions& search, SimulationOptions& simulation) {
+  add_text_option(app, "--search", "auto|exhaustive|random|local|model",
+                  "which configurations are tried (default: auto: all of a small space, else those "
+                  "that a model proposes, which learns from what was measured)",
+                  [&](const std::string& text) { search.kind = parse_search(text); });
+  add_text_option(app, "--max-configs", "N",
+                  "try at most N configurations per problem (default: all in an exhaustive search, "
+                  "else 5 percent, and 128 at least)",
+                  [&](const std::string& text) {
+                    search.max_configs = static_cast<std::size_t>(
+                        parse_integer(text, "--max-configs", 1, kMostConfigs));
+                  });
+  add_text_option(
+      app, "--simulate", "N|last|FILE",
+      "measure nothing: replay the searches on this stored run or results.json, and say "
+      "how many configurations each tries until one is within 1 percent of the fastest",
+      [&](const std::string& text) { simulation.input = text; });
+  add_integer(app, "--seeds", "with --simulate: replays of each search (default: 10)", 1, 1000,
+              simulation.seeds);
+}
+
 }  // namespace
 
 void add_sweep_command(const Subcommands& all) {
@@ -62,6 +85,7 @@ void add_sweep_command(const Subcommands& all) {
       options.cover_percent);
   add_against_options(sub, options.against);
   add_shard_options(sub, options.shard);
+  add_search_options(sub, options.search, options.simulation);
   add_counters_option(sub, options.counters);
   add_view_options(sub, options.output.view);
   sub.footer(R"(Examples:
@@ -69,6 +93,8 @@ void add_sweep_command(const Subcommands& all) {
   fatune sweep --seq 512,1024,2048,4096 --dhead 128 --dtype fp16,bf16 --out results
   fatune sweep --seq 8192 --dhead 64 --causal --space all --best best.json
   fatune sweep --seq 4096 --dhead 128 --arch sm_80 --device none    (estimate, no GPU)
+  fatune sweep --seq 4096 --dhead 128 --space all --search model --max-configs 300
+  fatune sweep --simulate results/results.json      (compare searches, no GPU)
   fatune sweep --seq 512,4096 --columns seq_len,config,time_us --sort time_us
   fatune sweep --seq 512,1024,2048,4096 --shard 3/8 --db shard-3.db    (docs/fleets.md)
   KERNELS=64,32 fatune sweep --seq 1000 --format csv)");

@@ -3,9 +3,10 @@
 #include <utility>
 
 #include "attention/probe_problem.hpp"
+#include "engine/features.hpp"
 #include "engine/results.hpp"
-#include "engine/work_estimate.hpp"
 #include "plan/planner.hpp"
+#include "plan/short_form.hpp"
 
 namespace fatune {
 namespace {
@@ -41,9 +42,24 @@ CandidateMaker::Prepared CandidateMaker::prepare(const Config& config) const {
 
 double CandidateMaker::guess_us(const Config& config) {
   const Prepared& prepared = guessed_.insert_or_assign(config, prepare(config)).first->second;
-  return prepared.geometry ? fatune::guess_us(families_.of(config), prepared.result,
-                                              *prepared.geometry, problem_, limits_, rates_)
-                           : 0.0;
+  return prepared.geometry ? guess_of(prepared).estimate.estimate_us : 0.0;
+}
+
+std::vector<float> CandidateMaker::features(const Config& config) const {
+  std::vector<float> features = parameter_features(families_, config);
+  const auto known = guessed_.find(config);
+  const Prepared prepared = known == guessed_.end() ? prepare(config) : known->second;
+  const std::vector<float> terms = prepared.geometry
+                                       ? work_features(guess_of(prepared), *prepared.geometry)
+                                       : std::vector<float>(kWorkFeatures, kNoFeature);
+  features.insert(features.end(), terms.begin(), terms.end());
+  return features;
+}
+
+/// Precondition: it has a launch.
+Guess CandidateMaker::guess_of(const Prepared& prepared) const {
+  return guess(families_.of(prepared.result.config), prepared.result, *prepared.geometry, problem_,
+               limits_, rates_);
 }
 
 std::variant<Candidate, Result> CandidateMaker::make(const Proposal& proposal) {
@@ -61,6 +77,10 @@ std::variant<Candidate, Result> CandidateMaker::make(const Proposal& proposal) {
     candidate.small_geometry = launch_geometry(family, config, small_, limits_);
   }
   return candidate;
+}
+
+std::string CandidateMaker::short_form_of(const Config& config) const {
+  return short_form(families_.of(config), config);
 }
 
 Result CandidateMaker::make_pruned(const PrunedConfig& pruned) const {

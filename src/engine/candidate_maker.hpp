@@ -9,9 +9,10 @@
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
 #include "core/sm_rates.hpp"
-#include "engine/candidate_source.hpp"
+#include "engine/work_estimate.hpp"
 #include "plan/family_set.hpp"
 #include "report/report.hpp"
+#include "search/candidate_source.hpp"
 
 namespace fatune {
 
@@ -31,10 +32,13 @@ class CandidateMaker {
   CandidateMaker(const FamilySet& families, const DeviceLimits& limits, const SmRates& rates,
                  const Problem& problem);
 
-  /// As GuessUs.
+  /// As SearchPoint::guess_us.
   [[nodiscard]] double guess_us(const Config& config);
+  /// As FeaturesOf. Those of a configuration that cannot run are its parameters alone.
+  [[nodiscard]] std::vector<float> features(const Config& config) const;
   /// The result alone where nothing need be compiled: its outcome is known.
   [[nodiscard]] std::variant<Candidate, Result> make(const Proposal& proposal);
+  [[nodiscard]] std::string short_form_of(const Config& config) const;
   [[nodiscard]] Result make_pruned(const PrunedConfig& pruned) const;
   [[nodiscard]] CompileRequest request(const Candidate& candidate) const;
   /// Makes the launches of a candidate those of its artifact.
@@ -48,6 +52,7 @@ class CandidateMaker {
   };
 
   [[nodiscard]] Prepared prepare(const Config& config) const;
+  [[nodiscard]] Guess guess_of(const Prepared& prepared) const;
   [[nodiscard]] bool has_small_launch(const Family& family, const Config& config) const;
 
   const FamilySet& families_;

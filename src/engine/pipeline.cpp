@@ -37,7 +37,8 @@ Pipeline::Pipeline(PipelineParts parts, const std::vector<ProblemPlan>& plans,
   }
   feed_ = std::make_unique<CompileFeed>(order, parts_.compile_one, parts_.jobs);
   for (const std::size_t problem : order) {
-    for (const CandidateId id : works_[problem].ask(CandidateSource::kNoLimit)) {
+    const std::size_t most = first_request(works_[problem].source(), feed_->jobs());
+    for (const CandidateId id : works_[problem].ask(most)) {
       feed_->add({problem, id}, works_[problem].request(id));
     }
   }

@@ -9,7 +9,6 @@
 #include "core/config.hpp"
 #include "core/device_limits.hpp"
 #include "core/sm_rates.hpp"
-#include "engine/candidate_source.hpp"
 #include "engine/compile_feed.hpp"
 #include "engine/device_thread.hpp"
 #include "engine/problem_plan.hpp"
@@ -19,6 +18,7 @@
 #include "engine/run_observer.hpp"
 #include "plan/family_set.hpp"
 #include "report/report.hpp"
+#include "search/candidate_source.hpp"
 
 namespace fatune {
 

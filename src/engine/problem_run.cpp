@@ -84,6 +84,7 @@ void ProblemRun::finish_uncompiled(std::vector<Result> results) {
 
 bool ProblemRun::go_on() {
   const std::vector<JournalEvent> events = parts_.log.take_over_journal();
+  compile_journaled(events);
   const std::set<CandidateId> candidates = journaled_candidates(events);
   if (!collect(candidates)) {
     return false;
@@ -92,6 +93,20 @@ bool ProblemRun::go_on() {
     resume(events, candidates);
   }
   return true;
+}
+
+/// Those that the search had not proposed before it was told outcomes.
+void ProblemRun::compile_journaled(const std::vector<JournalEvent>& events) {
+  std::set<std::string> short_forms;
+  for (const JournalEvent& event : events) {
+    short_forms.insert(event.config);
+  }
+  if (!short_forms.empty() && work_.source().learns()) {
+    for (const CandidateId id : work_.ask_again(short_forms)) {
+      parts_.feed.add({index_, id}, work_.request(id));
+    }
+    finish_uncompiled(work_.take_obstacles());
+  }
 }
 
 std::set<CandidateId> ProblemRun::journaled_candidates(

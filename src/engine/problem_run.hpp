@@ -49,6 +49,7 @@ class ProblemRun {
   void begin();
   void finish_uncompiled(std::vector<Result> results);
   [[nodiscard]] bool go_on();
+  void compile_journaled(const std::vector<JournalEvent>& events);
   [[nodiscard]] bool collect(const std::set<CandidateId>& candidates);
   [[nodiscard]] std::set<CandidateId> journaled_candidates(
       const std::vector<JournalEvent>& events) const;

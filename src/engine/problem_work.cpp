@@ -4,6 +4,7 @@
 #include <variant>
 
 #include "core/mapped.hpp"
+#include "engine/search_space.hpp"
 
 namespace fatune {
 
@@ -12,13 +13,23 @@ ProblemWork::ProblemWork(const FamilySet& families, const DeviceLimits& limits,
                          const CandidateSearch& search)
     : plan_(plan),
       maker_(std::make_unique<CandidateMaker>(families, limits, rates, plan.problem)),
-      source_(search.begin(
-          plan, [maker = maker_.get()](const Config& config) { return maker->guess_us(config); })) {
+      source_(search.begin(make_search_space(plan, *maker_))) {}
+
+std::vector<CandidateId> ProblemWork::ask(std::size_t most) { return take(source_->propose(most)); }
+
+std::vector<CandidateId> ProblemWork::ask_again(const std::set<std::string>& short_forms) {
+  std::vector<Config> configs;
+  for (const Config& config : plan_.configs) {
+    if (short_forms.contains(maker_->short_form_of(config))) {
+      configs.push_back(config);
+    }
+  }
+  return take(source_->propose_again(configs));
 }
 
-std::vector<CandidateId> ProblemWork::ask(std::size_t most) {
+std::vector<CandidateId> ProblemWork::take(const std::vector<Proposal>& proposals) {
   std::vector<CandidateId> asked;
-  for (const Proposal& proposal : source_->propose(most)) {
+  for (const Proposal& proposal : proposals) {
     auto made = maker_->make(proposal);
     if (auto* candidate = std::get_if<Candidate>(&made)) {
       asked.push_back({candidates_.size()});

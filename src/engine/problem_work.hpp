@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -8,10 +10,10 @@
 #include "core/device_limits.hpp"
 #include "core/sm_rates.hpp"
 #include "engine/candidate_maker.hpp"
-#include "engine/candidate_source.hpp"
 #include "engine/problem_plan.hpp"
 #include "plan/family_set.hpp"
 #include "report/report.hpp"
+#include "search/candidate_source.hpp"
 
 namespace fatune {
 
@@ -25,6 +27,9 @@ class ProblemWork {
   /// Asks the search for up to `most` more. The candidates among them, which are to be compiled;
   /// the others join the obstacles.
   [[nodiscard]] std::vector<CandidateId> ask(std::size_t most);
+  /// The same of those with these short forms that the search has not proposed: an interrupted run
+  /// had tried them.
+  [[nodiscard]] std::vector<CandidateId> ask_again(const std::set<std::string>& short_forms);
 
   [[nodiscard]] const ProblemPlan& plan() const noexcept { return plan_; }
   [[nodiscard]] CandidateSource& source() noexcept { return *source_; }
@@ -42,6 +47,8 @@ class ProblemWork {
   void finish_launch(CandidateId id) { maker_->finish_launch(at(id)); }
 
  private:
+  [[nodiscard]] std::vector<CandidateId> take(const std::vector<Proposal>& proposals);
+
   const ProblemPlan& plan_;
   std::unique_ptr<CandidateMaker> maker_;  ///< the source refers to it
   std::unique_ptr<CandidateSource> source_;

@@ -93,8 +93,8 @@ Estimated estimate_result(const Family& family, const Result& result,
   return estimate(work, limits, rates);
 }
 
-double guess_us(const Family& family, const Result& result, const LaunchGeometry& geometry,
-                const Problem& problem, const DeviceLimits& limits, const SmRates& rates) {
+Guess guess(const Family& family, const Result& result, const LaunchGeometry& geometry,
+            const Problem& problem, const DeviceLimits& limits, const SmRates& rates) {
   constexpr int kTypicalRegisters = 160;
   const auto& block = geometry.block;
   Result guessed = result;
@@ -102,7 +102,8 @@ double guess_us(const Family& family, const Result& result, const LaunchGeometry
   guessed.blocks_per_sm =
       std::max(1, blocks_per_sm(limits, guessed.threads_per_block, kTypicalRegisters,
                                 geometry.dynamic_smem_bytes));
-  return estimate_result(family, guessed, geometry, problem, limits, rates).estimate_us;
+  return {estimate_result(family, guessed, geometry, problem, limits, rates),
+          guessed.blocks_per_sm};
 }
 
 }  // namespace fatune

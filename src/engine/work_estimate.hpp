@@ -27,9 +27,13 @@ namespace fatune {
                                         const DeviceLimits& limits, const SmRates& rates,
                                         const std::optional<CountedWork>& counted = std::nullopt);
 
-/// An estimate before compilation, in microseconds, which is good only for ordering.
-[[nodiscard]] double guess_us(const Family& family, const Result& result,
-                              const LaunchGeometry& geometry, const Problem& problem,
-                              const DeviceLimits& limits, const SmRates& rates);
+/// What is known of the work of a configuration that was not compiled.
+struct Guess {
+  Estimated estimate;     ///< good only for ordering
+  int blocks_per_sm = 0;  ///< with a usual number of registers
+};
+[[nodiscard]] Guess guess(const Family& family, const Result& result,
+                          const LaunchGeometry& geometry, const Problem& problem,
+                          const DeviceLimits& limits, const SmRates& rates);
 
 }  // namespace fatune

@@ -55,6 +55,9 @@ inline constexpr std::array kEnvironmentTexts{
     EnvironmentText{"FATUNE_NVRTC",
                     "path of NVRTC's library (libnvrtc.so), in place of those of "
                     "docs/packages.md#nvrtc"},
+    EnvironmentText{"FATUNE_XGBOOST",
+                    "path of XGBoost's library (libxgboost.so), for fatune sweep --search model "
+                    "(docs/search.md)"},
     EnvironmentText{"FATUNE_PRESET", "what scripts/test builds (default ci)"}};
 
 }  // namespace fatune

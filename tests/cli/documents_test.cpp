@@ -31,7 +31,8 @@ constexpr std::array kDocuments{
     "docs/debug.md",     "docs/emulate.md",     "docs/estimate.md",
     "docs/export.md",    "docs/fleets.md",      "docs/gate.md",
     "docs/launch.md",    "docs/performance.md", "docs/profile.md",
-    "docs/reference.md", "docs/report.md",      "docs/tables.md"};
+    "docs/reference.md", "docs/report.md",      "docs/search.md",
+    "docs/tables.md"};
 
 constexpr std::string_view kExitCode = "exit code ";
 const std::set<std::string> kSearches{"check", "compile", "emulate", "sweep"};

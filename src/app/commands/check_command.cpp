@@ -166,7 +166,7 @@ bool carry_out(ConfigCheck& check, const CheckOptions& options, const std::strin
 /// Each configuration with each seed: its outputs, and on a GPU again under each tool.
 std::size_t count_checks(const PlannedRun& run, const CheckOptions& options, bool on_gpu) {
   const std::size_t runs = on_gpu ? 1 + options.sanitizers.size() : 1;
-  return count_configs(run.problems) * static_cast<std::size_t>(options.seeds) * runs;
+  return count_configs(run.problems, *run.search) * static_cast<std::size_t>(options.seeds) * runs;
 }
 
 ExitCode exit_code_of(const std::vector<CheckedInput>& rows, bool complete) {

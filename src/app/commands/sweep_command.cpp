@@ -14,12 +14,15 @@
 #include "app/choice/kernel_choice.hpp"
 #include "app/choice/plan_problems.hpp"
 #include "app/choice/target.hpp"
+#include "app/commands/simulate_command.hpp"
 #include "app/console/console.hpp"
 #include "app/run/run_identity.hpp"
 #include "app/run/session.hpp"
 #include "core/error.hpp"
 #include "core/is_among.hpp"
 #include "plan/planner.hpp"
+#include "search/boosted_trees.hpp"
+#include "search/choose_search.hpp"
 
 namespace fatune {
 namespace {
@@ -112,9 +115,28 @@ ExitCode say_nothing_to_do(const SweepOptions& options, const Shard& shard) {
   return ExitCode::ok;
 }
 
+std::shared_ptr<const CandidateSearch> choose_search_for(const SweepOptions& options,
+                                                         const std::vector<ProblemPlan>& problems) {
+  std::size_t greatest = 0;
+  for (const ProblemPlan& plan : problems) {
+    greatest = std::max(greatest, plan.configs.size());
+  }
+  const auto missing = options.search.kind == SearchKind::automatic && greatest > kMostExhaustive
+                           ? BoostedTrees::why_missing()
+                           : std::nullopt;
+  if (missing) {
+    print_note(options.output, *missing + ": a local search stands in for the model");
+  }
+  return choose_search(options.search.kind, {options.policy.seed, options.search.max_configs},
+                       greatest);
+}
+
 }  // namespace
 
 ExitCode sweep(const SweepOptions& options) {
+  if (options.simulation.input) {
+    return simulate_searches(options);
+  }
   KernelSet kernels = choose_families(options.kernels);
   const FamilySpaces spaces = choose_spaces(kernels, options.kernels);
   if (kernels.families.several() && !names_families(options.kernels)) {
@@ -138,6 +160,7 @@ ExitCode sweep(const SweepOptions& options) {
   PlannedRun run{std::move(kernels), keys, std::move(problems), baseline, options.counters, fit};
   run.cover_percent = options.cover_percent;
   run.rivals = std::move(rivals);
+  run.search = choose_search_for(options, run.problems);
   const std::string whole = plan_hash(run);
   if (run.shard = take_shard(options.shard, run.problems); run.shard) {
     run.shard->sweep = whole;

@@ -13,10 +13,12 @@ struct SweepOptions : MeasureOptions {
   std::optional<double> cover_percent;  ///< PlannedRun::cover_percent
   AgainstOptions against;
   ShardOptions shard;
+  SearchOptions search;
+  SimulationOptions simulation;
 };
 
 /// Options become a plan, a plan becomes artifacts, artifacts become outcomes, outcomes become a
-/// ranking, a ranking becomes bytes.
+/// ranking, a ranking becomes bytes. With --simulate: simulate_command.hpp.
 [[nodiscard]] ExitCode sweep(const SweepOptions& options);
 
 }  // namespace fatune

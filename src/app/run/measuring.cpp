@@ -238,10 +238,10 @@ class Measuring {
         target_(target),
         cache_(cache),
         recorder_(report_header(run, options, target), files),
-        planned_(count_configs(run.problems)),
+        planned_(count_configs(run.problems, *run.search)),
         progress_(options.output, planned_),
         stations_(open_stations(options, run, target, cache, progress_)),
-        pipeline_(begin(run.kernels.families, run.baseline, run.problems)) {}
+        pipeline_(begin(run.kernels.families, run.baseline, run.problems, *run.search)) {}
 
   RunEnd carry_out() {
     wait_ready();
@@ -258,21 +258,22 @@ class Measuring {
 
  private:
   std::unique_ptr<Pipeline> begin(const FamilySet& families, const std::optional<Config>& baseline,
-                                  const std::vector<ProblemPlan>& plans) {
+                                  const std::vector<ProblemPlan>& plans,
+                                  const CandidateSearch& search) {
     const auto compile_one = [this](const CompileRequest& request) {
       return compile_for(request, options_, target_, cache_);
     };
     return std::make_unique<Pipeline>(
-        PipelineParts{families, target_.limits, rates_for(run_, target_), *run_.search, compile_one,
+        PipelineParts{families, target_.limits, rates_for(run_, target_), search, compile_one,
                       job_count(options_.compile), progress_, baseline,
                       left_s(options_.policy.budget_s, recorder_.report().wall_s)},
         plans, work_order(plans, stations_.size()));
   }
   void begin_more(const FamilySet& families, const std::optional<Config>& baseline,
                   const std::vector<ProblemPlan>& plans) {
-    planned_ += count_configs(plans);
+    planned_ += count_configs(plans, all_);
     progress_.expect(planned_);
-    pipeline_ = begin(families, baseline, plans);
+    pipeline_ = begin(families, baseline, plans, all_);
   }
 
   void wait_ready() {
@@ -337,6 +338,7 @@ class Measuring {
   std::size_t planned_;
   Progress progress_;
   std::vector<Station> stations_;
+  const ExhaustiveSearch all_;  ///< of what is measured because of the winners
   std::unique_ptr<Pipeline> pipeline_;
   bool complete_ = false;
 };

@@ -233,10 +233,10 @@ ExitCode measure_all(const MeasureOptions& options, const PlannedRun& run,
 
 }  // namespace
 
-std::size_t count_configs(const std::vector<ProblemPlan>& problems) {
+std::size_t count_configs(const std::vector<ProblemPlan>& problems, const CandidateSearch& search) {
   std::size_t count = 0;
   for (const ProblemPlan& plan : problems) {
-    count += plan.configs.size() + plan.pruned_here.size() + plan.audited.size();
+    count += search.most_tried(plan.configs.size()) + plan.pruned_here.size() + plan.audited.size();
   }
   return count;
 }

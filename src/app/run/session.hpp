@@ -12,9 +12,9 @@
 #include "app/option_groups.hpp"
 #include "compile/cubin_cache.hpp"
 #include "core/exit_code.hpp"
-#include "engine/complete_search.hpp"
 #include "engine/problem_plan.hpp"
 #include "report/shard.hpp"
+#include "search/exhaustive_search.hpp"
 
 namespace fatune {
 
@@ -27,7 +27,7 @@ struct PlannedRun {
   int counters = 0;  ///< MeasureOptions::counters
   /// Makes the problems those of a device; empty: they are the same on each.
   std::function<void(const DeviceLimits&, std::vector<ProblemPlan>&)> fit = {};
-  std::shared_ptr<const CandidateSearch> search = std::make_shared<CompleteSearch>();
+  std::shared_ptr<const CandidateSearch> search = std::make_shared<ExhaustiveSearch>();
   /// Measure what a cover within this of the winners needs, too (docs/export.md).
   std::optional<double> cover_percent = {};
   /// Race each problem's winner against an earlier one (docs/gate.md); null: none.
@@ -36,8 +36,10 @@ struct PlannedRun {
   std::optional<Shard> shard = {};
 };
 
-/// Configurations that have an outcome, those of an audit too, over all problems.
-[[nodiscard]] std::size_t count_configs(const std::vector<ProblemPlan>& problems);
+/// Configurations that will have an outcome, those of an audit too, over all problems: at most,
+/// where the search does not try all.
+[[nodiscard]] std::size_t count_configs(const std::vector<ProblemPlan>& problems,
+                                        const CandidateSearch& search);
 
 /// Carries it out on the GPUs, or by estimate, and prints and writes the rankings; a separate one
 /// for each GPU model.

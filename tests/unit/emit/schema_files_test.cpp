@@ -31,6 +31,7 @@
 #include "emit/sass_map_report.hpp"
 #include "emit/sass_report.hpp"
 #include "emit/sass_why_report.hpp"
+#include "emit/search_report.hpp"
 #include "emit/summary_report.hpp"
 #include "emit/timeline_report.hpp"
 #include "emit/winner_report.hpp"
@@ -188,6 +189,7 @@ void SchemaFiles::describe_others() {
   describe(row_of("merge", "/properties/stores"), merged_store_fields());
   describe(row_of("presets", "/properties/presets"), preset_fields());
   describe(row_of("profile", "/properties/configs"), profiled_config_fields());
+  describe(row_of("search", "/properties/trials"), search_fields());
   describe(row_of("timeline", "/properties/rows"), timeline_fields());
   describe(row_of("verify_winner", "/properties/winners"), winner_check_fields());
 }

@@ -6,8 +6,8 @@
 #include <mutex>
 #include <set>
 
-#include "engine/complete_search.hpp"
 #include "engine/interrupt.hpp"
+#include "search/exhaustive_search.hpp"
 #include "unit/engine/recording_log.hpp"
 #include "unit/engine/scripted_evaluator.hpp"
 #include "unit/engine/toy_problem.hpp"
@@ -68,7 +68,7 @@ class RunPipeline : public testing::Test {
 
   ToyProblems toy_;
   std::vector<ProblemPlan> plans_;
-  CompleteSearch search_;
+  ExhaustiveSearch search_;
   RunObserver observer_;
   double budget_s_ = 0.0;
   std::vector<std::unique_ptr<ScriptedGpu>> gpus_ = two_gpus();

@@ -6,8 +6,8 @@
 #include <map>
 #include <memory>
 
-#include "engine/complete_search.hpp"
 #include "engine/interrupt.hpp"
+#include "search/exhaustive_search.hpp"
 #include "unit/engine/recording_log.hpp"
 #include "unit/engine/scripted_evaluator.hpp"
 #include "unit/engine/toy_problem.hpp"
@@ -36,7 +36,7 @@ class ProblemRunTest : public testing::Test {
     ProblemWork work(toy_.families, toy_.limits, toy_.rates, plan, *search_);
     CompileFeed feed(
         {0}, [this](const CompileRequest& request) { return toy_.compile_one(request); }, jobs_);
-    std::vector<CandidateId> ids = work.ask(CandidateSource::kNoLimit);
+    std::vector<CandidateId> ids = work.ask(first_request(work.source(), feed.jobs()));
     if (backwards_) {
       std::reverse(ids.begin(), ids.end());
     }
@@ -52,7 +52,7 @@ class ProblemRunTest : public testing::Test {
   /// As an earlier run would have told of it.
   [[nodiscard]] JournalEvent admission(const char* config) const {
     const ProblemPlan plan = toy_.plan(256, {config});
-    ProblemWork work(toy_.families, toy_.limits, toy_.rates, plan, CompleteSearch());
+    ProblemWork work(toy_.families, toy_.limits, toy_.rates, plan, ExhaustiveSearch());
     static_cast<void>(work.ask(1));
     JournalEvent event;
     event.kind = JournalEvent::Kind::admitted;
@@ -86,7 +86,7 @@ class ProblemRunTest : public testing::Test {
   RecordingLog log_;
   CountingObserver observer_;
   std::optional<Config> baseline_;
-  std::unique_ptr<CandidateSearch> search_ = std::make_unique<CompleteSearch>();
+  std::unique_ptr<CandidateSearch> search_ = std::make_unique<ExhaustiveSearch>();
   int jobs_ = 1;
   bool backwards_ = false;  ///< the last to be laid out is compiled first
   ProblemReport report_;
@@ -351,30 +351,42 @@ class PairwiseSource : public CandidateSource {
     std::map<Config, std::string> outcomes;  ///< names, as first told
   };
 
-  PairwiseSource(const ProblemPlan& plan, Told& told, bool admits_its_end)
-      : plan_(plan), told_(told), admits_its_end_(admits_its_end) {}
+  PairwiseSource(SearchSpace space, Told& told, bool admits_its_end)
+      : space_(std::move(space)), told_(told), admits_its_end_(admits_its_end) {}
 
   [[nodiscard]] std::vector<Proposal> propose(std::size_t most) override {
     told_.asked_for.push_back(most);
     if (pairs_ == 0) {
       ++pairs_;
-      return {{plan_.configs.at(0), {}}, {plan_.configs.at(1), {}}};
+      return {{at(0), {}, {}}, {at(1), {}, {}}};
     }
     if (pairs_ == 1 && us_.size() == 2 && most >= 2) {
       ++pairs_;
-      const bool unrolled = us_.at(plan_.configs.at(1)) < us_.at(plan_.configs.at(0));
-      return {{plan_.configs.at(unrolled ? 3 : 2), {}}, {{"toy_attention", {5, 64, 48, 1}}, {}}};
+      const bool unrolled = us_.at(at(1)) < us_.at(at(0));
+      return {{at(unrolled ? 3 : 2), {}, {}}, {{"toy_attention", {5, 64, 48, 1}}, {}, {}}};
     }
     return {};
+  }
+  [[nodiscard]] std::vector<Proposal> propose_again(const std::vector<Config>& configs) override {
+    std::vector<Proposal> proposals;
+    for (const Config& config : configs) {
+      if (config != at(0) && config != at(1)) {
+        proposals.push_back({config, {}, {}});
+      }
+    }
+    return proposals;
   }
   void observe(const Config& config, const Outcome& outcome) override {
     told_.outcomes.try_emplace(config, outcome_name(outcome));
     us_[config] = is_ranked(outcome) ? ranked_us(outcome) : 1e9;
   }
   [[nodiscard]] bool finished() const override { return pairs_ == 2 && admits_its_end_; }
+  [[nodiscard]] bool learns() const override { return true; }
 
  private:
-  const ProblemPlan& plan_;
+  [[nodiscard]] const Config& at(std::size_t point) const { return space_.points.at(point).config; }
+
+  SearchSpace space_;
   Told& told_;
   bool admits_its_end_;
   int pairs_ = 0;
@@ -385,10 +397,10 @@ class PairwiseSearch : public CandidateSearch {
  public:
   explicit PairwiseSearch(bool admits_its_end = true) : admits_its_end_(admits_its_end) {}
   [[nodiscard]] std::string name() const override { return "pairwise"; }
-  [[nodiscard]] std::unique_ptr<CandidateSource> begin(const ProblemPlan& plan,
-                                                       const GuessUs&) const override {
-    return std::make_unique<PairwiseSource>(plan, told, admits_its_end_);
+  [[nodiscard]] std::unique_ptr<CandidateSource> begin(SearchSpace space) const override {
+    return std::make_unique<PairwiseSource>(std::move(space), told, admits_its_end_);
   }
+  [[nodiscard]] std::size_t most_tried(std::size_t configs) const override { return configs; }
 
   mutable PairwiseSource::Told told;
 
@@ -444,11 +456,19 @@ TEST_F(LearningSearch, IsToldOfThoseWithTheCodeOfAnother) {
   }
 }
 
-TEST_F(LearningSearch, IsAskedForAnyNumberBeforeItsTurnAndThenForAsManyAsCompilersAreIdle) {
+TEST_F(LearningSearch, IsAskedForAsManyAsCompilersAreIdle) {
   EXPECT_TRUE(run_pairwise());
   ASSERT_GE(told_->asked_for.size(), 2U);
-  EXPECT_EQ(told_->asked_for.front(), CandidateSource::kNoLimit);
-  EXPECT_LE(*std::max_element(told_->asked_for.begin() + 1, told_->asked_for.end()), 2U);
+  EXPECT_EQ(told_->asked_for.front(), 2U);
+  EXPECT_LE(*std::max_element(told_->asked_for.begin(), told_->asked_for.end()), 2U);
+}
+
+TEST_F(LearningSearch, ResumesWithWhatItHadProposedLater) {
+  log_.earlier_events = {admission(kSmall)};
+  EXPECT_TRUE(run_pairwise());
+  EXPECT_THAT(evaluator_.resumed, ElementsAre(kSmall));
+  EXPECT_EQ(log_.drops, 0);
+  EXPECT_EQ(told_of(kSmall), "measured");
 }
 
 TEST_F(LearningSearch, EndsWhenItHasNoProposalThoughAllIsKnown) {

@@ -1,0 +1,86 @@
+#include "emit/search_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/mapped.hpp"
+
+namespace fatune {
+namespace {
+
+/// The value that `share` of the seeds do not exceed; that of one seed, where there is one.
+double quantile(std::vector<double> values, double share) {
+  std::ranges::sort(values);
+  const auto last = static_cast<double>(values.size());
+  const auto place = static_cast<std::size_t>(std::ceil(share * last));
+  return values.at(std::max<std::size_t>(place, 1) - 1);
+}
+
+constexpr double kMedianShare = 0.5;
+constexpr double kMostSeeds = 0.9;
+
+std::optional<std::size_t> tried(const SearchTrial& trial, double share) {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  const double tried =
+      quantile(mapped(trial.replays,
+                      [](const SearchReplay& one) {
+                        return one.tried ? static_cast<double>(*one.tried) : kNever;
+                      }),
+               share);
+  return tried == kNever ? std::nullopt : std::optional(static_cast<std::size_t>(tried));
+}
+
+const auto tried_median = [](const SearchTrial& t) { return tried(t, kMedianShare); };
+const auto tried_most_seeds = [](const SearchTrial& t) { return tried(t, kMostSeeds); };
+const auto behind_most_seeds = [](const SearchTrial& t) {
+  return quantile(mapped(t.replays, &SearchReplay::behind_percent), kMostSeeds);
+};
+const auto tried_percent = [](const SearchTrial& t) {
+  const auto tried = tried_most_seeds(t);
+  return tried ? std::optional(100.0 * static_cast<double>(*tried) / static_cast<double>(t.configs))
+               : std::nullopt;
+};
+
+}  // namespace
+
+const std::vector<Field<SearchTrial>>& search_fields() {
+  using T = SearchTrial;
+  static const std::vector<Field<T>> fields{
+      {"problem", "problem", "what was recorded", 0, kEverywhere,
+       [](const T& t) { return describe(t.problem); }, ColumnFit{.least = 14}},
+      {"search", "search", "what was replayed (docs/search.md)", 0, kEverywhere,
+       [](const T& t) { return search_name(t.search); }},
+      {"configs", "configs", "recorded configurations that can run", 0, kEverywhere,
+       [](const T& t) { return t.configs; }},
+      {"seeds", "seeds", "how many replays there were, each with its own seed", 0, kEverywhere,
+       [](const T& t) { return t.replays.size(); }},
+      {"tried_median", "tried",
+       "configurations tried until one was within 1 % of the fastest: median over the seeds; null: "
+       "none was",
+       0, kEverywhere, tried_median},
+      {"tried_9_of_10", "9 of 10", "the same, in 9 of 10 seeds at most", 0, kEverywhere,
+       tried_most_seeds},
+      {"tried_9_of_10_percent", "% of space", "tried_9_of_10 in percent of configs", 1, kEverywhere,
+       tried_percent},
+      {"part", "part", "5 % of configs", 0, kForPrograms, [](const T& t) { return t.part; }},
+      {"behind_9_of_10_percent", "behind % at 5 %",
+       "by how much the fastest one found is slower than the fastest recorded when as many were "
+       "tried as part says, in 9 of 10 seeds at most",
+       2, kEverywhere, behind_most_seeds},
+  };
+  return fields;
+}
+
+Document search_document(const std::vector<SearchTrial>& trials) {
+  const auto records = [&] { return table_of(search_fields(), trials); };
+  const auto for_people = [records] { return Blocks{block::Rows{records()}}; };
+  const auto object = [&] {
+    Json json = json_head("search");
+    json["trials"] = json_rows(search_fields(), trials);
+    return json;
+  };
+  return {for_people, records, object};
+}
+
+}  // namespace fatune

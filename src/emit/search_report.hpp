@@ -1,0 +1,14 @@
+#pragma once
+
+#include <vector>
+
+#include "emit/document/document.hpp"
+#include "report/search_trial.hpp"
+
+namespace fatune {
+
+/// What replays of searches found. JSON: configs/schema/search.schema.json.
+[[nodiscard]] Document search_document(const std::vector<SearchTrial>& trials);
+[[nodiscard]] const std::vector<Field<SearchTrial>>& search_fields();
+
+}  // namespace fatune

@@ -1,0 +1,72 @@
+#include "search/choose_search.hpp"
+
+#include <utility>
+
+#include "search/boosted_trees.hpp"
+#include "search/exhaustive_search.hpp"
+#include "search/local_search.hpp"
+#include "search/model_search.hpp"
+#include "search/random_search.hpp"
+
+namespace fatune {
+namespace {
+
+template <typename Source>
+std::shared_ptr<const CandidateSearch> limited(SearchKind kind, const SearchLimits& limits) {
+  return std::make_shared<LimitedSearch<Source>>(search_name(kind), limits);
+}
+
+/// Exhaustive for small problems.
+class BySize : public CandidateSearch {
+ public:
+  BySize(std::size_t most_exhaustive, std::shared_ptr<const CandidateSearch> large)
+      : most_exhaustive_(most_exhaustive), large_(std::move(large)) {}
+
+  [[nodiscard]] std::string name() const override { return large_->name(); }
+  [[nodiscard]] std::unique_ptr<CandidateSource> begin(SearchSpace space) const override {
+    return of(space.points.size()).begin(std::move(space));
+  }
+  [[nodiscard]] std::size_t most_tried(std::size_t configs) const override {
+    return of(configs).most_tried(configs);
+  }
+
+ private:
+  [[nodiscard]] const CandidateSearch& of(std::size_t configs) const {
+    return configs <= most_exhaustive_ ? small_ : *large_;
+  }
+
+  std::size_t most_exhaustive_;
+  ExhaustiveSearch small_;
+  std::shared_ptr<const CandidateSearch> large_;
+};
+
+std::shared_ptr<const CandidateSearch> automatic(const SearchLimits& limits, std::size_t greatest) {
+  const std::size_t most = limits.max_configs.value_or(kMostExhaustive);
+  if (greatest <= most) {
+    return std::make_shared<ExhaustiveSearch>();
+  }
+  const SearchKind large = BoostedTrees::why_missing() ? SearchKind::local : SearchKind::model;
+  return std::make_shared<BySize>(most, choose_search(large, limits, greatest));
+}
+
+}  // namespace
+
+std::shared_ptr<const CandidateSearch> choose_search(SearchKind kind, const SearchLimits& limits,
+                                                     std::size_t greatest) {
+  switch (kind) {
+    case SearchKind::exhaustive:
+      return std::make_shared<ExhaustiveSearch>(limits.max_configs);
+    case SearchKind::random:
+      return limited<RandomSource>(kind, limits);
+    case SearchKind::local:
+      return limited<LocalSource>(kind, limits);
+    case SearchKind::model:
+      BoostedTrees::check();
+      return limited<ModelSource>(kind, limits);
+    case SearchKind::automatic:
+      break;
+  }
+  return automatic(limits, greatest);
+}
+
+}  // namespace fatune

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "search/search_limits.hpp"
+
+namespace fatune {
+
+/// Tries all configurations of the plan, and those that are audited: first those that cannot run,
+/// in the plan's order, then by their guessed time. With a limit it stops there.
+class ExhaustiveSearch : public CandidateSearch {
+ public:
+  explicit ExhaustiveSearch(std::optional<std::size_t> max_configs = {})
+      : max_configs_(max_configs) {}
+
+  [[nodiscard]] std::string name() const override;
+  [[nodiscard]] std::unique_ptr<CandidateSource> begin(SearchSpace space) const override;
+  [[nodiscard]] std::size_t most_tried(std::size_t configs) const override;
+
+ private:
+  std::optional<std::size_t> max_configs_;
+};
+
+}  // namespace fatune

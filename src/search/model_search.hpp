@@ -1,0 +1,41 @@
+#pragma once
+
+#include <map>
+#include <random>
+#include <vector>
+
+#include "search/boosted_trees.hpp"
+#include "search/point_source.hpp"
+
+namespace fatune {
+
+/// Proposes what a model of the times, learned from what was measured so far, takes for fast. The
+/// first proposals, before there is anything to learn from, are those of the least guesses and
+/// random ones in turn (docs/search.md).
+class ModelSource : public PointSource {
+ public:
+  ModelSource(SearchSpace space, std::size_t most_tried, std::uint64_t seed);
+
+  [[nodiscard]] bool learns() const override { return true; }
+
+ protected:
+  [[nodiscard]] std::vector<Pick> pick(std::size_t most) override;
+  void learn(std::size_t point, std::optional<double> us) override;
+
+ private:
+  [[nodiscard]] std::vector<Pick> pick_first(std::size_t most);
+  [[nodiscard]] bool knows_more() const;
+  void rank_untried();
+  [[nodiscard]] std::vector<float> predict(const std::vector<std::size_t>& points);
+  [[nodiscard]] FeatureRows rows_of(const std::vector<std::size_t>& points);
+  [[nodiscard]] std::vector<float> targets() const;
+
+  std::mt19937_64 random_;
+  std::uint64_t seed_;
+  std::map<std::size_t, std::optional<double>> us_;  ///< of points whose outcome is known
+  std::vector<std::vector<float>> features_;         ///< by point; empty: not yet asked for
+  std::size_t ranked_from_ = 0;                      ///< how many were known then
+  std::vector<std::size_t> ranking_;                 ///< by prediction, the best one last
+};
+
+}  // namespace fatune

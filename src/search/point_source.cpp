@@ -1,0 +1,94 @@
+#include "search/point_source.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace fatune {
+namespace {
+
+constexpr std::string_view kRequired = "plan";
+constexpr std::string_view kEarlier = "interrupted run";
+
+}  // namespace
+
+PointSource::PointSource(SearchSpace space, std::size_t most_tried)
+    : space_(std::move(space)),
+      states_(size(), State::untried),
+      budget_(most_tried),
+      untried_count_(size()) {
+  for (std::size_t point = size(); point-- > 0;) {
+    by_config_.emplace(at(point).config, point);
+    if (at(point).required) {
+      required_.push_back(point);
+    }
+  }
+}
+
+std::vector<Proposal> PointSource::propose(std::size_t most) {
+  std::vector<Proposal> proposals;
+  while (!required_.empty() && proposals.size() < most) {
+    proposals.push_back(take({required_.back(), kRequired}));
+    required_.pop_back();
+  }
+  const std::size_t left = std::min({most - proposals.size(), budget_, untried_count_});
+  if (left > 0) {
+    for (const Pick& next : pick(left)) {
+      proposals.push_back(take(next));
+      --budget_;
+    }
+  }
+  return proposals;
+}
+
+std::vector<Proposal> PointSource::propose_again(const std::vector<Config>& configs) {
+  std::vector<Proposal> proposals;
+  for (const Config& config : configs) {
+    const std::optional<std::size_t> point = find(config);
+    if (point && state(*point) == State::untried) {
+      const bool counts = std::erase(required_, *point) == 0;
+      budget_ -= counts && budget_ > 0 ? 1U : 0U;
+      proposals.push_back(take({*point, kEarlier}));
+    }
+  }
+  return proposals;
+}
+
+Proposal PointSource::take(const Pick& pick) {
+  states_.at(pick.point) = State::open;
+  ++open_;
+  --untried_count_;
+  const SearchPoint& point = at(pick.point);
+  return {point.config, point.pruned_by, std::string(pick.by)};
+}
+
+void PointSource::observe(const Config& config, const Outcome& outcome) {
+  const std::optional<std::size_t> point = find(config);
+  if (!point) {
+    return;
+  }
+  if (std::exchange(states_.at(*point), State::ended) == State::open) {
+    --open_;
+  }
+  learn(*point, is_ranked(outcome) ? std::optional(ranked_us(outcome)) : std::nullopt);
+}
+
+bool PointSource::finished() const {
+  return required_.empty() && (budget_ == 0 || untried_count_ == 0);
+}
+
+std::vector<std::size_t> PointSource::untried() const {
+  std::vector<std::size_t> points;
+  for (std::size_t point = 0; point < size(); ++point) {
+    if (state(point) == State::untried) {
+      points.push_back(point);
+    }
+  }
+  return points;
+}
+
+std::optional<std::size_t> PointSource::find(const Config& config) const {
+  const auto found = by_config_.find(config);
+  return found == by_config_.end() ? std::nullopt : std::optional(found->second);
+}
+
+}  // namespace fatune

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "search/candidate_source.hpp"
+
+namespace fatune {
+
+/// What searches have in common: which points were tried and what became of them, those that are
+/// tried in any case, and the most that may be tried. A search says which points come next.
+class PointSource : public CandidateSource {
+ public:
+  [[nodiscard]] std::vector<Proposal> propose(std::size_t most) final;
+  [[nodiscard]] std::vector<Proposal> propose_again(const std::vector<Config>& configs) final;
+  void observe(const Config& config, const Outcome& outcome) final;
+  [[nodiscard]] bool finished() const final;
+
+ protected:
+  /// Where a point's outcome stands.
+  enum class State { untried, open, ended };
+  /// A point, and who proposes it.
+  struct Pick {
+    std::size_t point = 0;
+    std::string_view by;
+  };
+
+  /// `most_tried`: those that are required do not count.
+  PointSource(SearchSpace space, std::size_t most_tried);
+
+  /// Up to `most` points to try, untried, none twice. Called when some are left that may be tried.
+  [[nodiscard]] virtual std::vector<Pick> pick(std::size_t most) = 0;
+  /// Its outcome is known, or known better; no time: it failed.
+  virtual void learn(std::size_t /*point*/, std::optional<double> /*us*/) {}
+
+  [[nodiscard]] const SearchSpace& space() const noexcept { return space_; }
+  [[nodiscard]] const SearchPoint& at(std::size_t point) const { return space_.points.at(point); }
+  [[nodiscard]] std::size_t size() const noexcept { return space_.points.size(); }
+  [[nodiscard]] State state(std::size_t point) const { return states_.at(point); }
+  [[nodiscard]] std::vector<std::size_t> untried() const;  ///< points, in their order
+  /// Those that were proposed and whose outcome is not known.
+  [[nodiscard]] std::size_t open() const noexcept { return open_; }
+  [[nodiscard]] std::optional<std::size_t> find(const Config& config) const;
+
+ private:
+  [[nodiscard]] Proposal take(const Pick& pick);
+
+  SearchSpace space_;
+  std::map<Config, std::size_t> by_config_;
+  std::vector<State> states_;
+  std::vector<std::size_t> required_;  ///< not yet proposed, the next one last
+  std::size_t budget_;                 ///< how many may still be proposed besides
+  std::size_t untried_count_;
+  std::size_t open_ = 0;
+};
+
+}  // namespace fatune

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "search/candidate_source.hpp"
+
+namespace fatune {
+
+/// What limits a search that does not try everything, and its seed.
+struct SearchLimits {
+  std::uint64_t seed = 1;
+  std::optional<std::size_t> max_configs;  ///< absent: usual_most_tried()
+};
+
+/// How many of `configs` a search tries that nobody has told: one in twenty, and at least enough
+/// for a model to learn from (docs/search.md).
+[[nodiscard]] inline std::size_t usual_most_tried(std::size_t configs) {
+  constexpr std::size_t kLeast = 128;
+  return std::min(configs, std::max(kLeast, (configs + 19) / 20));
+}
+
+/// A search that chooses some of the configurations that can run.
+template <typename Source>
+class LimitedSearch : public CandidateSearch {
+ public:
+  /// `strategy`: "random", ...
+  LimitedSearch(std::string_view strategy, SearchLimits limits)
+      : strategy_(strategy), limits_(limits) {}
+
+  [[nodiscard]] std::string name() const override {
+    const std::string most =
+        limits_.max_configs ? fmt::format(", at most {}", *limits_.max_configs) : "";
+    return fmt::format("{}, seed {}{}", strategy_, limits_.seed, most);
+  }
+  [[nodiscard]] std::unique_ptr<CandidateSource> begin(SearchSpace space) const override {
+    std::erase_if(space.points, [](const SearchPoint& point) {
+      return point.guess_us <= 0.0 && !point.required;
+    });
+    const std::size_t most = most_tried(space.points.size());
+    return std::make_unique<Source>(std::move(space), most, limits_.seed);
+  }
+  [[nodiscard]] std::size_t most_tried(std::size_t configs) const override {
+    return std::min(configs, limits_.max_configs.value_or(usual_most_tried(configs)));
+  }
+
+ private:
+  std::string strategy_;
+  SearchLimits limits_;
+};
+
+}  // namespace fatune

@@ -1,0 +1,210 @@
+#include <set>
+
+#include <gmock/gmock.h>
+
+#include "core/error.hpp"
+#include "search/boosted_trees.hpp"
+#include "search/choose_search.hpp"
+#include "search/local_search.hpp"
+#include "search/simulate.hpp"
+#include "unit/search/grid_space.hpp"
+
+namespace fatune {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr std::size_t kWhole = 100;
+
+std::unique_ptr<CandidateSource> begin(SearchKind kind, SearchSpace space, std::uint64_t seed = 1,
+                                       std::optional<std::size_t> max_configs = kWhole) {
+  return choose_search(kind, {seed, max_configs}, space.points.size())->begin(std::move(space));
+}
+
+/// A bowl with its bottom at {6, 3}, where the guess is far off; one in seven fails.
+RecordedTries bowl(const SearchSpace& space) {
+  RecordedTries tries;
+  for (const SearchPoint& point : space.points) {
+    const auto row = static_cast<double>(point.config.values[0] - 6);
+    const auto column = static_cast<double>(point.config.values[1] - 3);
+    const bool fails = (point.config.values[0] * 10 + point.config.values[1]) % 7 == 1;
+    tries[point.config] = {
+        fails ? Outcome(Crashed{"it failed"}) : measured_us(10.0 + row * row + column * column),
+        1.0};
+  }
+  return tries;
+}
+
+std::vector<SimulatedTry> replay(SearchKind kind, std::uint64_t seed, double until_us = 0.0) {
+  const SearchSpace space = grid_space(kWhole);
+  return simulate(*begin(kind, space, seed), bowl(space), 4, {until_us, 0});
+}
+
+std::set<Config> configs_of(const std::vector<SimulatedTry>& tries) {
+  std::set<Config> configs;
+  for (const SimulatedTry& one : tries) {
+    configs.insert(one.config);
+  }
+  return configs;
+}
+
+class EverySearch : public testing::TestWithParam<SearchKind> {
+ protected:
+  void SetUp() override {
+    if (GetParam() == SearchKind::model && BoostedTrees::why_missing()) {
+      GTEST_SKIP() << *BoostedTrees::why_missing();
+    }
+  }
+};
+
+TEST_P(EverySearch, TriesTheWholeSpaceOnceWhenItMay) {
+  const std::vector<SimulatedTry> tries = replay(GetParam(), 1);
+  EXPECT_THAT(tries, SizeIs(kWhole));
+  EXPECT_THAT(configs_of(tries), SizeIs(kWhole));
+}
+
+TEST_P(EverySearch, ReplaysTheSameForTheSameSeed) {
+  const auto configs = [](const std::vector<SimulatedTry>& tries) {
+    std::vector<Config> list;
+    for (const SimulatedTry& one : tries) {
+      list.push_back(one.config);
+    }
+    return list;
+  };
+  EXPECT_EQ(configs(replay(GetParam(), 3)), configs(replay(GetParam(), 3)));
+  if (GetParam() != SearchKind::exhaustive) {
+    EXPECT_NE(configs(replay(GetParam(), 3)), configs(replay(GetParam(), 4)));
+  }
+}
+
+TEST_P(EverySearch, TriesWhatIsRequiredFirstAndNoMoreThanItMay) {
+  SearchSpace space = grid_space(kWhole);
+  space.points[77].required = true;
+  space.points[78].required = true;
+  const RecordedTries recorded = bowl(space);
+  const auto source = begin(GetParam(), std::move(space), 1, 20);
+  const std::vector<SimulatedTry> tries = simulate(*source, recorded, 4, {});
+  EXPECT_THAT(tries, SizeIs(22));
+  EXPECT_EQ(tries[0].config.values, (std::vector<ParamValue>{7, 7}));
+  EXPECT_TRUE(source->finished());
+  EXPECT_THAT(source->propose(5), IsEmpty());
+}
+
+TEST_P(EverySearch, TakesUpWhatAnInterruptedRunHadTried) {
+  const SearchSpace space = grid_space(kWhole);
+  const auto source = begin(GetParam(), space, 1, 20);
+  const std::vector<Proposal> first = source->propose(first_request(*source, 4));
+  const std::vector<Config> earlier{first[0].config, space.points[98].config, {"grid", {99, 99}}};
+  const std::vector<Proposal> again = source->propose_again(earlier);
+  EXPECT_THAT(names_of(again), ElementsAre("98"));
+  EXPECT_EQ(again[0].proposed_by, "interrupted run");
+  EXPECT_THAT(source->propose_again(earlier), IsEmpty());
+}
+
+INSTANTIATE_TEST_SUITE_P(All, EverySearch,
+                         testing::Values(SearchKind::exhaustive, SearchKind::random,
+                                         SearchKind::local, SearchKind::model),
+                         [](const auto& one) { return std::string(search_name(one.param)); });
+
+TEST(LearningSearches, FindTheBestSoonerThanTheGuessesAndChance) {
+  if (BoostedTrees::why_missing()) {
+    GTEST_SKIP() << *BoostedTrees::why_missing();
+  }
+  constexpr double kBestUs = 10.0;
+  std::map<SearchKind, std::size_t> tried;
+  for (const SearchKind kind :
+       {SearchKind::exhaustive, SearchKind::random, SearchKind::local, SearchKind::model}) {
+    for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+      tried[kind] += tried_until(replay(kind, seed, kBestUs), kBestUs).value();
+    }
+  }
+  EXPECT_LT(tried[SearchKind::local], tried[SearchKind::exhaustive]);
+  EXPECT_LT(tried[SearchKind::local], tried[SearchKind::random]);
+  EXPECT_LT(tried[SearchKind::model], tried[SearchKind::exhaustive]);
+  EXPECT_LT(tried[SearchKind::model], tried[SearchKind::random]);
+}
+
+TEST(LearningSearches, LeaveOutWhatCannotRun) {
+  SearchSpace space = grid_space(10);
+  space.points[4].guess_us = 0.0;
+  const auto source = begin(SearchKind::random, std::move(space));
+  EXPECT_THAT(source->propose(CandidateSource::kNoLimit), SizeIs(9));
+}
+
+TEST(LearningSearches, AskForFewUntilTheyAreToldOutcomes) {
+  const auto source = begin(SearchKind::local, grid_space(kWhole));
+  EXPECT_EQ(first_request(*source, 4), 4U);
+  EXPECT_THAT(names_of(source->propose(4)), ElementsAre("00", "01", "02", "03"));
+  EXPECT_THAT(source->propose(4), IsEmpty());
+  EXPECT_FALSE(source->finished());
+}
+
+TEST(LocalSearch, NeighboursDifferInOneParameter) {
+  EXPECT_TRUE(are_neighbours({"a", {1, 2}}, {"a", {1, 7}}));
+  EXPECT_FALSE(are_neighbours({"a", {1, 2}}, {"a", {1, 2}}));
+  EXPECT_FALSE(are_neighbours({"a", {1, 2}}, {"a", {3, 4}}));
+  EXPECT_FALSE(are_neighbours({"a", {1, 2}}, {"b", {1, 7}}));
+}
+
+TEST(ChooseSearch, IsExhaustiveForSmallProblemsOnly) {
+  const auto automatic = [](std::size_t greatest, SearchLimits limits = {}) {
+    return choose_search(SearchKind::automatic, limits, greatest);
+  };
+  EXPECT_EQ(automatic(kMostExhaustive)->name(), "");
+  EXPECT_EQ(automatic(100, {1, 100})->name(), "");
+  const auto large = automatic(kMostExhaustive + 1);
+  const std::string learning = BoostedTrees::why_missing() ? "local" : "model";
+  EXPECT_EQ(large->name(), learning + ", seed 1");
+  EXPECT_EQ(large->most_tried(10'000), 500U);
+  EXPECT_EQ(large->most_tried(1'000), 1'000U);
+  EXPECT_EQ(automatic(100, {3, 99})->name(), learning + ", seed 3, at most 99");
+  EXPECT_EQ(automatic(100, {3, 99})->most_tried(100), 99U);
+  EXPECT_EQ(automatic(100, {3, 99})->most_tried(98), 98U);
+}
+
+TEST(ChooseSearch, TriesEnoughToLearnFrom) {
+  const auto random = choose_search(SearchKind::random, {}, 10);
+  EXPECT_EQ(random->name(), "random, seed 1");
+  EXPECT_EQ(random->most_tried(50), 50U);
+  EXPECT_EQ(random->most_tried(1'000), 128U);
+}
+
+TEST(SearchNames, AreReadBack) {
+  for (const SearchKind kind : {SearchKind::automatic, SearchKind::exhaustive, SearchKind::random,
+                                SearchKind::local, SearchKind::model}) {
+    EXPECT_EQ(parse_search(search_name(kind)), kind);
+  }
+  EXPECT_THROW(static_cast<void>(parse_search("best")), Error);
+}
+
+TEST(Simulation, IsToldOfTheShortestCompilationFirst) {
+  SearchSpace space = grid_space(3);
+  RecordedTries recorded;
+  double compile_ms = 30.0;
+  for (const SearchPoint& point : space.points) {
+    recorded[point.config] = {measured_us(1.0), compile_ms};
+    compile_ms -= 10.0;
+  }
+  const auto ended = [&](std::size_t jobs) {
+    std::vector<ParamValue> order;
+    for (const SimulatedTry& one :
+         simulate(*begin(SearchKind::exhaustive, space), recorded, jobs, {})) {
+      order.push_back(one.config.values[1]);
+    }
+    return order;
+  };
+  EXPECT_THAT(ended(1), ElementsAre(0, 1, 2));
+  EXPECT_THAT(ended(3), ElementsAre(2, 1, 0));
+}
+
+TEST(Simulation, CountsHowManyWereTried) {
+  const std::vector<SimulatedTry> tries{{{}, 5.0}, {{}, std::nullopt}, {{}, 4.0}};
+  EXPECT_EQ(tried_until(tries, 4.5), 3U);
+  EXPECT_EQ(tried_until(tries, 5.0), 1U);
+  EXPECT_FALSE(tried_until(tries, 3.9));
+}
+
+}  // namespace
+}  // namespace fatune
