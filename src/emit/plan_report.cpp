@@ -77,6 +77,11 @@ Json json_kept(const ListedConfig& config) {
   return kept;
 }
 
+template <typename T>
+std::int64_t count_all(const std::vector<T>& listed, std::int64_t besides) {
+  return static_cast<std::int64_t>(listed.size()) + besides;
+}
+
 Json json_plan(const PlanReport& report) {
   Json json = json_head("list");
   json["family"] = report.family;
@@ -86,6 +91,9 @@ Json json_plan(const PlanReport& report) {
   json["pruned"] = json_list(report.pruned, json_dropped);
   json["invalid"] = json_list(report.invalid, json_dropped);
   json["rules"] = json_rows(rule_fields(), report.rules);
+  json["counts"] = {{"kept", count_all(report.kept, report.kept_besides)},
+                    {"pruned", count_all(report.pruned, report.pruned_besides)},
+                    {"invalid", count_all(report.invalid, report.invalid_besides)}};
   return json;
 }
 
@@ -93,8 +101,19 @@ std::string summary_line(const PlanReport& report) {
   const std::string problem =
       report.seq_len ? fmt::format(", for sequences of {}", *report.seq_len) : "";
   return fmt::format("space {} of {}{}: {} kept, {} pruned, {} invalid\n", report.space,
-                     report.family, problem, report.kept.size(), report.pruned.size(),
-                     report.invalid.size());
+                     report.family, problem, count_all(report.kept, report.kept_besides),
+                     count_all(report.pruned, report.pruned_besides),
+                     count_all(report.invalid, report.invalid_besides));
+}
+
+Blocks samples(const PlanReport& report) {
+  if (report.kept_besides + report.pruned_besides + report.invalid_besides == 0) {
+    return {};
+  }
+  return {
+      block::ParagraphEnd{},
+      block::Text{fmt::format("the list is a random sample: {} kept, {} pruned, {} invalid\n",
+                              report.kept.size(), report.pruned.size(), report.invalid.size())}};
 }
 
 Blocks waiting_rules(const PlanReport& report) {
@@ -113,6 +132,7 @@ Blocks waiting_rules(const PlanReport& report) {
 
 Blocks blocks_of(const PlanReport& report, bool with_dropped) {
   Blocks blocks{block::Text{summary_line(report)}};
+  append(blocks, samples(report));
   append(blocks, waiting_rules(report));
   for (const std::string& unknown : report.unknown_values) {
     append(blocks, {block::ParagraphEnd{}, block::Text{"invalid: " + unknown + "\n"}});

@@ -36,6 +36,10 @@ struct PlanReport {
   std::vector<ListedDrop> pruned;   ///< by the space's rules
   std::vector<ListedDrop> invalid;  ///< by the family's validity
   std::vector<RuleCount> rules;     ///< in the space's order
+  /// Those that are not listed: of a large space the lists are random samples.
+  std::int64_t kept_besides = 0;
+  std::int64_t pruned_besides = 0;
+  std::int64_t invalid_besides = 0;
   /// The length of the problems on which all rules were tried; absent: rules that wait for a
   /// problem were not.
   std::optional<std::int64_t> seq_len{};

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,6 +10,7 @@
 #include "core/error.hpp"
 #include "core/is_among.hpp"
 #include "core/mapped.hpp"
+#include "core/reservoir.hpp"
 #include "core/text_parts.hpp"
 #include "plan/scope.hpp"
 
@@ -24,22 +25,12 @@ std::vector<ParamValue> asked_values(const Binding& binding, ProblemProperty pro
 }
 
 /// See Binding: the configurations of that value, or else all of them with it put in.
-std::vector<Config> with_value(const std::vector<Config>& configs, std::size_t parameter,
-                               ParamValue value) {
-  std::vector<Config> bound;
-  std::ranges::copy_if(configs, std::back_inserter(bound),
-                       [&](const Config& config) { return config.values[parameter] == value; });
-  if (bound.empty()) {
-    bound = configs;
-    for (Config& config : bound) {
-      config.values[parameter] = value;
-    }
-  }
-  return bound;
+ConfigSet bind_value(const ConfigSet& configs, std::size_t parameter, ParamValue value) {
+  return configs.values_of(parameter).contains(value) ? with_value(configs, parameter, value)
+                                                      : put_value(configs, parameter, value);
 }
 
-std::vector<Config> bind_all(const Family& family, std::vector<Config> configs,
-                             const Binding& binding) {
+ConfigSet bind_all(const Family& family, ConfigSet configs, const Binding& binding) {
   for (std::size_t i = 0; i < family.parameters.size(); ++i) {
     if (!family.parameters[i].binds) {
       continue;
@@ -48,10 +39,9 @@ std::vector<Config> bind_all(const Family& family, std::vector<Config> configs,
     if (values.empty()) {
       continue;
     }
-    std::vector<Config> bound;
+    ConfigSet bound;
     for (const ParamValue value : values) {
-      std::vector<Config> some = with_value(configs, i, value);
-      std::move(some.begin(), some.end(), std::back_inserter(bound));
+      add_all(bind_value(configs, i, value), bound);
     }
     configs = std::move(bound);
   }
@@ -141,49 +131,114 @@ std::optional<Outcome> drop(const Family& family, const std::vector<SpaceRule>& 
   return check_valid(family, config);
 }
 
-bool have_no_rules(const std::vector<SpacePart>& parts) {
-  return std::ranges::all_of(parts, [](const SpacePart& part) { return part.rules.empty(); });
+bool has_waiting_rule(const SpacePart& part) {
+  return std::ranges::any_of(part.rules,
+                             [](const SpaceRule& rule) { return !rule.needs().within({}); });
 }
 
-using Dropped = std::map<Config, Outcome>;
+bool is_among_first(const std::vector<SpacePart>& parts, std::size_t count, const Config& config) {
+  return std::any_of(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(count),
+                     [&](const SpacePart& part) { return part.configs.contains(config); });
+}
 
-/// The configurations that the part keeps, with the rules that wait. The others are added to
-/// `dropped`.
-SpacePart keep_of(const Family& family, const SpacePart& part, const Binding& binding,
-                  Dropped& dropped) {
-  std::set<Config> kept;
-  for (Config& config : bind_all(family, part.configs, binding)) {
-    if (auto outcome = drop(family, part.rules, config)) {
-      dropped.emplace(std::move(config), *std::move(outcome));
-    } else {
-      kept.insert(std::move(config));
+/// The values for the problem, which tell whose a configuration is, and why it was dropped.
+using DropKey = std::pair<std::vector<ParamValue>, std::string>;
+
+/// Sorts the configurations of a space into those that are kept and those that are not.
+class Planning {
+ public:
+  Planning(const Family& family, std::vector<SpacePart> parts, std::size_t most)
+      : family_(family), parts_(std::move(parts)), kept_(most), dropped_(most) {}
+
+  Plan make() {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      for (auto config = parts_[i].configs.begin(); config != std::default_sentinel; ++config) {
+        if (!is_among_first(parts_, i, *config)) {
+          sort_in(*config, i);
+        }
+      }
+    }
+    return take_plan();
+  }
+
+ private:
+  /// `first`: the number of the first part that has it.
+  void sort_in(const Config& config, std::size_t first) {
+    std::optional<Outcome> outcome = drop(family_, parts_[first].rules, config);
+    for (std::size_t i = first + 1; outcome && i < parts_.size(); ++i) {
+      if (parts_[i].configs.contains(config) && !drop(family_, parts_[i].rules, config)) {
+        outcome.reset();
+      }
+    }
+    if (outcome) {
+      add_dropped({config, *std::move(outcome)});
+    } else if (const auto place = kept_.next_place()) {
+      kept_.put(*place, config);
     }
   }
-  SpacePart waiting{{kept.begin(), kept.end()}, part.rules};
-  std::erase_if(waiting.rules, [](const SpaceRule& rule) { return rule.needs().within({}); });
-  return waiting;
-}
+
+  void add_dropped(DroppedConfig config) {
+    const auto place = dropped_.next_place();
+    const std::optional<DroppedConfig> left_out =
+        place ? dropped_.put(*place, std::move(config)) : std::move(config);
+    if (left_out) {
+      count(*left_out);
+    }
+  }
+
+  void count(const DroppedConfig& dropped) {
+    const auto* const pruned = std::get_if<Pruned>(&dropped.outcome);
+    const std::string& rule =
+        pruned != nullptr ? pruned->rule : std::get<Invalid>(dropped.outcome).rule;
+    const auto [counted, is_new] =
+        besides_.try_emplace({bound_values(dropped.config), rule},
+                             DropCount{dropped.config, rule, pruned != nullptr, 0});
+    ++counted->second.count;
+  }
+
+  [[nodiscard]] std::vector<ParamValue> bound_values(const Config& config) const {
+    std::vector<ParamValue> values;
+    for (std::size_t i = 0; i < family_.parameters.size(); ++i) {
+      if (family_.parameters[i].binds) {
+        values.push_back(config.values[i]);
+      }
+    }
+    return values;
+  }
+
+  Plan take_plan() {
+    Plan plan;
+    plan.kept_besides = kept_.left_out();
+    plan.kept = kept_.take();
+    std::ranges::sort(plan.kept);
+    plan.dropped = dropped_.take();
+    std::ranges::sort(plan.dropped, {}, &DroppedConfig::config);
+    for (auto& [key, counted] : besides_) {
+      plan.dropped_besides.push_back(std::move(counted));
+    }
+    if (std::ranges::any_of(parts_, has_waiting_rule)) {
+      plan.waiting = std::move(parts_);
+    }
+    return plan;
+  }
+
+  const Family& family_;
+  std::vector<SpacePart> parts_;
+  Reservoir<Config> kept_;
+  Reservoir<DroppedConfig> dropped_;
+  std::map<DropKey, DropCount> besides_;
+};
 
 }  // namespace
 
-Plan make_plan(const Family& family, const Space& space, const Binding& binding) {
-  std::set<Config> kept;
-  Dropped dropped;
-  std::vector<SpacePart> waiting;
-  for (const SpacePart& part : space.parts) {
-    const SpacePart& added = waiting.emplace_back(keep_of(family, part, binding, dropped));
-    kept.insert(added.configs.begin(), added.configs.end());
-  }
-  Plan plan{{kept.begin(), kept.end()}, {}, {}};
-  if (!have_no_rules(waiting)) {
-    plan.waiting = std::move(waiting);
-  }
-  for (auto& [config, outcome] : dropped) {
-    if (!kept.contains(config)) {
-      plan.dropped.push_back({config, std::move(outcome)});
-    }
-  }
-  return plan;
+Plan make_plan(const Family& family, const Space& space, const Binding& binding, std::size_t most) {
+  return Planning(family,
+                  mapped(space.parts,
+                         [&](const SpacePart& part) {
+                           return SpacePart{bind_all(family, part.configs, binding), part.rules};
+                         }),
+                  most)
+      .make();
 }
 
 std::optional<Pruned> prune_on(const Family& family, const Plan& plan, const Config& config,
@@ -194,11 +249,12 @@ std::optional<Pruned> prune_on(const Family& family, const Plan& plan, const Con
   const std::vector<double> scope = make_scope(family, config, &problem, &limits);
   std::optional<Pruned> pruned;
   for (const SpacePart& part : plan.waiting) {
-    if (std::ranges::binary_search(part.configs, config)) {
-      pruned = prune(family, part.rules, scope, {.problem = true, .device = true});
-      if (!pruned) {
-        return std::nullopt;
-      }
+    if (!part.configs.contains(config) || prune(family, part.rules, scope, {})) {
+      continue;
+    }
+    pruned = prune(family, part.rules, scope, {.problem = true, .device = true});
+    if (!pruned) {
+      return std::nullopt;
     }
   }
   return pruned;

@@ -31,19 +31,34 @@ struct DroppedConfig {
   Outcome outcome;  ///< Pruned (by the space) or Invalid (by the family)
 };
 
+/// Configurations that were dropped for one reason and are not listed.
+struct DropCount {
+  Config example;  ///< has the values for the parameters that are bound to the problem
+  std::string rule;
+  bool pruned = true;  ///< by the space; else by the family
+  std::int64_t count = 0;
+};
+
 /// Both lists are in the documented order (by parameter values) and without duplicates; a
 /// configuration that one part keeps and another drops is kept.
 struct Plan {
   std::vector<Config> kept;
   std::vector<DroppedConfig> dropped;
-  /// The configurations that each part of the space keeps, with its rules that wait for a problem
-  /// or a device; empty when no rule does.
+  /// The parts of the space, as far as they were asked for; empty when no rule of theirs waits for
+  /// a problem or a device.
   std::vector<SpacePart> waiting{};
+  /// Of spaces that would not fit into memory both lists are random samples of kMostPlanned; these
+  /// count the others.
+  std::int64_t kept_besides = 0;
+  std::vector<DropCount> dropped_besides{};
 };
 
+inline constexpr std::size_t kMostPlanned = std::size_t{1} << 18;
+
 /// Applies the space's rules that parameters alone decide (the first that matches is named), then
-/// the family's validity.
-[[nodiscard]] Plan make_plan(const Family& family, const Space& space, const Binding& binding = {});
+/// the family's validity. `most`: of both lists.
+[[nodiscard]] Plan make_plan(const Family& family, const Space& space, const Binding& binding = {},
+                             std::size_t most = kMostPlanned);
 
 /// The verdict on a kept configuration of the rules that wait for a problem and a device: Pruned
 /// when each part that keeps it has a rule that matches.

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "core/error.hpp"
+#include "core/is_among.hpp"
 #include "core/text_parts.hpp"
 #include "data/json_file.hpp"
 #include "plan/space_file.hpp"
@@ -27,10 +28,24 @@ SliceValues slice_of(const SpaceFile& file, const Config& config) {
   return values;
 }
 
+/// The product with one value for every parameter that is no slice: a configuration of each slice.
+ConfigProduct one_of_each_slice(const SpaceFile& file, ConfigProduct product) {
+  for (std::size_t i = 0; i < product.values.size(); ++i) {
+    if (!is_among(i, file.slices)) {
+      product.values[i].resize(1);
+    }
+  }
+  return product;
+}
+
 std::set<SliceValues> slices_of(const SpaceFile& file) {
   std::set<SliceValues> found;
   for (const SpacePart& part : file.space.parts) {
-    for (const Config& config : part.configs) {
+    ConfigSet examples(part.configs.listed());
+    for (const ConfigProduct& product : part.configs.products()) {
+      examples.add(one_of_each_slice(file, product));
+    }
+    for (const Config& config : examples) {
       found.insert(slice_of(file, config));
     }
   }
@@ -98,8 +113,9 @@ Space take_slice(const SpaceFile& file, const SliceValues& values) {
   Space space = file.space;
   space.key = fmt::format("{}", fmt::join(values, ","));
   for (SpacePart& part : space.parts) {
-    std::erase_if(part.configs,
-                  [&](const Config& config) { return slice_of(file, config) != values; });
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      part.configs = with_value(part.configs, file.slices[i], values[i]);
+    }
   }
   return space;
 }

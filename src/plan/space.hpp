@@ -9,6 +9,7 @@
 #include "attention/problem.hpp"
 #include "core/config.hpp"
 #include "data/file_tree.hpp"
+#include "plan/config_set.hpp"
 #include "plan/expression.hpp"
 #include "plan/family.hpp"
 #include "plan/reason.hpp"
@@ -27,7 +28,7 @@ struct SpaceRule {
 
 /// The configurations that one file lists, and the rules for them, in order.
 struct SpacePart {
-  std::vector<Config> configs;
+  ConfigSet configs;
   std::vector<SpaceRule> rules;
 };
 

@@ -1,6 +1,7 @@
 #include "plan/space_file.hpp"
 
 #include <map>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -46,7 +47,10 @@ class SpaceReader {
     for (const JsonNode& part : root.at("configs").elements()) {
       read_part(part, own.configs, file.space.parts);
     }
-    if (!own.configs.empty()) {
+    if (own.configs.size() > kMostCombinations) {
+      fail_too_many(root.at("configs"), kMostCombinations);
+    }
+    if (own.configs.size() > 0) {
       file.space.parts.push_back(std::move(own));
     }
     if (const auto rules = root.find("rules")) {
@@ -60,7 +64,7 @@ class SpaceReader {
 
  private:
   /// Into `own`, or a part for each space that it names.
-  void read_part(const JsonNode& node, std::vector<Config>& own, std::vector<SpacePart>& parts) {
+  void read_part(const JsonNode& node, ConfigSet& own, std::vector<SpacePart>& parts) {
     const auto axes = node.find("axes");
     const auto list = node.find("list");
     const auto space = node.find("space");
@@ -73,9 +77,12 @@ class SpaceReader {
     }
     if (space) {
       read_reference(*space, parts);
+    } else if (axes) {
+      own.add(product(*axes));
     } else {
-      std::vector<Config> configs = axes ? product(*axes) : overlaid(*list, overlay);
-      std::move(configs.begin(), configs.end(), std::back_inserter(own));
+      for (const Config& config : overlaid(*list, overlay)) {
+        own.add(config);
+      }
     }
   }
 
@@ -108,16 +115,26 @@ class SpaceReader {
     return axes;
   }
 
-  std::vector<Config> product(const JsonNode& node) {
+  ConfigProduct product(const JsonNode& node) {
     const Axes axes = read_axes(node);
+    ConfigProduct product{family_.name, {}};
     for (std::size_t i = 0; i < family_.parameters.size(); ++i) {
       if (!axes.contains(i)) {
         node.fail(fmt::format("has no values for the parameter '{}'", family_.parameters[i].name),
                   "'axes' names every parameter: " + parameter_names(family_));
       }
+      const std::set<ParamValue> values(axes.at(i).begin(), axes.at(i).end());
+      product.values.emplace_back(values.begin(), values.end());
     }
-    const Config blank{family_.name, std::vector<ParamValue>(family_.parameters.size(), 0)};
-    return vary({blank}, axes, node);
+    if (product.size() > kMostCombinations) {
+      fail_too_many(node, kMostCombinations);
+    }
+    return product;
+  }
+
+  [[noreturn]] static void fail_too_many(const JsonNode& node, std::size_t most) {
+    node.fail(fmt::format("gives more than {} configurations", most),
+              "give fewer values, or split the space");
   }
 
   std::vector<Config> overlaid(const JsonNode& list, const std::optional<JsonNode>& overlay) {
@@ -136,9 +153,8 @@ class SpaceReader {
   static std::vector<Config> vary(std::vector<Config> configs, const Axes& axes,
                                   const JsonNode& node) {
     for (const auto& [parameter, values] : axes) {
-      if (configs.size() * values.size() > kMaxConfigs) {
-        node.fail(fmt::format("gives more than {} configurations", kMaxConfigs),
-                  "give fewer values, or split the space");
+      if (configs.size() * values.size() > kMostListed) {
+        fail_too_many(node, kMostListed);
       }
       std::vector<Config> varied;
       for (const Config& config : configs) {

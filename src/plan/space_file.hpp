@@ -17,8 +17,11 @@ struct SpaceFile {
   std::vector<std::size_t> slices;  ///< parameter indices
 };
 
-/// Most configurations a space may generate: more than anyone can compile.
-inline constexpr std::size_t kMaxConfigs = std::size_t{1} << 18;
+/// Most configurations that a space may list, with its overlays.
+inline constexpr std::size_t kMostListed = std::size_t{1} << 18;
+/// Most combinations of a product, which are not all kept in memory: some tens of seconds to look
+/// at.
+inline constexpr std::size_t kMostCombinations = 10'000'000;
 
 /// Reads a checked space file. `key` is what the space will be called. Error(bad_file) naming the
 /// JSON pointer of what is wrong.

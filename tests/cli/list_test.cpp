@@ -96,6 +96,34 @@ TEST_F(List, RulesThatKnowTheProblemWaitForALength) {
   expect_error(fatune(with_length), ExitCode::usage, {"--seq: list takes one sequence length"});
 }
 
+TEST_F(List, ALargeSpaceIsCountedAndSampled) {
+  const json flags{false, true};
+  const json tiles{0, 2, 4};
+  const json extents{32, 48, 64, 80, 96, 112, 128, 144, 160, 176};
+  const json axes{{"dtype", {"FP16", "BF16"}},
+                  {"d_head", {128}},
+                  {"B_r", extents},
+                  {"B_c", extents},
+                  {"n_warps", {4, 8}},
+                  {"async_copy", flags},
+                  {"eager_load_blocks", flags},
+                  {"swizzled", flags},
+                  {"Q_mma_load_K_tiles", tiles},
+                  {"K_mma_load_K_tiles", tiles},
+                  {"V_mma_load_K_tiles", tiles},
+                  {"mma_double_buffer_loads", flags},
+                  {"optimized_softmax", flags}};
+  const json space{{"family", "flash_sm80"}, {"summary", "large"}, {"configs", {{{"axes", axes}}}}};
+  std::ofstream(path("large.json")) << space;
+  const ProcessResult text = fatune({"list", "--space", path("large.json")});
+  EXPECT_THAT(text.out, HasSubstr("invalid\nthe list is a random sample: "));
+  const json report = fatune_json({"list", "--space", path("large.json"), "--format", "json"});
+  const json& counts = report["counts"];
+  EXPECT_EQ(counts["kept"].get<int>() + counts["invalid"].get<int>(), 345'600);
+  EXPECT_EQ(report["invalid"].size(), 262'144U);
+  EXPECT_EQ(report["kept"].size(), counts["kept"]);
+}
+
 TEST_F(List, TheKernelsVariableChoosesTheSpace) {
   process_.environment["KERNELS"] = "prog";
   EXPECT_EQ(fatune_json({"list", "--format", "json"})["kept"].size(), 7U);

@@ -90,6 +90,13 @@ void group_configs(const FamilyPlan& of, Groups& groups) {
       ++group.invalid;
     }
   }
+  for (const DropCount& more : of.plan.dropped_besides) {
+    ProblemPlan& group = groups.of(*of.family, more.example).plan;
+    (more.pruned ? group.pruned : group.invalid) += more.count;
+    if (more.pruned) {
+      count_of(more.rule, group) += more.count;
+    }
+  }
 }
 
 void check_told_apart(const std::vector<FamilyPlan>& plans) {

@@ -79,6 +79,16 @@ void add_dropped(const Family& family, const DroppedConfig& dropped, PlanReport&
   }
 }
 
+void add_besides(const Plan& plan, PlanReport& report) {
+  report.kept_besides = plan.kept_besides;
+  for (const DropCount& more : plan.dropped_besides) {
+    (more.pruned ? report.pruned_besides : report.invalid_besides) += more.count;
+    if (more.pruned) {
+      count_of(more.rule, report.rules).dropped += more.count;
+    }
+  }
+}
+
 PlanReport make_report(const Family& family, const Space& space, const Plan& plan,
                        std::optional<std::int64_t> seq_len) {
   PlanReport report;
@@ -93,6 +103,7 @@ PlanReport make_report(const Family& family, const Space& space, const Plan& pla
   for (const DroppedConfig& dropped : plan.dropped) {
     add_dropped(family, dropped, report);
   }
+  add_besides(plan, report);
   return report;
 }
 

@@ -27,11 +27,15 @@
 namespace fatune {
 namespace {
 
-std::size_t count_pruned(const Plan& plan) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(plan.dropped, [](const DroppedConfig& dropped) {
-        return std::holds_alternative<Pruned>(dropped.outcome);
-      }));
+/// How many configurations the space's rules dropped, or the family's.
+std::int64_t count_dropped(const Plan& plan, bool pruned) {
+  std::int64_t count = std::ranges::count_if(plan.dropped, [&](const DroppedConfig& dropped) {
+    return std::holds_alternative<Pruned>(dropped.outcome) == pruned;
+  });
+  for (const DropCount& more : plan.dropped_besides) {
+    count += more.pruned == pruned ? more.count : 0;
+  }
+  return count;
 }
 
 /// Drops the families that none of the devices can run, unless that would be all.
@@ -58,8 +62,8 @@ void keep_runnable(const SweepOptions& options, KernelSet& kernels) {
 
 /// Fails with the reason why no configuration is left: the space's rules, the family, or both.
 [[noreturn]] void fail_empty(const Family& family, const Space& space, const Plan& plan) {
-  const std::size_t pruned = count_pruned(plan);
-  const std::size_t invalid = plan.dropped.size() - pruned;
+  const std::int64_t pruned = count_dropped(plan, true);
+  const std::int64_t invalid = count_dropped(plan, false);
   const std::vector<std::string> unknown = unknown_values(plan);
   const std::string what =
       invalid == 0 ? fmt::format("the rules keep no configuration of space {}", space.key)
@@ -79,7 +83,15 @@ std::vector<FamilyPlan> plan_families(const SweepOptions& options, const FamilyS
                                       FamilySet& families) {
   std::map<std::string, Plan> plans;
   for (const Family& family : families.all()) {
-    plans[family.name] = make_plan(family, spaces.at(family.name), binding_of(options.problems));
+    const Plan& plan = plans[family.name] =
+        make_plan(family, spaces.at(family.name), binding_of(options.problems));
+    if (plan.kept_besides > 0) {
+      print_note(options.output,
+                 fmt::format("of the {} configurations of space {} that {} can build, {} are "
+                             "tried, chosen at random",
+                             static_cast<std::int64_t>(plan.kept.size()) + plan.kept_besides,
+                             spaces.at(family.name).key, family.name, plan.kept.size()));
+    }
   }
   const auto is_left = [&](const Family& family) { return !plans[family.name].kept.empty(); };
   if (std::ranges::none_of(families.all(), is_left)) {

@@ -26,12 +26,17 @@ std::string typed_form(const Config& config) {
   return text + "}";
 }
 
+/// Of a large space, one in a thousand.
 TEST(ConfigText, EveryConfigurationOfEverySpaceRoundTrips) {
   std::size_t configs = 0;
   const FileTree tree;
   for (const SpaceInfo& info : list_spaces(tree, flash())) {
     for (const SpacePart& part : load_space(tree, flash(), info.key).parts) {
-      for (const Config& config : part.configs) {
+      const std::size_t step = part.configs.size() > 10'000 ? 1000 : 1;
+      for (std::size_t number = 0; const Config& config : part.configs) {
+        if (number++ % step != 0) {
+          continue;
+        }
         ++configs;
         ASSERT_EQ(parse_config(flash(), short_form(flash(), config)), config);
         ASSERT_EQ(parse_config(flash(), "| " + short_form(flash(), config) + " |"), config);
@@ -40,7 +45,8 @@ TEST(ConfigText, EveryConfigurationOfEverySpaceRoundTrips) {
       }
     }
   }
-  EXPECT_EQ(configs, 256U + 7U + 84U + (256U + 84U) + 256U);  // the slices make up tune again
+  // tune_wide has 4 head dimensions; the slices make up tune again
+  EXPECT_EQ(configs, 4U * 144U + 256U + 7U + 84U + (256U + 84U) + 256U);
 }
 
 TEST(ConfigText, NamedValuesAreTexts) {

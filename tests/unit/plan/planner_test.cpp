@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <map>
 #include <set>
 
@@ -117,6 +118,39 @@ TEST(Plan, EverythingKeptIsValid) {
       EXPECT_FALSE(check_valid(flash(), config));
     }
   }
+}
+
+std::int64_t count_besides(const Plan& plan, const std::string& rule) {
+  std::int64_t count = 0;
+  for (const DropCount& more : plan.dropped_besides) {
+    count += more.rule == rule ? more.count : 0;
+  }
+  return count;
+}
+
+TEST(Plan, OfALargeSpaceIsARandomSampleAndCountsTheRest) {
+  const Plan all = plan_of("tune");
+  const Plan some = make_plan(flash(), load_space(FileTree{}, flash(), "tune"), {}, 30);
+  ASSERT_EQ(some.kept.size(), 30U);
+  EXPECT_EQ(some.kept_besides, 50);
+  EXPECT_TRUE(std::ranges::is_sorted(some.kept));
+  EXPECT_TRUE(std::ranges::includes(all.kept, some.kept));
+  EXPECT_NE(some.kept, std::vector<Config>(all.kept.begin(), all.kept.begin() + 30));
+  ASSERT_EQ(some.dropped.size(), 30U);
+  std::map<std::string, int> listed = count_rules(some);
+  for (const auto& [rule, count] : count_rules(all)) {
+    EXPECT_EQ(listed[rule] + count_besides(some, rule), count) << rule;
+  }
+}
+
+TEST(Plan, CountsWhatItDoesNotListForEachProblem) {
+  const Plan some = make_plan(flash(), load_space(FileTree{}, flash(), "tune"), {}, 0);
+  std::map<ParamValue, std::int64_t> by_dtype;
+  for (const DropCount& more : some.dropped_besides) {
+    EXPECT_TRUE(more.pruned);
+    by_dtype[more.example.values[0]] += more.count;
+  }
+  EXPECT_EQ(by_dtype, (std::map<ParamValue, std::int64_t>{{5, 88}, {15, 88}}));
 }
 
 // --- Rules that wait for a problem and a device ---

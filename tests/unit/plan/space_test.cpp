@@ -57,8 +57,8 @@ TEST(Space, EveryDocumentedKeyIsThere) {
     keys.push_back(info.key);
     EXPECT_FALSE(info.summary.empty());
   }
-  EXPECT_THAT(keys,
-              ElementsAre("all", "prog", "progall", "tune", "64,32", "64,64", "128,32", "128,64"));
+  EXPECT_THAT(keys, ElementsAre("tune_wide", "all", "prog", "progall", "tune", "64,32", "64,64",
+                                "128,32", "128,64"));
 }
 
 TEST(Space, TheProgressionStandsInItsOrder) {
@@ -96,8 +96,9 @@ TEST(Space, ASliceIsThePartOfTune) {
 TEST(Space, AnUnknownKeyIsAnsweredWithTheValid) {
   for (const char* key : {"tuna", "", "256,32", "64", "64,32,4", "64,", ",", "-1,2", "..",
                           "99999999999999999999,1", "\x1b[31m"}) {
-    fixtures::expect_error([&] { (void)load(key); }, ExitCode::usage,
-                           {"has no space '", "all, prog, progall, tune, 64,32", ".json"});
+    fixtures::expect_error(
+        [&] { (void)load(key); }, ExitCode::usage,
+        {"has no space '", "tune_wide, all, prog, progall, tune, 64,32", ".json"});
   }
 }
 

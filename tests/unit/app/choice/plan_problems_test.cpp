@@ -89,7 +89,6 @@ class PruneProblems : public PlanProblems {
     plan.waiting = {{plan.kept,
                      {{"rows-filled", Expression("BLOCK_ROWS > seq_len", symbols, "f"),
                        Reason("{BLOCK_ROWS} rows", symbols, "f")}}}};
-    std::sort(plan.waiting[0].configs.begin(), plan.waiting[0].configs.end());
     return {{&kernels_.family(), plan}};
   }
 
