@@ -8,15 +8,7 @@ namespace fatune {
 void add_import_command(const Subcommands& all) {
   const auto [sub, options] = add_subcommand(
       all, "import", "Store results in auto-tuners' common formats as runs", import_results);
-  sub.add_option_function<std::vector<std::string>>(
-         "FILE",
-         [&options = options](const std::vector<std::string>& files) {
-           for (const std::string& file : files) {
-             options.files.push_back(read_path(file, "FILE"));
-           }
-         },
-         "T4 results, or cache files of Kernel Tuner")
-      ->type_name("FILE")
+  add_paths(sub, "FILE", "FILE", "T4 results, or cache files of Kernel Tuner", options.files)
       ->required();
   add_text_option(
       sub, "--from", import_format_words(), "default: as each file's members tell",

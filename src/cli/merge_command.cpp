@@ -12,15 +12,8 @@ void add_merge_command(const Subcommands& all) {
   add_path_option(sub, "TARGET", "FILE", "database that gets the runs; it is made if it is missing",
                   options.target)
       ->required();
-  sub.add_option_function<std::vector<std::string>>(
-         "DB",
-         [&options = options](const std::vector<std::string>& files) {
-           for (const std::string& file : files) {
-             options.stores.push_back(read_path(file, "DB"));
-           }
-         },
-         "databases whose runs it gets; they stay as they are")
-      ->type_name("FILE")
+  add_paths(sub, "DB", "FILE", "databases whose runs it gets; they stay as they are",
+            options.stores)
       ->required();
   sub.add_flag("--grouped", options.grouped,
                "also runs of several GPU models, drivers or policies; they stay runs of their own");

@@ -77,21 +77,6 @@ void read_best(const std::string& text, MeasureOptions& options) {
   }
 }
 
-/// A repeatable option; `type`: "DIR" or "FILE".
-void add_paths(CLI::App& app, const std::string& name, const char* type, const std::string& doc,
-               std::vector<std::filesystem::path>& paths) {
-  app.add_option_function<std::vector<std::string>>(
-         name,
-         [name, &paths](const std::vector<std::string>& texts) {
-           for (const std::string& text : texts) {
-             paths.push_back(read_path(text, name));
-           }
-         },
-         doc)
-      ->type_name(type)
-      ->allow_extra_args(false);
-}
-
 /// Error(usage) with the name that is nearest, or all names.
 ProblemPreset read_preset(const std::string& text) {
   const std::vector<ProblemPreset> presets = load_presets();

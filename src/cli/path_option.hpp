@@ -11,6 +11,10 @@ namespace fatune {
 /// Error(usage) for an empty name, as "$UNSET" gives it.
 [[nodiscard]] std::filesystem::path read_path(const std::string& text, const std::string& option);
 
+/// A list of paths: a positional one, or an option that may be given again.
+CLI::Option* add_paths(CLI::App& app, const std::string& name, const char* type,
+                       const std::string& doc, std::vector<std::filesystem::path>& paths);
+
 /// `path`: a path, or an optional one.
 template <typename Path>
 CLI::Option* add_path_option(CLI::App& app, const std::string& name, const std::string& type,

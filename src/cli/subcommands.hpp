@@ -75,6 +75,8 @@ Subcommand<Options> add_subcommand(const Subcommands& all, const std::string& na
   X(export) \
   X(import) \
   X(merge) \
+  X(cluster) \
+  X(cache) \
   X(predict) \
   X(devices) \
   X(doctor) \

@@ -36,7 +36,8 @@ void add_against_options(CLI::App& app, AgainstOptions& against) {
                   });
 }
 
-void add_shard_options(CLI::App& app, ShardOptions& shard) {
+void add_shard_options(CLI::App& app, ShardOptions& shard,
+                       std::optional<std::filesystem::path>& record_dir) {
   CLI::Option* const number = add_text_option(
       app, "--shard", "I/N|auto",
       "only the problems of shard I of N, as 3/8; auto: as this task of a Slurm job array says",
@@ -46,6 +47,12 @@ void add_shard_options(CLI::App& app, ShardOptions& shard) {
                   "a name for the shards: those of one name and sweep are one run once merged",
                   [&](const std::string& text) { shard.fleet = text; })
       ->needs(number);
+  add_path_option(app, "--record", "DIR",
+                  "folder that gets a copy of the store when the shard has ended, and then the "
+                  "record that it has",
+                  record_dir)
+      ->needs(number)
+      ->excludes("--no-db");
 }
 
 void add_search_options(CLI::App& app, SearchOptions& search, SimulationOptions& simulation) {
@@ -84,7 +91,7 @@ void add_sweep_command(const Subcommands& all) {
       "of each winner",
       options.cover_percent);
   add_against_options(sub, options.against);
-  add_shard_options(sub, options.shard);
+  add_shard_options(sub, options.shard, options.record_dir);
   add_search_options(sub, options.search, options.simulation);
   add_counters_option(sub, options.counters);
   add_view_options(sub, options.output.view);

@@ -76,6 +76,7 @@ constexpr std::array kValueKinds{
     ValueKind{.name = "NAME[:desc]"},
     ValueKind{.name = "PERCENT"},
     ValueKind{.name = "SECONDS"},
+    ValueKind{.name = "TEXT"},
 };
 
 void add_kind(std::string_view name, ValueWords& value) {

@@ -32,6 +32,7 @@ inline constexpr std::array kEnvironmentTexts{
                     "paths of nvdisasm and cuobjdump, for fatune sass"},
     EnvironmentText{"FATUNE_GIT, FATUNE_TAR",
                     "paths of git and tar, for fatune sweep --against-source REV"},
+    EnvironmentText{"FATUNE_SBATCH", "path of Slurm's sbatch, for fatune cluster"},
     EnvironmentText{"FATUNE_DOT", "path of Graphviz' dot, for fatune sass cfg --format svg"},
     EnvironmentText{"FATUNE_COMPUTE_SANITIZER",
                     "path of compute-sanitizer, for fatune check --sanitizer"},

@@ -1,7 +1,10 @@
 // A sweep in shards, each with a store of its own, and what becomes of them when they are merged.
 #include "cli/program.hpp"
 
+#include <filesystem>
 #include <set>
+
+#include "store/database.hpp"
 
 namespace fatune::testing_cli {
 namespace {
@@ -164,6 +167,157 @@ TEST_F(Fleet, TakesItsShardFromASlurmArray) {
   const json report = fatune_json(sweep_of({"--shard", "auto", "--no-db"}));
   EXPECT_EQ(report["shard"], "1/1");
   EXPECT_EQ(report["problems"].size(), 5U);
+}
+
+// --- On a cluster ---
+
+class Cluster : public Fleet {
+ protected:
+  /// A name that a shell would take apart.
+  const std::string fleet_ = path("a fleet's $(folder)");
+
+  ProcessResult write_scripts(const std::vector<std::string>& more = {}) {
+    std::vector<std::string> arguments{
+        "cluster",      "sbatch",      fleet_,    "--shards", "4",        "--gres",        "gpu:1",
+        "--constraint", "h100&nvlink", "--limit", "2",        "--sbatch", "--time=1:00:00"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const auto sweep = sweep_of({});
+    arguments.emplace_back("--");
+    arguments.insert(arguments.end(), sweep.begin() + 1, sweep.end());
+    return fatune(arguments);
+  }
+  /// The array's script as Slurm would start it.
+  ProcessResult run_task(int number) {
+    process_.environment["SLURM_ARRAY_TASK_ID"] = std::to_string(number);
+    return run_process({"/bin/bash", fleet_ + "/array.sbatch"}, process_);
+  }
+  std::vector<int> missing() {
+    std::vector<int> numbers;
+    const ProcessResult result = fatune({"cluster", "missing", fleet_, "--format", "json"});
+    expect_ok(result);
+    expect_schema(result.out, "cluster_missing");
+    const json report = json::parse(result.out);
+    for (const json& shard : report["missing"]) {
+      numbers.push_back(shard["shard"]);
+    }
+    return numbers;
+  }
+  /// The first shard that has a problem.
+  [[nodiscard]] int shard_with_problems() const {
+    int number = 1;
+    while (!std::filesystem::exists(fleet_ + "/shards/" + std::to_string(number) + "-of-4.db")) {
+      ++number;
+    }
+    return number;
+  }
+};
+
+TEST_F(Cluster, ScriptsDoWhatTheUnshardedSweepDoes) {
+  expect_ok(fatune(sweep_of({"--no-db"})));
+  const ProcessResult whole = fatune(sweep_of({"--db", path("whole.db")}));
+  expect_ok(write_scripts());
+  const std::string script = read("a fleet's $(folder)/array.sbatch");
+  EXPECT_THAT(script, HasSubstr("\n#SBATCH --array=1-4%2\n"));
+  EXPECT_THAT(script, HasSubstr("\n#SBATCH --gres=gpu:1\n"));
+  EXPECT_THAT(script, HasSubstr("\n#SBATCH --constraint='h100&nvlink'\n"));
+  EXPECT_THAT(script, HasSubstr("\n#SBATCH --time=1:00:00\n"));
+  EXPECT_THAT(missing(), testing::ElementsAre(1, 2, 3, 4));
+  for (int number = 1; number <= kShards; ++number) {
+    expect_ok(run_task(number));
+  }
+  EXPECT_THAT(missing(), IsEmpty());
+  expect_ok(run_process({"/bin/bash", fleet_ + "/merge.sbatch"}, process_));
+  EXPECT_EQ(json::diff(timeless(show(fleet_ + "/merged.db")), timeless(json::parse(whole.out))),
+            json::array());
+  expect_ok(run_process({"/bin/bash", fleet_ + "/report.sbatch"}, process_));
+  EXPECT_TRUE(std::filesystem::exists(fleet_ + "/report.html"));
+}
+
+TEST_F(Cluster, MissesWhatIsNotWhole) {
+  expect_ok(write_scripts());
+  for (int number = 1; number <= kShards; ++number) {
+    expect_ok(run_task(number));
+  }
+  const int number = shard_with_problems();
+  const std::string stem = "a fleet's $(folder)/shards/" + std::to_string(number) + "-of-4";
+  const std::string database = read(stem + ".db");
+  write(stem + ".db", database.substr(0, database.size() - 1));
+  EXPECT_THAT(missing(), testing::ElementsAre(number));
+  write(stem + ".db", database);
+  EXPECT_THAT(missing(), IsEmpty());
+  json record = json::parse(read(stem + ".json"));
+  record["finished"] = record["problems"].get<int>() - 1;
+  write(stem + ".json", record.dump());
+  EXPECT_THAT(missing(), testing::ElementsAre(number));
+  write(stem + ".json", "{");
+  EXPECT_THAT(missing(), testing::ElementsAre(number));
+}
+
+TEST_F(Cluster, RetryGivesWhatIsMissingToSlurm) {
+  write("sbatch", "#!/bin/sh\necho \"$*\" >> \"$HOME/jobs\"\necho '42;cluster'\n");
+  std::filesystem::permissions(path("sbatch"), std::filesystem::perms::owner_all);
+  process_.environment["FATUNE_SBATCH"] = path("sbatch");
+  expect_ok(write_scripts({"--submit"}));
+  EXPECT_EQ(read("jobs"), "--parsable --array=1-4%2 " + fleet_ + "/array.sbatch\n" +
+                              "--parsable --dependency=afterany:42 " + fleet_ + "/merge.sbatch\n" +
+                              "--parsable --dependency=afterok:42 " + fleet_ + "/report.sbatch\n");
+  expect_ok(run_task(1));
+  expect_ok(run_task(3));
+  write("jobs", "");
+  expect_ok(fatune({"cluster", "retry", fleet_}));
+  EXPECT_THAT(read("jobs"), testing::StartsWith("--parsable --array=2,4%2 "));
+}
+
+TEST_F(Cluster, RefusesWhatWouldFailInEachShard) {
+  const auto with = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> arguments{"cluster", "sbatch", fleet_, "--shards", "2", "--"};
+    arguments.insert(arguments.end(), words.begin(), words.end());
+    return fatune(arguments);
+  };
+  expect_error(with({"--sqe", "512"}), ExitCode::usage, {"--sqe"});
+  expect_error(with({"--seq", "none"}), ExitCode::usage, {"--seq"});
+  expect_error(with({"--shard", "1/2"}), ExitCode::usage, {"--shard"});
+  expect_error(fatune({"cluster", "sbatch", path("50%"), "--shards", "2"}), ExitCode::usage, {"%"});
+  expect_error(fatune({"cluster", "sbatch", fleet_, "--shards", "2", "--gres", "a\n#SBATCH b"}),
+               ExitCode::usage, {"control character"});
+  EXPECT_FALSE(std::filesystem::exists(fleet_));
+  expect_error(fatune({"cluster", "missing", fleet_}), ExitCode::bad_file, {"fleet.json"});
+}
+
+// --- Compiled kernels ---
+
+TEST_F(Fleet, CompilesOnOneMachineAndMeasuresOnAnother) {
+  const auto cache = [&](const std::string& command, const std::string& file,
+                         const std::string& dir, ExitCode code = ExitCode::ok) {
+    const ProcessResult result =
+        fatune({"cache", command, path(file), "--cache-dir", path(dir), "--format", "json"});
+    EXPECT_EQ(result.exit_code, static_cast<int>(code)) << result.err;
+    expect_schema(result.out, "cache");
+    return json::parse(result.out)["bundles"][0];
+  };
+  expect_ok(fatune(sweep_of(
+      {"--device", "none", "--no-emulate", "--arch", "sm_90a", "--cache-dir", path("cpu")})));
+  const json exported = cache("export", "one.cubins", "cpu");
+  EXPECT_GT(exported["artifacts"], 10);
+  (void)cache("export", "two.cubins", "cpu");
+  EXPECT_EQ(read("one.cubins"), read("two.cubins"));
+  EXPECT_EQ(cache("import", "one.cubins", "gpu")["added"], exported["artifacts"]);
+  EXPECT_EQ(cache("import", "one.cubins", "gpu")["known"], exported["artifacts"]);
+  const json report = fatune_json(sweep_of({"--no-db", "--cache-dir", path("gpu")}));
+  for (const json& entry : report["problems"][0]["ranking"]) {
+    EXPECT_EQ(entry["from_cache"], true) << entry["config"];
+  }
+  {
+    Database bundle(path("two.cubins"), Database::Mode::existing, std::chrono::milliseconds(100));
+    bundle.execute(
+        "UPDATE artifacts SET entry = entry || 'x' WHERE key = (SELECT min(key) FROM artifacts); "
+        "UPDATE artifacts SET key = '../../stray' WHERE key = (SELECT max(key) FROM artifacts)");
+  }
+  EXPECT_EQ(cache("import", "two.cubins", "other/gpu", ExitCode::bad_file)["damaged"], 2);
+  EXPECT_FALSE(std::filesystem::exists(path("stray.artifact")));
+  write("three.cubins", "no bundle");
+  expect_error(fatune({"cache", "import", path("three.cubins")}), ExitCode::bad_file,
+               {"three.cubins"});
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 namespace fatune {
 namespace {
 
-MergedStoreRow row_of(const MergedStore& store) {
+MergedStoreRow merged_row(const MergedStore& store) {
   return {store.file.string(),       store.added,   store.renewed, store.known,
           std::ssize(store.damaged), store.outcomes};
 }
@@ -24,14 +24,18 @@ void warn_of_damage(const MergedStore& store) {
 
 }  // namespace
 
-ExitCode merge(const MergeOptions& options) {
-  Database target = open_store(options.target, Database::Mode::create);
-  const std::vector<MergedStore> stores =
-      merge_stores(target, options.stores, options.grouped ? Mixture::grouped : Mixture::refused);
+void print_merged(const std::vector<MergedStore>& stores, const OutputOptions& output) {
   for (const MergedStore& store : stores) {
     warn_of_damage(store);
   }
-  print_document(merge_document(mapped(stores, row_of)), options.output);
+  print_document(merge_document(mapped(stores, merged_row)), output);
+}
+
+ExitCode merge(const MergeOptions& options) {
+  Database target = open_store(options.target, Database::Mode::create);
+  print_merged(
+      merge_stores(target, options.stores, options.grouped ? Mixture::grouped : Mixture::refused),
+      options.output);
   return ExitCode::ok;
 }
 

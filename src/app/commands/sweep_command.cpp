@@ -16,6 +16,7 @@
 #include "app/choice/target.hpp"
 #include "app/commands/simulate_command.hpp"
 #include "app/console/console.hpp"
+#include "app/fleet/deliver.hpp"
 #include "app/run/run_identity.hpp"
 #include "app/run/session.hpp"
 #include "core/error.hpp"
@@ -177,7 +178,12 @@ ExitCode sweep(const SweepOptions& options) {
   if (run.shard = take_shard(options.shard, run.problems); run.shard) {
     run.shard->sweep = whole;
   }
-  return run.problems.empty() ? say_nothing_to_do(options, *run.shard) : carry_out(options, run);
+  const ExitCode code = run.shard && run.problems.empty() ? say_nothing_to_do(options, *run.shard)
+                                                          : carry_out(options, run);
+  if (run.shard && options.record_dir) {
+    deliver_shard(options.store, *run.shard, code, *options.record_dir);
+  }
+  return code;
 }
 
 }  // namespace fatune

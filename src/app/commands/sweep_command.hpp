@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <optional>
 
 #include "app/choice/shards.hpp"
@@ -13,6 +14,7 @@ struct SweepOptions : MeasureOptions {
   std::optional<double> cover_percent;  ///< PlannedRun::cover_percent
   AgainstOptions against;
   ShardOptions shard;
+  std::optional<std::filesystem::path> record_dir;  ///< where a shard delivers what it has measured
   SearchOptions search;
   SimulationOptions simulation;
 };

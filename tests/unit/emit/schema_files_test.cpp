@@ -10,8 +10,10 @@
 #include <string>
 
 #include "attention/problem_details.hpp"
+#include "emit/cache_report.hpp"
 #include "emit/cases_report.hpp"
 #include "emit/check_report.hpp"
+#include "emit/cluster_report.hpp"
 #include "emit/compare_report.hpp"
 #include "emit/compile_report.hpp"
 #include "emit/debug_report.hpp"
@@ -175,6 +177,8 @@ void SchemaFiles::describe_choices() {
 }
 
 void SchemaFiles::describe_others() {
+  describe(row_of("cache", "/properties/bundles"), bundle_fields());
+  describe(row_of("cluster_missing", "/properties/missing"), missing_shard_fields());
   describe(row_of("cases", "/properties/results"), case_fields());
   describe(row_of("check", "/properties/checks"), checked_input_fields());
   describe(at("compare", "/properties"), compare_properties());

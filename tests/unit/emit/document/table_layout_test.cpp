@@ -8,8 +8,10 @@
 #include <sstream>
 
 #include "core/text_fit.hpp"
+#include "emit/cache_report.hpp"
 #include "emit/cases_report.hpp"
 #include "emit/check_report.hpp"
+#include "emit/cluster_report.hpp"
 #include "emit/compare_report.hpp"
 #include "emit/device_fields.hpp"
 #include "emit/document/shared_parts.hpp"
@@ -170,10 +172,13 @@ TEST(ColumnFit, TheOrderInWhichColumnsLeaveIsDocumented) {
         "its `--to t4` | " + leaving_order(exported_file_fields()),
         "`import` | " + leaving_order(imported_run_fields()),
         "`merge` | " + leaving_order(merged_store_fields()),
+        "`cluster missing` | " + leaving_order(missing_shard_fields()),
+        "`cache export`, `cache import` | " + leaving_order(bundle_fields()),
         "its `--cover` | " + leaving_order(covering_config_fields()),
         "`predict` | " + leaving_order(prediction_fields()),
         "tuned problems | " + leaving_order(neighbour_fields()),
-        "`devices` | " + leaving_order(device_fields()), "`sass` | " + leaving_order(sass_fields()),
+        "`devices` | " + leaving_order(device_fields()),
+        "`sass` | " + leaving_order(sass_fields()),
         "`sass diff` | " + leaving_order(sass_diff_fields())}) {
     EXPECT_THAT(doc, HasSubstr(row + " |"));
   }

@@ -1,0 +1,123 @@
+#include "app/fleet/fleet_folder.hpp"
+
+#include <fmt/format.h>
+
+#include "core/error.hpp"
+#include "core/sha256.hpp"
+#include "data/file_tree.hpp"
+#include "data/json_file.hpp"
+#include "emit/document/document.hpp"
+#include "emit/output_file.hpp"
+
+namespace fatune {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kFleetFile = "fleet.json";
+constexpr std::size_t kMostDatabaseBytes = std::size_t{1} << 34;
+
+int small(const JsonNode& node) { return static_cast<int>(node.integer()); }
+
+ShardRecord read_record(const fs::path& file) {
+  const JsonFile json = load_json_from_disk(FileTree(), file, "shard");
+  const JsonNode root = json.root();
+  return {
+      small(root.at("number")),      small(root.at("count")),           root.at("fleet").text(),
+      root.at("problems").integer(), root.at("finished").integer(),     small(root.at("exit_code")),
+      root.at("database").text(),    root.at("database_sha256").text(), root.at("ended_at").text()};
+}
+
+/// Why its database cannot be used; empty: it can, or there is none.
+std::string database_fault(const fs::path& records, const ShardRecord& record) {
+  if (record.database.empty()) {
+    return {};
+  }
+  // A record names a file beside it, and no other.
+  const fs::path file = records / fs::path(record.database).filename();
+  if (!fs::exists(file)) {
+    return "its database is gone";
+  }
+  return sha256_hex(read_disk_file(file, kMostDatabaseBytes)) == record.database_sha256
+             ? std::string()
+             : "its database is damaged";
+}
+
+std::string why_not_done(const ShardRecord& record, const ShardState& state,
+                         const FleetPlan& plan) {
+  if (record.fleet != plan.name || record.count != plan.shards || record.number != state.number) {
+    return "its record is of another fleet";
+  }
+  return record.finished == record.problems
+             ? std::string()
+             : fmt::format("{} of its {} problems are finished", record.finished, record.problems);
+}
+
+ShardState shard_state(const fs::path& records, int number, const FleetPlan& plan) {
+  ShardState state{.number = number, .lacks = "it has not ended", .exit_code = {}, .database = {}};
+  const fs::path file = records / (shard_file_stem(number, plan.shards) + ".json");
+  if (!fs::exists(file)) {
+    return state;
+  }
+  try {
+    const ShardRecord record = read_record(file);
+    state.exit_code = record.exit_code;
+    state.lacks = database_fault(records, record);
+    if (state.lacks.empty() && !record.database.empty()) {
+      state.database = records / fs::path(record.database).filename();
+    }
+    if (state.lacks.empty()) {
+      state.lacks = why_not_done(record, state, plan);
+    }
+  } catch (const Error& error) {
+    state.lacks = "its record cannot be read: " + error.what_was_wrong();
+  }
+  return state;
+}
+
+}  // namespace
+
+fs::path records_folder(const fs::path& folder) { return folder / "shards"; }
+
+std::string shard_file_stem(int number, int count) {
+  return fmt::format("{}-of-{}", number, count);
+}
+
+void write_fleet(const fs::path& folder, const FleetPlan& plan) {
+  Json json = json_head("fleet");
+  json["name"] = plan.name;
+  json["shards"] = plan.shards;
+  json["limit"] = plan.limit;
+  write_output_file(folder / kFleetFile, json_text(json));
+}
+
+FleetPlan read_fleet(const fs::path& folder) {
+  const JsonFile json = load_json_from_disk(FileTree(), folder / kFleetFile, "fleet");
+  const JsonNode root = json.root();
+  return {root.at("name").text(), small(root.at("shards")), small(root.at("limit"))};
+}
+
+void write_record(const fs::path& records, const ShardRecord& record) {
+  Json json = json_head("shard");
+  json["number"] = record.number;
+  json["count"] = record.count;
+  json["fleet"] = record.fleet;
+  json["problems"] = record.problems;
+  json["finished"] = record.finished;
+  json["exit_code"] = record.exit_code;
+  json["database"] = record.database;
+  json["database_sha256"] = record.database_sha256;
+  json["ended_at"] = record.ended_at;
+  write_output_file(records / (shard_file_stem(record.number, record.count) + ".json"),
+                    json_text(json));
+}
+
+std::vector<ShardState> shard_states(const fs::path& folder, const FleetPlan& plan) {
+  std::vector<ShardState> states;
+  for (int number = 1; number <= plan.shards; ++number) {
+    states.push_back(shard_state(records_folder(folder), number, plan));
+  }
+  return states;
+}
+
+}  // namespace fatune

@@ -1,0 +1,114 @@
+#include "app/commands/cluster_command.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/commands/sweep_command.hpp"
+#include "cli/option_groups.hpp"
+#include "cli/path_option.hpp"
+#include "cli/subcommands.hpp"
+
+namespace fatune {
+namespace {
+
+constexpr std::int64_t kMostFleetShards = 100'000;
+
+/// Fails at once, and not in each shard, when these are no options of a shard's `fatune sweep`.
+std::vector<std::string> checked_sweep(const Subcommands& all,
+                                       const std::vector<std::string>& words) {
+  CLI::App app;
+  Command unused;
+  const GlobalOptions global;
+  add_sweep_command({app, all.output, global, all.kernels_variable, unused});
+  std::vector<std::string> line{"sweep",    "--shard", "1/1",  "--fleet", "x",
+                                "--record", "x",       "--db", "x"};  // those that the script adds
+  line.insert(line.end(), words.begin(), words.end());
+  std::ranges::reverse(line);  // as CLI11 takes them
+  app.parse(std::move(line));
+  return words;
+}
+
+void add_sbatch_command(const Subcommands& all) {
+  const auto [sub, options] = add_subcommand(
+      all, "sbatch", "Write Slurm's scripts: a job array of shards, the merge, the report",
+      cluster_sbatch);
+  add_path_option(sub, "DIR", "DIR", "folder that all nodes see: for scripts, records and results",
+                  options.folder)
+      ->required();
+  sub.add_option_function<std::vector<std::string>>(
+         "SWEEP",
+         [all, &options = options](const std::vector<std::string>& words) {
+           options.sweep = checked_sweep(all, words);
+         },
+         "options of 'fatune sweep', behind --")
+      ->type_name("TEXT");
+  add_integer(sub, "--shards", "into how many parts the sweep is divided", 1, kMostFleetShards,
+              options.shards)
+      ->required();
+  add_integer(sub, "--limit", "how many of them run at a time (default: all)", 1, kMostFleetShards,
+              options.limit);
+  add_text_option(sub, "--gres", "TEXT", "what each needs, as gpu:1",
+                  [&options = options](const std::string& text) { options.gres = text; });
+  add_text_option(sub, "--constraint", "TEXT", "features that its node must have, as h200",
+                  [&options = options](const std::string& text) { options.constraint = text; });
+  sub.add_option("--sbatch", options.more,
+                 "another option of sbatch, as --time=2:00:00; repeatable")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
+  add_paths(sub, "--cubins", "FILE", "compiled kernels to import first; repeatable",
+            options.bundles);
+  sub.add_flag("--submit", options.submit, "give the jobs to Slurm at once");
+  add_verbosity_options(sub, options.output);
+  sub.footer(R"(Examples:
+  fatune cluster sbatch fleet --shards 8 --limit 4 --gres gpu:1 -- --seq 512,1024,2048 --dhead 128)");
+}
+
+void add_fleet_folder(CLI::App& app, FleetOptions& options) {
+  add_path_option(app, "DIR", "DIR", "folder of 'fatune cluster sbatch'", options.folder)
+      ->required();
+  add_output_options(app, options.output);
+}
+
+void add_missing_command(const Subcommands& all) {
+  const auto [sub, options] =
+      add_subcommand(all, "missing", "List the shards that are not done, and why", cluster_missing);
+  add_fleet_folder(sub, options);
+  sub.footer("Examples:\n  fatune cluster missing fleet");
+}
+
+void add_retry_command(const Subcommands& all) {
+  const auto [sub, options] =
+      add_subcommand(all, "retry", "Give the shards that are not done to Slurm", cluster_retry);
+  add_fleet_folder(sub, options);
+  sub.add_flag("--dry-run", options.dry_run, "only list them");
+  sub.footer("Examples:\n  fatune cluster retry fleet --dry-run");
+}
+
+void add_merge_command_of_cluster(const Subcommands& all) {
+  const auto [sub, options] = add_subcommand(
+      all, "merge", "Join what the shards have delivered in DIR/merged.db", cluster_merge);
+  add_fleet_folder(sub, options);
+  sub.add_flag("--grouped", options.grouped, "as of 'fatune merge'");
+  sub.footer("Examples:\n  fatune cluster merge fleet");
+}
+
+}  // namespace
+
+void add_cluster_command(const Subcommands& all) {
+  CLI::App* const sub =
+      all.parent.add_subcommand("cluster", "Carry a sweep out on a cluster with Slurm");
+  sub->require_subcommand(1);
+  const Subcommands inner{*sub, all.output, all.global, all.kernels_variable, all.chosen};
+  add_sbatch_command(inner);
+  add_missing_command(inner);
+  add_retry_command(inner);
+  add_merge_command_of_cluster(inner);
+  sub->footer(R"(Examples:
+  fatune cluster sbatch fleet --shards 8 --gres gpu:1 -- --seq 512,1024,2048,4096 --dhead 128
+  fatune cluster retry fleet --dry-run
+  fatune cluster missing fleet)");
+}
+
+}  // namespace fatune
