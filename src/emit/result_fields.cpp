@@ -127,6 +127,16 @@ Fields outcome_fields() {
       {"pruned_by", "pruned by", "rule that dropped it: it was tried for an audit", 0, kEverywhere,
        [](const ResultRow& r) { return text_or_none(r.result->pruned_by); },
        ColumnFit{.leaves = 12}},
+      {"proposed_by", "proposed by",
+       "who chose to try it: a search, or plan (its outcome is needed); null: not known "
+       "(docs/search.md)",
+       0, kForPrograms, [](const ResultRow& r) { return text_or_none(r.result->proposed_by); }},
+      {"proposal", "proposal",
+       "its place among the configurations that were proposed for the problem; null: not known", 0,
+       kForPrograms,
+       [](const ResultRow& r) {
+         return r.result->proposal == 0 ? std::nullopt : std::optional(r.result->proposal);
+       }},
   };
 }
 

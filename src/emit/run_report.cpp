@@ -1,6 +1,7 @@
 #include "emit/run_report.hpp"
 
 #include <algorithm>
+#include <map>
 #include <span>
 #include <utility>
 
@@ -216,6 +217,21 @@ std::string reused_text(const ProblemReport& problem) {
   return count == 0 ? std::string() : fmt::format("; {} reused", count);
 }
 
+/// Who proposed how many, where a search chose.
+std::string proposers_text(const ProblemReport& problem) {
+  std::map<std::string, std::size_t> proposed;
+  for (const auto* results : {&problem.ranking, &problem.failures}) {
+    for (const Result& result : *results) {
+      proposed[result.proposed_by] += result.proposal > 0 ? 1 : 0;
+    }
+  }
+  std::string text;
+  for (const auto& [by, count] : proposed) {
+    text += count == 0 ? "" : fmt::format("{}{} {}", text.empty() ? "" : ", ", by, count);
+  }
+  return was_searched(problem) ? fmt::format("proposed by: {}\n", text) : std::string();
+}
+
 /// The verification of an estimate's ranking by emulation.
 Blocks verified_of(const RunReport& run, const ProblemReport& problem) {
   if (run.measured || problem.ranking.empty()) {
@@ -255,7 +271,7 @@ Blocks problem_of(const RunReport& run, const ProblemReport& problem, std::size_
                                            describe(problem.problem), run_text(problem),
                                            problem.ranking.size(), count_failed(problem),
                                            problem.pruned, problem.invalid, reused_text(problem))},
-                block::Text{measuring_text(problem)}};
+                block::Text{measuring_text(problem) + proposers_text(problem)}};
   append(blocks, verified_of(run, problem));
   append(blocks,
          {block::Text{warnings_text(problem) + pruned_text(problem)}, block::ParagraphEnd{}});

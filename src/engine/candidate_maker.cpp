@@ -67,6 +67,8 @@ std::variant<Candidate, Result> CandidateMaker::make(const Proposal& proposal) {
   auto guessed = guessed_.extract(config);
   Prepared prepared = guessed ? std::move(guessed.mapped()) : prepare(config);
   prepared.result.pruned_by = proposal.pruned_by;
+  prepared.result.proposed_by = proposal.proposed_by;
+  prepared.result.proposal = ++proposals_;
   if (!prepared.geometry) {
     return std::move(prepared.result);
   }

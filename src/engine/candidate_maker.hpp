@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -61,6 +62,7 @@ class CandidateMaker {
   Problem problem_;
   Problem probe_;
   Problem small_;
+  std::int64_t proposals_ = 0;          ///< made so far
   std::map<Config, Prepared> guessed_;  ///< that were not made since
 };
 

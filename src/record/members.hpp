@@ -96,10 +96,12 @@ template <Is<Result> Self, typename Visit>
 void visit_members(Self& self, const Visit& visit) {
   auto& [config, short_form, kernel_name, parameters, facts, dynamic_smem_bytes, threads_per_block,
          blocks_per_sm, compile_ms, from_cache, artifact_key, total_flop, outcome, reused,
-         same_code_as, pruned_by, rank, tie_group, relative_percent, to_fastest] = self;
+         same_code_as, pruned_by, proposed_by, proposal, rank, tie_group, relative_percent,
+         to_fastest] = self;
   FATUNE_VISIT(config, short_form, kernel_name, parameters, facts, dynamic_smem_bytes,
                threads_per_block, blocks_per_sm, compile_ms, from_cache, artifact_key, total_flop,
                outcome, reused, same_code_as, pruned_by, rank, tie_group, relative_percent);
+  FATUNE_VISIT_LATER(proposed_by, proposal);
 }
 
 /// What a report says besides which problem it is of and its results, which are records themselves.

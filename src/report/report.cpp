@@ -23,6 +23,12 @@ std::size_t count_failed(const ProblemReport& report) {
 
 bool is_cover_race(const ProblemReport& report) { return report.run > 1 && report.pruned > 0; }
 
+bool was_searched(const ProblemReport& report) {
+  return std::ranges::any_of(report.ranking, [](const Result& result) {
+    return result.proposal > 0 && result.proposed_by != kTriesAll;
+  });
+}
+
 std::size_t count_candidates(const ProblemReport& report) {
   return report.ranking.size() + count_failed(report);
 }

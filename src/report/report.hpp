@@ -42,7 +42,9 @@ struct Result {
   /// Short form of the configuration whose outcome this is, because both have the same machine code
   /// and launch; empty: its own.
   std::string same_code_as;
-  std::string pruned_by;  ///< rule that dropped it: it was tried for an audit; empty: kept
+  std::string pruned_by;      ///< rule that dropped it: it was tried for an audit; empty: kept
+  std::string proposed_by;    ///< who chose to try it (docs/search.md); empty: not known
+  std::int64_t proposal = 0;  ///< its place among those proposed for the problem; 0: not known
 
   // Filled by rank/.
   int rank = 0;       ///< 1 is best; 0: not ranked
@@ -53,6 +55,9 @@ struct Result {
   /// stored one.
   std::optional<MedianInterval> to_fastest{};
 };
+
+/// Who proposes configurations of a problem that are all tried.
+inline constexpr const char* kTriesAll = "exhaustive";
 
 /// That of a configuration; null when there is none.
 [[nodiscard]] const Result* find_result(const std::vector<Result>& results, const Config& config);
@@ -118,6 +123,8 @@ struct ProblemReport {
 /// Whether it is a further race of a problem's winner, with configurations that rules dropped there
 /// and that win elsewhere (`sweep --cover`). What else is repeated has no rules.
 [[nodiscard]] bool is_cover_race(const ProblemReport& report);
+/// Whether a search chose which of its configurations were tried.
+[[nodiscard]] bool was_searched(const ProblemReport& report);
 /// All that was to be tried: what no rule dropped.
 [[nodiscard]] std::size_t count_candidates(const ProblemReport& report);
 

@@ -33,15 +33,18 @@ std::vector<PointSource::Pick> ModelSource::pick(std::size_t most) {
   return picks;
 }
 
+/// In turn the point of the least guess and a random one, also over several calls.
 std::vector<PointSource::Pick> ModelSource::pick_first(std::size_t most) {
   std::vector<std::size_t> left = untried();
   std::ranges::shuffle(left, random_);
-  const std::size_t by_guess = std::min((most + 1) / 2, left.size());
-  std::ranges::partial_sort(left, left.begin() + static_cast<std::ptrdiff_t>(by_guess), {},
-                            [this](std::size_t point) { return at(point).guess_us; });
+  std::ranges::stable_sort(left, {}, [this](std::size_t point) { return at(point).guess_us; });
   std::vector<Pick> picks;
-  for (std::size_t i = 0; i < std::min(most, left.size()); ++i) {
-    picks.push_back({left[i], i < by_guess ? "estimate" : "random"});
+  for (std::size_t proposed = us_.size() + open(); !left.empty() && picks.size() < most;
+       ++proposed) {
+    const bool by_guess = proposed % 2 == 0;
+    const std::size_t place = by_guess ? 0 : random_() % left.size();
+    picks.push_back({left[place], by_guess ? "estimate" : "random"});
+    left.erase(left.begin() + static_cast<std::ptrdiff_t>(place));
   }
   return picks;
 }

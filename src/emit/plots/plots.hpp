@@ -32,6 +32,9 @@ namespace fatune {
 /// How many configurations a race still had after each round, and the samples of each.
 [[nodiscard]] std::vector<Plot> race_plots(const ProblemReport& problem, const std::string& id,
                                            const std::string& title);
+/// How fast the fastest configuration was after each that was tried, where a search chose them.
+[[nodiscard]] std::vector<Plot> search_plots(const ProblemReport& problem, const std::string& id,
+                                             const std::string& title);
 /// Clock, power and temperature over a run.
 [[nodiscard]] std::vector<Plot> condition_plots(const StudyReport& report);
 /// Which counts of instructions go with the times.

@@ -217,6 +217,10 @@ Blocks races_section(const StudyReport& report) {
     for (Plot& plot : race_plots(*problems[i].problem, std::to_string(i + 1), problems[i].title)) {
       plots.push_back(std::move(plot));
     }
+    for (Plot& plot :
+         search_plots(*problems[i].problem, std::to_string(i + 1), problems[i].title)) {
+      plots.push_back(std::move(plot));
+    }
   }
   Table table = measuring_table(report);
   if (plots.empty() && table.rows.empty()) {

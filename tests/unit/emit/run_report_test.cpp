@@ -222,7 +222,7 @@ TEST(ResultsCsv, HasOneRowPerResultAndAColumnPerParameter) {
   EXPECT_THAT(lines[0], HasSubstr(",ROWS,fast"));
   EXPECT_EQ(lines[0].find("dtype", 1), std::string::npos) << "dtype stands twice";
   EXPECT_THAT(lines[1],
-              HasSubstr("\"(FP16, 1): fast|odd\",toy,measured,true,gpu,true,false,,,100,"));
+              HasSubstr("\"(FP16, 1): fast|odd\",toy,measured,true,gpu,true,false,,,,,100,"));
 }
 
 // Parameters and counters come behind the fixed columns.
@@ -252,7 +252,7 @@ TEST(ResultsCsv, HasTheAuditedOnesToo) {
   const auto lines = lines_of(results_csv(sample_race()));
   ASSERT_EQ(lines.size(), 1U + 2 + 8 + 2);
   EXPECT_THAT(lines.back(),
-              HasSubstr("\"(FP16, 22): fast|odd\",toy,measured,true,gpu,true,false,,b,125,"));
+              HasSubstr("\"(FP16, 22): fast|odd\",toy,measured,true,gpu,true,false,,b,,,125,"));
 }
 
 TEST(ResultsCsv, WithoutResultsIsJustTheHeading) {
