@@ -74,6 +74,7 @@ Subcommand<Options> add_subcommand(const Subcommands& all, const std::string& na
   X(profile) \
   X(export) \
   X(import) \
+  X(evaluate) \
   X(merge) \
   X(cluster) \
   X(cache) \

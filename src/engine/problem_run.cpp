@@ -176,7 +176,7 @@ bool ProblemRun::race() {
   while (!InterruptWatch::interrupted()) {
     if (auto ready = open() == 0 ? std::nullopt : next_ready(false)) {
       handle(*ready);
-      ask_for_more();
+      ask_for_more(false);
       continue;
     }
     const bool all_handled = open() == 0 && search_ended_;
@@ -194,25 +194,29 @@ bool ProblemRun::race() {
   return false;
 }
 
-/// The evaluator has nothing to do. A search that then has no proposal although everything that it
-/// has proposed is known has ended.
+/// The evaluator has nothing to do. A search that then has no proposal, not even one that cannot
+/// run, although everything that it has proposed is known has ended.
 void ProblemRun::wait_for_candidate() {
-  ask_for_more();
+  const std::size_t finished = finished_.size();
+  ask_for_more(true);
   if (open() == 0) {
-    search_ended_ = true;
+    search_ended_ = finished_.size() == finished;
   } else if (auto ready = next_ready(true)) {
     handle(*ready);
   }
 }
 
 /// Tells the search what is known, and has what it proposes compiled where compilers are idle.
-void ProblemRun::ask_for_more() {
+void ProblemRun::ask_for_more(bool idle) {
   search_ended_ = search_ended_ || work_.source().finished();
   if (search_ended_ || open() >= parts_.feed.jobs()) {
     return;
   }
   for (const CandidateOutcome& known : parts_.evaluator.known_so_far()) {
     tell(known.candidate, known.outcome);
+  }
+  if (idle) {
+    work_.source().settle();
   }
   for (const CandidateId id : work_.ask(parts_.feed.jobs() - open())) {
     parts_.feed.add({index_, id}, work_.request(id));
@@ -358,7 +362,9 @@ void ProblemRun::finish(bool complete) {
     result.to_fastest = ended.to_fastest;
     result.reused = is_journaled(result);
     finish_candidate(ended.candidate, complete || !is_ranked(result.outcome));
+    tell(ended.candidate, result.outcome);
   }
+  work_.source().settle();
   finish_repeats(complete);
   report_.measuring = std::move(evaluation.summary);
   if (!complete && report_.measuring) {

@@ -59,7 +59,8 @@ class ProblemRun {
   [[nodiscard]] std::size_t open() const { return work_.candidates().size() - handled_; }
   [[nodiscard]] bool race();
   void wait_for_candidate();
-  void ask_for_more();
+  /// `idle`: the evaluator has nothing to do.
+  void ask_for_more(bool idle);
   void tell(CandidateId id, const Outcome& outcome);
   [[nodiscard]] std::optional<CompiledCandidate> next_ready(bool wait);
   void add_code(const CompiledCandidate& ready);

@@ -57,6 +57,9 @@ class CandidateSource {
   /// The outcome of a configuration that it has proposed, as far as it is known. While the race
   /// goes on, a time may be told again when more samples were taken.
   virtual void observe(const Config& /*config*/, const Outcome& /*outcome*/) {}
+  /// The race has nothing to do until more is proposed, or has ended: what outcomes were told is
+  /// all that is known.
+  virtual void settle() {}
   /// Whether it will propose nothing more.
   [[nodiscard]] virtual bool finished() const = 0;
   /// Whether outcomes change what it proposes. The first call asks one that does not for all, and

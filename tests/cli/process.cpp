@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -76,6 +77,16 @@ std::vector<char*> pointers(std::vector<std::string>& texts) {
   return list;
 }
 
+/// A file in memory, at its beginning.
+int open_input(const std::string& text) {
+  const int descriptor = ::memfd_create("input", MFD_CLOEXEC);
+  if (descriptor < 0 || ::write(descriptor, text.data(), text.size()) < 0 ||
+      ::lseek(descriptor, 0, SEEK_SET) != 0) {
+    throw std::runtime_error("memfd_create");
+  }
+  return descriptor;
+}
+
 pid_t spawn(std::vector<std::string> command, const ProcessOptions& options, const Pipe& out,
             const Pipe& err) {
   std::vector<std::string> variables;
@@ -84,7 +95,8 @@ pid_t spawn(std::vector<std::string> command, const ProcessOptions& options, con
   }
   posix_spawn_file_actions_t actions;
   ::posix_spawn_file_actions_init(&actions);
-  ::posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  const int input = open_input(options.input);
+  ::posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, out.ends[1], STDOUT_FILENO);
   ::posix_spawn_file_actions_adddup2(&actions, err.ends[1], STDERR_FILENO);
   if (!options.folder.empty()) {
@@ -94,6 +106,7 @@ pid_t spawn(std::vector<std::string> command, const ProcessOptions& options, con
   const int error = ::posix_spawn(&pid, command.front().c_str(), &actions, nullptr,
                                   pointers(command).data(), pointers(variables).data());
   ::posix_spawn_file_actions_destroy(&actions);
+  ::close(input);
   if (error != 0) {
     throw std::runtime_error(command.front() + ": " + std::strerror(error));
   }

@@ -27,6 +27,7 @@ struct ProcessResult {
 struct ProcessOptions {
   std::map<std::string, std::string> environment;  ///< the whole of it
   std::string folder;                              ///< it starts in; empty: this program's
+  std::string input;                               ///< what it reads from standard input
   std::chrono::seconds deadline = kDeadline;       ///< then it is killed, and the test fails
   /// Both of its streams are terminals (one each), of so many columns; 0: that do not know theirs.
   std::optional<unsigned short> terminal_columns{};
