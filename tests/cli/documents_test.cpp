@@ -26,13 +26,13 @@ const std::string kOneProblem = FATUNE_SOURCE_DIR "/tests/tuned/one_problem.json
 constexpr std::string_view kShows = "shows: ";
 constexpr std::string_view kFile = "file: ";
 constexpr std::array kDocuments{
-    "README.md",         "CONTRIBUTING.md",     "docs/bring-your-own-kernel.md",
-    "docs/cases.md",     "docs/check.md",       "docs/compare.md",
-    "docs/debug.md",     "docs/emulate.md",     "docs/estimate.md",
-    "docs/export.md",    "docs/fleets.md",      "docs/gate.md",
-    "docs/launch.md",    "docs/performance.md", "docs/profile.md",
-    "docs/reference.md", "docs/report.md",      "docs/search.md",
-    "docs/tables.md"};
+    "README.md",        "CONTRIBUTING.md",   "docs/bring-your-own-kernel.md",
+    "docs/cases.md",    "docs/check.md",     "docs/compare.md",
+    "docs/debug.md",    "docs/emulate.md",   "docs/estimate.md",
+    "docs/evaluate.md", "docs/export.md",    "docs/fleets.md",
+    "docs/gate.md",     "docs/launch.md",    "docs/performance.md",
+    "docs/profile.md",  "docs/reference.md", "docs/report.md",
+    "docs/search.md",   "docs/tables.md"};
 
 constexpr std::string_view kExitCode = "exit code ";
 const std::set<std::string> kSearches{"check", "compile", "emulate", "sweep"};
