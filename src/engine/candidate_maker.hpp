@@ -10,6 +10,7 @@
 #include "core/device_limits.hpp"
 #include "core/kernel_code.hpp"
 #include "core/sm_rates.hpp"
+#include "engine/problem_plan.hpp"
 #include "engine/work_estimate.hpp"
 #include "plan/family_set.hpp"
 #include "report/report.hpp"

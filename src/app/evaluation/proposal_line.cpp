@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/error.hpp"
-#include "core/text_parts.hpp"
 #include "plan/config_text.hpp"
+#include "plan/text_cursor.hpp"
 
 namespace fatune {
 namespace {
