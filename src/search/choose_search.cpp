@@ -41,7 +41,7 @@ class BySize : public CandidateSearch {
 };
 
 std::shared_ptr<const CandidateSearch> automatic(const SearchLimits& limits, std::size_t greatest) {
-  const std::size_t most = limits.max_configs.value_or(kMostExhaustive);
+  const std::size_t most = most_exhaustive(limits);
   if (greatest <= most) {
     return std::make_shared<ExhaustiveSearch>();
   }

@@ -12,10 +12,15 @@ namespace fatune {
 /// cores they are compiled in about two minutes (docs/search.md).
 inline constexpr std::size_t kMostExhaustive = 2000;
 
+/// As many configurations of a problem are all tried by an automatic search.
+[[nodiscard]] inline std::size_t most_exhaustive(const SearchLimits& limits) {
+  return limits.max_configs.value_or(kMostExhaustive);
+}
+
 /// The search of that kind. An automatic one is that of the model for problems of more
-/// configurations than kMostExhaustive, or than `limits` allows for, and else exhaustive; where
-/// XGBoost is missing, a local search stands in for the model. `greatest`: the configurations of
-/// the problem that has most. Error(usage) for the model without XGBoost.
+/// configurations than most_exhaustive(), and else exhaustive; where XGBoost is missing, a local
+/// search stands in for the model. `greatest`: the configurations of the problem that has most.
+/// Error(usage) for the model without XGBoost.
 [[nodiscard]] std::shared_ptr<const CandidateSearch> choose_search(SearchKind kind,
                                                                    const SearchLimits& limits,
                                                                    std::size_t greatest);

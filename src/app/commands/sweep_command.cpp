@@ -134,14 +134,13 @@ std::shared_ptr<const CandidateSearch> choose_search_for(const SweepOptions& opt
   for (const ProblemPlan& plan : problems) {
     greatest = std::max(greatest, plan.configs.size());
   }
-  const auto missing = options.search.kind == SearchKind::automatic && greatest > kMostExhaustive
-                           ? BoostedTrees::why_missing()
-                           : std::nullopt;
-  if (missing) {
+  const SearchLimits limits{options.policy.seed, options.search.max_configs};
+  const bool would_learn =
+      options.search.kind == SearchKind::automatic && greatest > most_exhaustive(limits);
+  if (const auto missing = would_learn ? BoostedTrees::why_missing() : std::nullopt) {
     print_note(options.output, *missing + ": a local search stands in for the model");
   }
-  return choose_search(options.search.kind, {options.policy.seed, options.search.max_configs},
-                       greatest);
+  return choose_search(options.search.kind, limits, greatest);
 }
 
 }  // namespace

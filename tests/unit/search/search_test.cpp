@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 
 #include "core/error.hpp"
-#include "search/boosted_trees.hpp"
 #include "search/choose_search.hpp"
 #include "search/local_search.hpp"
 #include "search/simulate.hpp"
@@ -50,14 +49,7 @@ std::set<Config> configs_of(const std::vector<SimulatedTry>& tries) {
   return configs;
 }
 
-class EverySearch : public testing::TestWithParam<SearchKind> {
- protected:
-  void SetUp() override {
-    if (GetParam() == SearchKind::model && BoostedTrees::why_missing()) {
-      GTEST_SKIP() << *BoostedTrees::why_missing();
-    }
-  }
-};
+class EverySearch : public testing::TestWithParam<SearchKind> {};
 
 TEST_P(EverySearch, TriesTheWholeSpaceOnceWhenItMay) {
   const std::vector<SimulatedTry> tries = replay(GetParam(), 1);
@@ -109,9 +101,6 @@ INSTANTIATE_TEST_SUITE_P(All, EverySearch,
                          [](const auto& one) { return std::string(search_name(one.param)); });
 
 TEST(LearningSearches, FindTheBestSoonerThanTheGuessesAndChance) {
-  if (BoostedTrees::why_missing()) {
-    GTEST_SKIP() << *BoostedTrees::why_missing();
-  }
   constexpr double kBestUs = 10.0;
   std::map<SearchKind, std::size_t> tried;
   for (const SearchKind kind :
@@ -155,11 +144,10 @@ TEST(ChooseSearch, IsExhaustiveForSmallProblemsOnly) {
   EXPECT_EQ(automatic(kMostExhaustive)->name(), "");
   EXPECT_EQ(automatic(100, {1, 100})->name(), "");
   const auto large = automatic(kMostExhaustive + 1);
-  const std::string learning = BoostedTrees::why_missing() ? "local" : "model";
-  EXPECT_EQ(large->name(), learning + ", seed 1");
+  EXPECT_EQ(large->name(), "model, seed 1");
   EXPECT_EQ(large->most_tried(10'000), 500U);
   EXPECT_EQ(large->most_tried(1'000), 1'000U);
-  EXPECT_EQ(automatic(100, {3, 99})->name(), learning + ", seed 3, at most 99");
+  EXPECT_EQ(automatic(100, {3, 99})->name(), "model, seed 3, at most 99");
   EXPECT_EQ(automatic(100, {3, 99})->most_tried(100), 99U);
   EXPECT_EQ(automatic(100, {3, 99})->most_tried(98), 98U);
 }

@@ -1,0 +1,68 @@
+// Searches that try a part of a space, and the library that one of them needs.
+#include "cli/program.hpp"
+
+#include <set>
+
+namespace fatune::testing_cli {
+namespace {
+
+using nlohmann::json;
+using testing::Each;
+using testing::HasSubstr;
+using testing::Not;
+
+class Search : public ProgramTest {
+ protected:
+  /// Of 6 configurations, half of which are tried.
+  static std::vector<std::string> sweep_with(const std::string& search) {
+    return {"sweep",     "--kernel-dir",  kToyFolder, "--seq",    "128,256", "--dtype",
+            "fp16,bf16", "--batch",       "1",        "--heads",  "1",       "--device",
+            "none",      "--no-emulate",  "--no-db",  "--format", "json",    "--search",
+            search,      "--max-configs", "2"};
+  }
+  void lose_xgboost() { process_.environment["FATUNE_XGBOOST"] = "/nonexistent"; }
+
+  static std::set<std::string> proposers(const json& report) {
+    std::set<std::string> names;
+    for (const json& problem : report["problems"]) {
+      for (const json& entry : problem["ranking"]) {
+        names.insert(entry["proposed_by"]);
+      }
+    }
+    return names;
+  }
+};
+
+TEST_F(Search, StopsAtItsLimitAndCountsUpToIt) {
+  for (const char* search : {"exhaustive", "random", "local", "model"}) {
+    const ProcessResult result = fatune(sweep_with(search));
+    expect_ok(result);
+    EXPECT_THAT(result.err, HasSubstr("[2/8] ")) << search;
+    EXPECT_THAT(result.err, HasSubstr("[8/8] ")) << search;
+    for (const json& problem : json::parse(result.out)["problems"]) {
+      EXPECT_EQ(problem["ranking"].size(), 2U) << search;
+    }
+  }
+}
+
+TEST_F(Search, WithoutXgboostTheModelIsAnError) {
+  lose_xgboost();
+  expect_error(fatune(sweep_with("model")), ExitCode::usage,
+               {"--search model", "/nonexistent", "libxgboost0"});
+}
+
+TEST_F(Search, WithoutXgboostALocalSearchStandsInForTheModel) {
+  const ProcessResult with = fatune(sweep_with("auto"));
+  expect_ok(with);
+  EXPECT_THAT(with.err, Not(HasSubstr("stands in")));
+  EXPECT_THAT(proposers(json::parse(with.out)), Not(testing::Contains("local")));
+  lose_xgboost();
+  const ProcessResult without = fatune(sweep_with("auto"));
+  expect_ok(without);
+  EXPECT_THAT(without.err, HasSubstr("/nonexistent"));
+  EXPECT_THAT(without.err, HasSubstr("a local search stands in for the model"));
+  EXPECT_THAT(proposers(json::parse(without.out)), Each("local"));
+}
+
+}  // namespace
+}  // namespace fatune::testing_cli
