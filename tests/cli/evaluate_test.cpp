@@ -137,6 +137,13 @@ TEST_F(Evaluate, BadLinesAreRefusedAndEndNothing) {
   EXPECT_EQ(lines.back()["outcome"], "measured");
 }
 
+TEST_F(Evaluate, CountsWithoutATotal) {
+  process_.input = proposal(1, kWide) + proposal(2, kSquare);
+  const ProcessResult result =
+      fatune({"evaluate", "--family", "flash_sm80", "--seq", "256", "--batch", "1", "--no-db"});
+  EXPECT_THAT(result.err, testing::StartsWith("[2] b1 s256 h16 d128 FP16: 2 ranked, "));
+}
+
 TEST_F(Evaluate, SeveralProblemsAreAnError) {
   expect_error(fatune({"evaluate", "--seq", "256,512"}), ExitCode::usage, {"one problem"});
 }

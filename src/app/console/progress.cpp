@@ -39,20 +39,29 @@ Progress::Progress(const OutputOptions& output, std::size_t total)
       columns_variable_(output.columns_variable),
       total_(total) {}
 
-/// Assumes that the rest takes as long as before; unknown until something is done.
+std::string Progress::count() const {
+  return total_ == 0 ? fmt::format("[{}]", done_) : fmt::format("[{}/{}]", done_, total_);
+}
+
+/// Assumes that the rest takes as long as before; unknown until something is done. Empty where
+/// nobody knows how much the rest is.
 std::string Progress::remaining() const {
+  if (total_ == 0) {
+    return {};
+  }
   if (done_ == 0) {
-    return "?";
+    return "ETA ?";
   }
   const std::chrono::duration<double> elapsed = Clock::now() - start_;
   const double per_step_s = elapsed.count() / static_cast<double>(done_);
   const double left_s = per_step_s * static_cast<double>(total_ - done_);
-  return duration_text(std::chrono::seconds(std::lround(left_s)));
+  return "ETA " + duration_text(std::chrono::seconds(std::lround(left_s)));
 }
 
 std::string Progress::status() const {
-  return fmt::format("[{}/{}] {}{}ETA {}", done_, total_, problem_, problem_.empty() ? "" : ", ",
-                     remaining());
+  const std::string eta = remaining();
+  return fmt::format("{} {}{}{}", count(), problem_, problem_.empty() || eta.empty() ? "" : ", ",
+                     eta);
 }
 
 /// The status; without the problem where the terminal is too narrow for it. Its last column stays
@@ -61,9 +70,7 @@ std::string Progress::live_line() const {
   const std::size_t columns = terminal_columns(STDERR_FILENO, columns_variable_);
   const std::size_t room = (columns == 0 ? kUsualColumns : columns) - 1;
   const std::string whole = status();
-  return width_of(whole) <= room
-             ? whole
-             : shortened(fmt::format("[{}/{}] ETA {}", done_, total_, remaining()), room);
+  return width_of(whole) <= room ? whole : shortened(count() + " " + remaining(), room);
 }
 
 void Progress::draw() {

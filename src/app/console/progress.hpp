@@ -18,7 +18,7 @@ class Progress : public RunObserver {
  public:
   using Clock = std::chrono::steady_clock;
 
-  /// `total`: steps of the whole run.
+  /// `total`: steps of the whole run; 0: another program decides how many there will be.
   Progress(const OutputOptions& output, std::size_t total);
 
   /// `total`: of the whole run, now that there is more to do.
@@ -31,6 +31,7 @@ class Progress : public RunObserver {
 
  private:
   void draw();
+  [[nodiscard]] std::string count() const;
   [[nodiscard]] std::string status() const;
   [[nodiscard]] std::string live_line() const;
   [[nodiscard]] std::string remaining() const;

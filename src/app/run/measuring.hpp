@@ -15,9 +15,10 @@ namespace fatune {
 /// The end of a run.
 struct RunEnd {
   RunReport report;
-  bool complete = false;            ///< false: the user has interrupted it
-  std::size_t planned = 0;          ///< configurations of the run, those raced for a cover too
-  bool stored = false;              ///< what was measured is in the store
+  bool complete = false;  ///< false: the user has interrupted it
+  std::size_t planned =
+      0;                ///< configurations of the run, those raced for a cover too; 0: not known
+  bool stored = false;  ///< what was measured is in the store
   std::optional<Error> file_error;  ///< why the result files are not what the report is
 };
 

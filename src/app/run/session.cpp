@@ -32,6 +32,10 @@ std::size_t count_tried(const RunReport& report) {
 }
 
 void explain_interruption(const RunEnd& end, const OutputOptions& output) {
+  if (end.planned == 0) {  // another program decides what is tried
+    print_note(output, "fatune: interrupted");
+    return;
+  }
   print_note(output,
              fmt::format("fatune: interrupted: {} of {} configurations have no time yet{}",
                          end.planned - count_tried(end.report), end.planned,

@@ -37,6 +37,18 @@ TEST(Progress, PlainLinesOffATerminal) {
   EXPECT_EQ(text, "[2/2] " + kProblem + ", ETA 0:00: 0 ranked, 0 failed, nothing ranked\n");
 }
 
+TEST(Progress, CountsWhereNobodyKnowsHowManyThereWillBe) {
+  testing::internal::CaptureStderr();
+  Progress progress({}, 0);
+  ProblemReport report;
+  report.problem = {1, 128, 1, 64, DType::fp16, false};
+  progress.begin_problem(report.problem);
+  progress.step();
+  progress.end_problem(report);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "[1] " + kProblem + ": 0 ranked, 0 failed, nothing ranked\n");
+}
+
 TEST(Progress, OneLineRedrawnOnATerminal) {
   OutputOptions output;
   output.live_progress = true;
