@@ -100,7 +100,7 @@ void add_cluster_command(const Subcommands& all) {
   CLI::App* const sub =
       all.parent.add_subcommand("cluster", "Carry a sweep out on a cluster with Slurm");
   sub->require_subcommand(1);
-  const Subcommands inner{*sub, all.output, all.global, all.kernels_variable, all.chosen};
+  const Subcommands inner = within(all, *sub);
   add_sbatch_command(inner);
   add_missing_command(inner);
   add_retry_command(inner);

@@ -99,7 +99,7 @@ void add_sass_command(const Subcommands& all) {
   add_code_options(sub, options);
   sub.add_flag("--opcodes", options.opcodes, "by opcode instead of class");
   add_output_options(sub, options.output);
-  const Subcommands inner{sub, all.output, all.global, all.kernels_variable, all.chosen};
+  const Subcommands inner = within(all, sub);
   add_diff_command(inner);
   add_graph_command(inner);
   add_clean_command(inner);

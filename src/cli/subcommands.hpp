@@ -23,6 +23,11 @@ struct Subcommands {
   Command& chosen;                              ///< set after parsing: the work of the one given
 };
 
+/// Where subcommands of a subcommand are added.
+[[nodiscard]] inline Subcommands within(const Subcommands& all, CLI::App& app) {
+  return {app, all.output, all.global, all.kernels_variable, all.chosen};
+}
+
 /// A subcommand that is being added. Its options live as long as its parser, or the work that is
 /// chosen.
 template <typename Options>

@@ -18,14 +18,7 @@ const std::vector<Field<BundleRow>>& bundle_fields() {
 }
 
 Document bundle_document(const std::vector<BundleRow>& bundles) {
-  const auto records = [&] { return table_of(bundle_fields(), bundles); };
-  const auto for_people = [records] { return Blocks{block::Rows{records()}}; };
-  const auto object = [&] {
-    Json json = json_head("cache");
-    json["bundles"] = json_rows(bundle_fields(), bundles);
-    return json;
-  };
-  return {for_people, records, object};
+  return rows_document("cache", "bundles", bundle_fields(), bundles);
 }
 
 }  // namespace fatune

@@ -19,14 +19,7 @@ const std::vector<Field<ExportedFile>>& exported_file_fields() {
 }
 
 Document export_files_document(const std::vector<ExportedFile>& files) {
-  const auto records = [&] { return table_of(exported_file_fields(), files); };
-  const auto for_people = [records] { return Blocks{block::Rows{records()}}; };
-  const auto object = [&] {
-    Json json = json_head("export_files");
-    json["files"] = json_rows(exported_file_fields(), files);
-    return json;
-  };
-  return {for_people, records, object};
+  return rows_document("export_files", "files", exported_file_fields(), files);
 }
 
 }  // namespace fatune

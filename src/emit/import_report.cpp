@@ -24,14 +24,7 @@ const std::vector<Field<ImportedRun>>& imported_run_fields() {
 }
 
 Document import_document(const std::vector<ImportedRun>& runs) {
-  const auto records = [&] { return table_of(imported_run_fields(), runs); };
-  const auto for_people = [records] { return Blocks{block::Rows{records()}}; };
-  const auto object = [&] {
-    Json json = json_head("import");
-    json["runs"] = json_rows(imported_run_fields(), runs);
-    return json;
-  };
-  return {for_people, records, object};
+  return rows_document("import", "runs", imported_run_fields(), runs);
 }
 
 }  // namespace fatune

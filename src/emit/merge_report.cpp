@@ -20,14 +20,7 @@ const std::vector<Field<MergedStoreRow>>& merged_store_fields() {
 }
 
 Document merge_document(const std::vector<MergedStoreRow>& stores) {
-  const auto records = [&] { return table_of(merged_store_fields(), stores); };
-  const auto for_people = [records] { return Blocks{block::Rows{records()}}; };
-  const auto object = [&] {
-    Json json = json_head("merge");
-    json["stores"] = json_rows(merged_store_fields(), stores);
-    return json;
-  };
-  return {for_people, records, object};
+  return rows_document("merge", "stores", merged_store_fields(), stores);
 }
 
 }  // namespace fatune

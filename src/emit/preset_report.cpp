@@ -36,13 +36,7 @@ const std::vector<Field<ProblemPreset>>& preset_fields() {
 }
 
 Document presets_document(const std::vector<ProblemPreset>& presets) {
-  const auto records = [&] { return table_of(preset_fields(), presets); };
-  const auto object = [&] {
-    Json json = json_head("presets");
-    json["presets"] = json_rows(preset_fields(), presets);
-    return json;
-  };
-  return {[records] { return Blocks{block::Rows{records()}}; }, records, object};
+  return rows_document("presets", "presets", preset_fields(), presets);
 }
 
 }  // namespace fatune

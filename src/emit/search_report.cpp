@@ -73,14 +73,7 @@ const std::vector<Field<SearchTrial>>& search_fields() {
 }
 
 Document search_document(const std::vector<SearchTrial>& trials) {
-  const auto records = [&] { return table_of(search_fields(), trials); };
-  const auto for_people = [records] { return Blocks{block::Rows{records()}}; };
-  const auto object = [&] {
-    Json json = json_head("search");
-    json["trials"] = json_rows(search_fields(), trials);
-    return json;
-  };
-  return {for_people, records, object};
+  return rows_document("search", "trials", search_fields(), trials);
 }
 
 }  // namespace fatune

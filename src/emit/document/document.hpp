@@ -75,6 +75,20 @@ struct Document {
 /// The members that every JSON document begins with: "format" is "fatune." and `name`.
 [[nodiscard]] Json json_head(const std::string& name);
 
+/// Rows and nothing else. `name` is that of json_head(), `property` that of the rows in JSON.
+template <typename Row>
+[[nodiscard]] Document rows_document(const char* name, const char* property,
+                                     const std::vector<Field<Row>>& fields,
+                                     const std::vector<Row>& rows) {
+  const auto records = [&] { return table_of(fields, rows); };
+  const auto object = [&fields, &rows, name, property] {
+    Json json = json_head(name);
+    json[property] = json_rows(fields, rows);
+    return json;
+  };
+  return {[records] { return Blocks{block::Rows{records()}}; }, records, object};
+}
+
 void append(Blocks& blocks, Blocks more);
 
 /// The line below a table that shows the first of its rows; empty when it shows them all.
