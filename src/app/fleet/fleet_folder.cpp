@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "core/members.hpp"
 #include "core/sha256.hpp"
 #include "data/file_tree.hpp"
 #include "data/json_file.hpp"
@@ -15,17 +16,30 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFleetFile = "fleet.json";
+constexpr const char* kFleetSchema = "fleet";
+constexpr const char* kShardSchema = "shard";
 constexpr std::size_t kMostDatabaseBytes = std::size_t{1} << 34;
 
-int small(const JsonNode& node) { return static_cast<int>(node.integer()); }
+FATUNE_MEMBERS(FleetPlan, name, shards, limit)
+FATUNE_MEMBERS(ShardRecord, number, count, fleet, problems, finished, exit_code, database,
+               database_sha256, ended_at)
 
-ShardRecord read_record(const fs::path& file) {
-  const JsonFile json = load_json_from_disk(FileTree(), file, "shard");
-  const JsonNode root = json.root();
-  return {
-      small(root.at("number")),      small(root.at("count")),           root.at("fleet").text(),
-      root.at("problems").integer(), root.at("finished").integer(),     small(root.at("exit_code")),
-      root.at("database").text(),    root.at("database_sha256").text(), root.at("ended_at").text()};
+/// `format`: that of the file, and the name of its schema.
+template <typename Value>
+void write_file(const fs::path& file, const char* format, const Value& value) {
+  Json json = json_head(format);
+  visit_members(value, [&](std::string_view name, const auto& member) { json[name] = member; });
+  write_output_file(file, json_text(json));
+}
+
+template <typename Value>
+Value read_file(const fs::path& file, const char* schema) {
+  const JsonFile json = load_json_from_disk(FileTree(), file, schema);
+  Value value;
+  visit_members(value, [&](std::string_view name, auto& member) {
+    json.root().at(std::string(name)).raw().get_to(member);  // the schema has limited numbers
+  });
+  return value;
 }
 
 /// Why its database cannot be used; empty: it can, or there is none.
@@ -60,7 +74,7 @@ ShardState shard_state(const fs::path& records, int number, const FleetPlan& pla
     return state;
   }
   try {
-    const ShardRecord record = read_record(file);
+    const ShardRecord record = read_file<ShardRecord>(file, kShardSchema);
     state.exit_code = record.exit_code;
     state.lacks = database_fault(records, record);
     if (state.lacks.empty() && !record.database.empty()) {
@@ -84,32 +98,16 @@ std::string shard_file_stem(int number, int count) {
 }
 
 void write_fleet(const fs::path& folder, const FleetPlan& plan) {
-  Json json = json_head("fleet");
-  json["name"] = plan.name;
-  json["shards"] = plan.shards;
-  json["limit"] = plan.limit;
-  write_output_file(folder / kFleetFile, json_text(json));
+  write_file(folder / kFleetFile, kFleetSchema, plan);
 }
 
 FleetPlan read_fleet(const fs::path& folder) {
-  const JsonFile json = load_json_from_disk(FileTree(), folder / kFleetFile, "fleet");
-  const JsonNode root = json.root();
-  return {root.at("name").text(), small(root.at("shards")), small(root.at("limit"))};
+  return read_file<FleetPlan>(folder / kFleetFile, kFleetSchema);
 }
 
 void write_record(const fs::path& records, const ShardRecord& record) {
-  Json json = json_head("shard");
-  json["number"] = record.number;
-  json["count"] = record.count;
-  json["fleet"] = record.fleet;
-  json["problems"] = record.problems;
-  json["finished"] = record.finished;
-  json["exit_code"] = record.exit_code;
-  json["database"] = record.database;
-  json["database_sha256"] = record.database_sha256;
-  json["ended_at"] = record.ended_at;
-  write_output_file(records / (shard_file_stem(record.number, record.count) + ".json"),
-                    json_text(json));
+  write_file(records / (shard_file_stem(record.number, record.count) + ".json"), kShardSchema,
+             record);
 }
 
 std::vector<ShardState> shard_states(const fs::path& folder, const FleetPlan& plan) {
