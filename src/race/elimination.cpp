@@ -19,6 +19,12 @@ const RacedCandidate* fastest_admission(const CandidateList<RacedCandidate>& can
   return fastest;
 }
 
+/// How much slower than another the best candidate may seem: on the part of the problem it may be
+/// so by the part's margin.
+double allowance(const RaceState& state) {
+  return state.on_part ? 1.0 + state.policy.part_margin : 1.0;
+}
+
 AdmissionLoss admission_loss(double admission_us, double fastest_us, const RacePolicy& policy) {
   if (admission_us > fastest_us * (1.0 + policy.hopeless_margin) &&
       policy.admission_may_eliminate) {
@@ -45,14 +51,19 @@ void bet(const RoundSample& sample, double leader_us, bool off, RaceState& state
   // in which the sentinel was not slow would favour the sentinel, which may be the leader. Bets on
   // clear and gross losses leave such rounds out, because the assumption that these losses are rare
   // does not cover them.
-  candidate.evidence.add(loss_of(sample.time_us / leader_us, state.policy), !off);
+  const double ratio = sample.time_us / (leader_us * allowance(state));
+  candidate.evidence.add(loss_of(ratio, state.policy), !off);
 }
 
 bool is_beaten(const RacedCandidate& candidate, const RacePolicy& policy) {
   const bool has_time =
-      !candidate.race.empty() || (candidate.admission_us && policy.admission_may_eliminate);
+      candidate.has_samples() || (candidate.admission_us && policy.admission_may_eliminate);
   return has_time && !candidate.kept_in &&
          candidate.evidence.stake() * policy.false_elimination >= 1.0;
+}
+
+std::optional<double> median_of(const Series& series) {
+  return series.empty() ? std::nullopt : std::optional(series.median_us());
 }
 
 std::optional<double> leading_us(const RacedCandidate& candidate, std::size_t least) {
@@ -68,7 +79,7 @@ bool compare_admissions(RaceState& state) {
       fastest == nullptr) {
     return false;
   }
-  const double fastest_us = *fastest->admission_us;
+  const double fastest_us = *fastest->admission_us * allowance(state);
   for (RacedCandidate& candidate : state.candidates) {
     if (!candidate.in_contention() || !candidate.admission_us) {
       continue;
@@ -96,7 +107,7 @@ std::vector<CandidateId> eliminate(int round, RaceState& state) {
   std::vector<CandidateId> losers;
   for (RacedCandidate& candidate : state.candidates) {
     if (candidate.in_contention() && is_beaten(candidate, state.policy)) {
-      candidate.eliminated_in_round = candidate.race.empty() ? 0 : round;
+      candidate.eliminated_in_round = candidate.has_samples() ? round : 0;
       losers.push_back(candidate.id);
     }
   }
@@ -120,7 +131,8 @@ void choose_leader(RaceState& state) {
   static_cast<void>(
       look([](const RacedCandidate& candidate) { return leading_us(candidate, kLeastToLead); }) ||
       look([](const RacedCandidate& candidate) { return leading_us(candidate, 1); }) ||
-      look([](const RacedCandidate& candidate) { return candidate.admission_us; }));
+      look([](const RacedCandidate& candidate) { return candidate.admission_us; }) ||
+      look([](const RacedCandidate& candidate) { return median_of(candidate.part); }));
 }
 
 bool reinstate_opponents_of(CandidateId withdrawn, RaceState& state) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -24,7 +25,11 @@ std::vector<CandidateId> in_need_of_samples(const RaceState& state) {
   return ids;
 }
 
+/// Of those that come from the part alone, the bets have decided, with the part's margin.
 bool can_still_win(const RaceState& state, CandidateId id) {
+  if (state.candidates.at(id).race.empty()) {
+    return true;
+  }
   const auto ratio = ratio_interval(state.candidates.at(id), state.candidates.at(*state.leader),
                                     state.policy.confidence);
   return id == state.leader || !ratio || ratio->low <= 1.0 + state.policy.margin;
@@ -37,7 +42,7 @@ std::vector<CandidateId> choose_finalists(const RaceState& state) {
   });
   const auto key = [&](CandidateId id) {
     const RacedCandidate& candidate = state.candidates.at(id);
-    return std::tuple(!candidate.kept_in, candidate.race.median_us());
+    return std::tuple(!candidate.kept_in, candidate.race.empty(), candidate.ranked().median_us());
   };
   std::ranges::stable_sort(ids, [&](CandidateId a, CandidateId b) { return key(a) < key(b); });
   ids.resize(std::min(ids.size(), static_cast<std::size_t>(state.policy.most_finalists)));
@@ -49,6 +54,23 @@ void begin_finals(StopReason reason, RaceState& state) {
   const bool has_finals = state.policy.strategy == Strategy::race && !contenders(state).empty();
   state.chosen = has_finals ? choose_finalists(state) : std::vector<CandidateId>{};
   state.phase = has_finals ? RacePhase::finals : RacePhase::done;
+}
+
+/// Evidence of the part says nothing of the whole.
+void leave_part(RaceState& state) {
+  shelve_part_samples(state.candidates);
+  for (const CandidateId id : contenders(state)) {
+    RacedCandidate& candidate = state.candidates.at(id);
+    candidate.evidence = LosingEvidence(state.policy.chances);
+    candidate.opponents.clear();
+  }
+  state.on_part = false;
+}
+
+/// Whether each of those that were in the finals has a time of the whole problem without them.
+bool can_do_without_finals(const RaceState& state) {
+  return std::ranges::none_of(state.chosen,
+                              [&](CandidateId id) { return state.candidates.at(id).race.empty(); });
 }
 
 void forget_finals(RaceState& state) {
@@ -63,7 +85,7 @@ void finish(StopReason reason, RaceState& state) {
     state.stopped_because = reason;
   }
   state.phase = RacePhase::done;
-  if (state.final_rounds < kLeastUsefulFinals &&
+  if (state.final_rounds < kLeastUsefulFinals && can_do_without_finals(state) &&
       state.final_rounds < state.policy.least_final_rounds) {
     state.warnings.push_back(
         fmt::format("the budget ended after {} rounds of the finals: the contenders' times are "
@@ -73,10 +95,19 @@ void finish(StopReason reason, RaceState& state) {
   }
 }
 
+/// The race could go on to its next phase, but others may still join.
+bool waits_for_others(const RaceState& state) {
+  return state.phase == RacePhase::racing && !state.closed &&
+         (state.on_part ? can_leave_part(state) : end_of_race(state) != StopReason::not_yet);
+}
+
 }  // namespace
 
 void advance(RaceState& state) {
-  if (state.phase == RacePhase::racing && state.closed) {
+  if (state.on_part && state.closed && can_leave_part(state)) {
+    leave_part(state);
+  }
+  if (state.phase == RacePhase::racing && !state.on_part && state.closed) {
     const StopReason reason = end_of_race(state);
     if (reason != StopReason::not_yet) {
       begin_finals(reason, state);
@@ -90,6 +121,16 @@ void advance(RaceState& state) {
   }
 }
 
+void shelve_part_samples(CandidateList<RacedCandidate>& candidates) {
+  for (RacedCandidate& candidate : candidates) {
+    if (candidate.race.empty() && candidate.admission_us) {
+      candidate.race.add(0, *candidate.admission_us);
+    }
+    candidate.part = std::exchange(candidate.race, {});
+    candidate.admission_us.reset();
+  }
+}
+
 void back_to_racing(RaceState& state) {
   forget_finals(state);
   state.stopped_because = StopReason::not_yet;
@@ -97,9 +138,8 @@ void back_to_racing(RaceState& state) {
 }
 
 std::vector<CandidateId> next_members(const RaceState& state) {
-  if (state.phase == RacePhase::done || (state.phase == RacePhase::racing && !state.closed &&
-                                         end_of_race(state) != StopReason::not_yet)) {
-    return {};  // racing: it could end, but others may still join
+  if (state.phase == RacePhase::done || waits_for_others(state)) {
+    return {};
   }
   std::vector<CandidateId> ids = state.phase == RacePhase::finals ? finalists(state)
                                  : over_budget(state)             ? unsampled(state)
@@ -117,7 +157,7 @@ bool collects(const RaceState& state, CandidateId id) {
 }
 
 bool may_abandon_round(const RaceState& state) {
-  return over_budget(state) && unsampled(state).empty();
+  return over_budget(state) && unsampled(state).empty() && !owes_whole_round(state);
 }
 
 }  // namespace fatune

@@ -6,8 +6,12 @@
 
 namespace fatune {
 
-/// Goes over to the finals when the race can end, and ends the finals when those can.
+/// Goes over from the part to the whole problem and to the finals when the race can end there, and
+/// ends the finals when those can.
 void advance(RaceState& state);
+
+/// The samples so far are of the part of the problem: they make way for those of the whole.
+void shelve_part_samples(CandidateList<RacedCandidate>& candidates);
 
 /// The finals begin anew from the race: a candidate that they counted on was withdrawn.
 void back_to_racing(RaceState& state);

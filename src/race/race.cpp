@@ -40,18 +40,24 @@ CandidateList<RacedCandidate> with_first_samples(const RaceState& state,
   CandidateList<RacedCandidate> candidates = state.candidates;
   for (RacedCandidate& candidate : candidates) {
     const auto time_us = round ? round->time_us_of(candidate.id) : std::nullopt;
-    if (candidate.race.empty() && time_us) {
+    if (candidate.race.empty() && candidate.finals.empty() && time_us) {
       candidate.race.add(state.rounds + 1, *time_us);
-    } else if (candidate.race.empty() && candidate.admission_us) {
+    } else if (!candidate.has_samples() && candidate.admission_us) {
       candidate.race.add(0, *candidate.admission_us);
     }
+  }
+  if (state.on_part) {
+    shelve_part_samples(candidates);
   }
   return candidates;
 }
 
 }  // namespace
 
-Race::Race(RacePolicy policy) : state_{.policy = policy}, course_(policy) { check_policy(policy); }
+Race::Race(RacePolicy policy)
+    : state_{.policy = policy, .on_part = has_part(policy)}, course_(policy) {
+  check_policy(policy);
+}
 
 void Race::admit(CandidateId id, std::optional<double> admission_us, bool kept_in) {
   if (state_.closed) {
@@ -77,7 +83,8 @@ Step Race::next(double elapsed_s) {
     begin_round();
   }
   if (const auto& round = course_.round()) {
-    return {Step::Kind::sample, round->next().value(), state_.rounds + state_.final_rounds};
+    return {Step::Kind::sample, round->next().value(), state_.rounds + state_.final_rounds,
+            state_.on_part};
   }
   return state_.phase == RacePhase::done ? Step{} : Step{Step::Kind::wait};
 }
@@ -106,8 +113,17 @@ void Race::withdraw(CandidateId candidate) {
   heed_admissions();
 }
 
+void Race::advance() {
+  const bool was_on_part = state_.on_part;
+  fatune::advance(state_);
+  if (was_on_part && !state_.on_part) {
+    course_.forget_sentinel(state_.policy);
+    choose_leader(state_);
+  }
+}
+
 void Race::begin_round() {
-  advance(state_);
+  advance();
   std::vector<CandidateId> members = next_members(state_);
   if (!members.empty()) {
     course_.begin(std::move(members), state_.policy);
@@ -135,6 +151,7 @@ void Race::end_round() {
 
 void Race::accept(bool off) {
   ++(state_.phase == RacePhase::racing ? state_.rounds : state_.final_rounds);
+  state_.part_rounds += state_.on_part ? 1 : 0;
   for (const RoundSample& sample : course_.round()->samples()) {
     keep(sample, off, state_);
   }
@@ -157,6 +174,7 @@ RaceResult Race::result() const {
   result.standings = make_standings(with_first_samples(state_, course_.round()), state_.policy,
                                     result.stopped_because);
   result.rounds = state_.rounds;
+  result.part_rounds = state_.part_rounds;
   result.final_rounds = state_.final_rounds;
   result.samples_taken = course_.samples_taken();
   result.samples_retaken = course_.samples_retaken();

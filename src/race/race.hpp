@@ -18,7 +18,8 @@ struct Step {
   };
   Kind kind = Kind::finished;
   CandidateId candidate{};
-  int round = 0;  ///< of a sample: how many rounds were accepted before this one
+  int round = 0;         ///< of a sample: how many rounds were accepted before this one
+  bool on_part = false;  ///< it is to be of the part of the problem, not of the whole
 };
 
 /// Decides, for one problem, which candidate is sampled next, which cannot win any more, and when
@@ -48,6 +49,12 @@ struct Step {
 /// alone give their times. The race's own samples would be biased in favour of the winner, which
 /// was chosen partly for lucky ones. The finals go on until the winner and those tied with it are
 /// known to target_ci; a candidate eliminated there leaves them.
+///
+/// Where the policy has a part, the race begins on a part of the problem, and so do admissions. All
+/// margins are wider there by part_margin. Those that are left race on the whole problem with no
+/// evidence, or meet in the finals at once when they are few enough. Samples of the one are never
+/// compared with those of the other. A budget that is used up leaves one round on the whole
+/// problem.
 ///
 /// While the contenders are few enough for the finals, only those with few samples are sampled,
 /// with the leader: one each while others may join, and least_race_samples in the end.
@@ -84,6 +91,7 @@ class Race {
 
  private:
   void begin_round();
+  void advance();
   void end_complete_rounds();
   void end_round();
   void accept(bool off);

@@ -44,10 +44,14 @@ void check_policy(const RacePolicy& policy) {
   require(policy.most_sample_retakes >= 0 && policy.most_round_retakes >= 0 &&
               policy.most_retaken_rounds >= 0,
           "numbers of retakes must not be negative");
+  require(!policy.part_share || is_share(*policy.part_share), "part_share must be between 0 and 1");
+  require(policy.part_margin >= 0.0, "part_margin must not be negative");
+  require(policy.most_part_samples >= policy.least_part_samples,
+          "most_part_samples must be at least least_part_samples");
   require(policy.most_rounds >= 1 && policy.most_finalists >= 1 && policy.least_final_rounds >= 1 &&
-              policy.least_race_samples >= 1,
-          "most_rounds, most_finalists, least_final_rounds and least_race_samples must be at least "
-          "1");
+              policy.least_race_samples >= 1 && policy.least_part_samples >= 1,
+          "most_rounds, most_finalists, least_final_rounds, least_race_samples and "
+          "least_part_samples must be at least 1");
 }
 
 }  // namespace fatune

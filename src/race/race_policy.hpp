@@ -36,6 +36,14 @@ struct RacePolicy {
   double race_ci = 0.01;       ///< target_ci of the race, where contenders are more than finalists
   int most_finalists = 8;
   int least_final_rounds = 8;
+  /// The part's share of the whole problem's work, where early rounds are on a part; above 0, below
+  /// 1. Ignored by the exhaustive strategy.
+  std::optional<double> part_share{};
+  /// By how much more than on the whole problem a candidate may be behind on the part: an
+  /// assumption.
+  double part_margin = 0.02;
+  int least_part_samples = 6;        ///< least_race_samples on the part
+  int most_part_samples = 12;        ///< of each contender, before it goes on to the whole problem
   double finals_budget_share = 0.3;  ///< of budget_s, kept back for the finals
 };
 

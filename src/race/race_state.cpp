@@ -12,9 +12,13 @@ std::vector<CandidateId> contenders(const RaceState& state) {
   return ids;
 }
 
+bool has_part(const RacePolicy& policy) {
+  return policy.part_share.has_value() && policy.strategy == Strategy::race;
+}
+
 std::vector<CandidateId> unsampled(const RaceState& state) {
   std::vector<CandidateId> ids = contenders(state);
-  std::erase_if(ids, [&](CandidateId id) { return !state.candidates.at(id).race.empty(); });
+  std::erase_if(ids, [&](CandidateId id) { return state.candidates.at(id).has_samples(); });
   return ids;
 }
 

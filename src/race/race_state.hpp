@@ -24,14 +24,18 @@ struct RaceState {
   /// Before the end of the finals, the reason for which they began.
   StopReason stopped_because = StopReason::not_yet;
   bool closed = false;
+  bool on_part = false;  ///< samples are of the part of the problem; only while racing
   double elapsed_s = 0.0;
-  int rounds = 0;  ///< accepted ones
+  int rounds = 0;       ///< accepted ones
+  int part_rounds = 0;  ///< of them, on the part
   int final_rounds = 0;
   std::vector<std::string> warnings{};
 };
 
 /// Those that can win, in the order of admission.
 [[nodiscard]] std::vector<CandidateId> contenders(const RaceState& state);
+/// Whether the race began on a part of the problem.
+[[nodiscard]] bool has_part(const RacePolicy& policy);
 /// Contenders without an accepted sample.
 [[nodiscard]] std::vector<CandidateId> unsampled(const RaceState& state);
 /// Those chosen for the finals that have not been eliminated.

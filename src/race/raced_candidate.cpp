@@ -31,10 +31,16 @@ void Series::add(int round, double time_us) {
 
 double Series::median_us() const { return median_of_sorted(sorted_us_); }
 
+const Series& RacedCandidate::ranked() const {
+  return !finals.empty() ? finals : !race.empty() ? race : part;
+}
+
 std::vector<double> paired_ratios(const RacedCandidate& a, const RacedCandidate& b) {
   const bool both_in_finals = !a.finals.empty() && !b.finals.empty();
+  const bool both_in_race = !a.race.empty() && !b.race.empty();
   return both_in_finals ? ratios_of_shared_rounds(a.finals, b.finals)
-                        : ratios_of_shared_rounds(a.race, b.race);
+         : both_in_race ? ratios_of_shared_rounds(a.race, b.race)
+                        : ratios_of_shared_rounds(a.part, b.part);
 }
 
 }  // namespace fatune

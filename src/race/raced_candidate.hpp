@@ -33,8 +33,9 @@ class Series {
 struct RacedCandidate {
   CandidateId id{};
   std::optional<double> admission_us{};
-  Series race{};
+  Series race{};    ///< while the race is on the part of the problem, of that
   Series finals{};  ///< empty unless it is a finalist
+  Series part{};    ///< of the rounds on the part, once these are over
   LosingEvidence evidence{};
   std::set<CandidateId> opponents{};         ///< the leaders that the evidence is about
   std::optional<int> eliminated_in_round{};  ///< 0: at its admission
@@ -44,10 +45,18 @@ struct RacedCandidate {
   int kept_off_rounds = 0;  ///< samples kept although their round's sentinel was off
 
   [[nodiscard]] bool in_contention() const { return !withdrawn && !eliminated_in_round; }
+  [[nodiscard]] bool has_samples() const {
+    return !race.empty() || !finals.empty() || !part.empty();
+  }
+  /// The samples that give its time and its place: of the finals, else of the race, else those on
+  /// the part.
+  [[nodiscard]] const Series& ranked() const;
+  /// Whether those are of the part. Precondition: the rounds on the part are over.
+  [[nodiscard]] bool is_of_part() const { return &ranked() == &part && !part.empty(); }
 };
 
 /// a / b of each round in which both were sampled: of the finals when both are finalists, else of
-/// the race.
+/// the race, else of the rounds on the part.
 [[nodiscard]] std::vector<double> paired_ratios(const RacedCandidate& a, const RacedCandidate& b);
 
 }  // namespace fatune

@@ -42,9 +42,13 @@ void RoundCourse::drop(CandidateId candidate, const RacePolicy& policy) {
     round_->drop(candidate);
   }
   if (sentinel_ == candidate) {
-    sentinel_.reset();
-    sentinel_samples_ = Sentinel(policy.sentinel_tolerance);
+    forget_sentinel(policy);
   }
+}
+
+void RoundCourse::forget_sentinel(const RacePolicy& policy) {
+  sentinel_.reset();
+  sentinel_samples_ = Sentinel(policy.sentinel_tolerance);
 }
 
 bool RoundCourse::is_off() const {

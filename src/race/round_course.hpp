@@ -31,6 +31,8 @@ class RoundCourse {
   /// The candidate leaves the round under way, and is the sentinel no more.
   void drop(CandidateId candidate, const RacePolicy& policy);
   void abandon() { round_.reset(); }
+  /// The next round has another sentinel. Precondition: no round is under way.
+  void forget_sentinel(const RacePolicy& policy);
 
   /// Whether the sentinel's sample in the round is far from its usual ones.
   [[nodiscard]] bool is_off() const;

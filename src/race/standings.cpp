@@ -8,25 +8,22 @@
 #include <fmt/format.h>
 
 #include "core/elimination_text.hpp"
+#include "core/mapped.hpp"
 #include "core/statistics.hpp"
 #include "race/precision.hpp"
 
 namespace fatune {
 namespace {
 
-const Series& ranked_series(const RacedCandidate& candidate) {
-  return candidate.finals.empty() ? candidate.race : candidate.finals;
-}
-
 bool is_placed(const RacedCandidate& candidate) {
-  return !candidate.withdrawn && !ranked_series(candidate).empty();
+  return !candidate.withdrawn && candidate.has_samples();
 }
 
 // The order: finalists, those eliminated in the finals, the other contenders, the others
-// eliminated.
+// eliminated; of both, those on the whole problem first.
 auto sort_key(const RacedCandidate& candidate) {
   return std::tuple(candidate.finals.empty(), candidate.eliminated_in_round.has_value(),
-                    ranked_series(candidate).median_us());
+                    candidate.is_of_part(), candidate.ranked().median_us());
 }
 
 /// A candidate that has samples, and its standing.
@@ -35,15 +32,14 @@ struct Placed {
   Standing* standing;
 };
 
-bool tied(const RacedCandidate& candidate, const RacedCandidate& fastest,
-          const RacePolicy& policy) {
-  if (candidate.eliminated_in_round && !fastest.eliminated_in_round) {
+bool tied(const Placed& placed, const Placed& fastest, const RacePolicy& policy) {
+  if (placed.candidate->eliminated_in_round && !fastest.candidate->eliminated_in_round) {
     return false;
   }
-  const auto interval = ratio_interval(candidate, fastest, policy.confidence);
+  const auto interval = ratio_interval(*placed.candidate, *fastest.candidate, policy.confidence);
   return interval ? interval->low <= 1.0
-                  : ranked_series(candidate).median_us() <=
-                        ranked_series(fastest).median_us() * (1.0 + policy.admission_margin);
+                  : placed.standing->timing.median_us <=
+                        fastest.standing->timing.median_us * (1.0 + policy.admission_margin);
 }
 
 std::vector<std::string> warnings_of(const RacedCandidate& candidate) {
@@ -65,7 +61,26 @@ std::string stop_text(const RacedCandidate& candidate, StopReason stopped_becaus
                                        : std::string(stop_reason_name(stopped_because));
 }
 
-Standing describe(const RacedCandidate& candidate, const RacePolicy& policy,
+/// Samples of one candidate in microseconds, times `scale`.
+std::vector<double> scaled(const Series& series, double scale) {
+  return mapped(series.taken_us(), [=](double us) { return us * scale; });
+}
+
+/// By how much the whole problem takes longer than the part: as with the fastest candidate that was
+/// timed on both, else by their shares of the work.
+double part_scale(const CandidateList<RacedCandidate>& candidates, const RacePolicy& policy) {
+  const RacedCandidate* fastest = nullptr;
+  for (const RacedCandidate& candidate : candidates) {
+    const bool on_both = is_placed(candidate) && !candidate.part.empty() && !candidate.is_of_part();
+    if (on_both && (fastest == nullptr || sort_key(candidate) < sort_key(*fastest))) {
+      fastest = &candidate;
+    }
+  }
+  return fastest != nullptr ? fastest->ranked().median_us() / fastest->part.median_us()
+                            : 1.0 / policy.part_share.value_or(1.0);
+}
+
+Standing describe(const RacedCandidate& candidate, const RacePolicy& policy, double scale,
                   StopReason stopped_because) {
   Standing result;
   result.candidate = candidate.id;
@@ -73,7 +88,9 @@ Standing describe(const RacedCandidate& candidate, const RacePolicy& policy,
   result.warnings = warnings_of(candidate);
   if (is_placed(candidate)) {
     result.finalist = !candidate.finals.empty();
-    result.timing = summarise(ranked_series(candidate).taken_us(), policy.confidence);
+    result.part_share = candidate.is_of_part() ? policy.part_share.value_or(0.0) : 0.0;
+    result.timing = summarise(scaled(candidate.ranked(), result.part_share > 0.0 ? scale : 1.0),
+                              policy.confidence);
     result.timing.stopped_because = stop_text(candidate, stopped_because);
   }
   return result;
@@ -85,18 +102,18 @@ void number(std::vector<Placed> order, const RacePolicy& policy) {
   });
   int place = 0;
   int group = 0;
-  const RacedCandidate* fastest = nullptr;
-  for (const auto& [candidate, standing] : order) {
+  const Placed* fastest = nullptr;
+  for (const Placed& placed : order) {
     if (place > 0) {
-      standing->to_fastest =
-          ratio_interval(*candidate, *order.front().candidate, policy.confidence);
+      placed.standing->to_fastest =
+          ratio_interval(*placed.candidate, *order.front().candidate, policy.confidence);
     }
-    if (fastest == nullptr || !tied(*candidate, *fastest, policy)) {
-      fastest = candidate;
+    if (fastest == nullptr || !tied(placed, *fastest, policy)) {
+      fastest = &placed;
       ++group;
     }
-    standing->place = ++place;
-    standing->tie_group = group;
+    placed.standing->place = ++place;
+    placed.standing->tie_group = group;
   }
 }
 
@@ -106,9 +123,11 @@ std::vector<Standing> make_standings(const CandidateList<RacedCandidate>& candid
                                      const RacePolicy& policy, StopReason stopped_because) {
   std::vector<Standing> standings;
   standings.reserve(candidates.size());
+  const double scale = part_scale(candidates, policy);
   std::vector<Placed> placed;
   for (const RacedCandidate& candidate : candidates) {
-    Standing& standing = standings.emplace_back(describe(candidate, policy, stopped_because));
+    Standing& standing =
+        standings.emplace_back(describe(candidate, policy, scale, stopped_because));
     if (is_placed(candidate)) {
       placed.push_back({&candidate, &standing});
     }

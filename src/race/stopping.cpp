@@ -92,7 +92,10 @@ bool fit_into_finals(const RaceState& state, const std::vector<CandidateId>& ids
 
 bool is_needy(const RaceState& state, CandidateId id) {
   // A candidate that joins later may eliminate it, so one sample is enough until then.
-  const int least = state.closed ? state.policy.least_race_samples : 1;
+  const int least = !state.closed            ? 1
+                    : state.on_part          ? state.policy.least_part_samples
+                    : has_part(state.policy) ? 0
+                                             : state.policy.least_race_samples;
   return state.candidates.at(id).race.size() < static_cast<std::size_t>(least);
 }
 
@@ -119,7 +122,20 @@ StopReason end_of_race(const RaceState& state) {
   return few_are_left(state) ? StopReason::target : judge(state, leader_tied_and_kept(state, ids));
 }
 
+bool can_leave_part(const RaceState& state) {
+  const auto most = static_cast<std::size_t>(state.policy.most_part_samples);
+  return unsampled(state).empty() && (over_budget(state) || few_are_left(state) ||
+                                      least_samples(state, contenders(state)) >= most);
+}
+
+bool owes_whole_round(const RaceState& state) {
+  return has_part(state.policy) && state.phase == RacePhase::finals && state.final_rounds == 0;
+}
+
 StopReason end_of_finals(const RaceState& state) {
+  if (owes_whole_round(state)) {
+    return StopReason::not_yet;
+  }
   if (over_budget(state)) {
     return StopReason::budget;
   }

@@ -21,6 +21,13 @@ namespace fatune {
 /// The reason for which the race may end, if no other candidate joins; not_yet: there is none.
 [[nodiscard]] StopReason end_of_race(const RaceState& state);
 
+/// Whether the race has been on the part of the problem for long enough, if no other candidate
+/// joins. Precondition: it is there.
+[[nodiscard]] bool can_leave_part(const RaceState& state);
+
+/// Whether no round of the finals has been on the whole problem, so that the race must not end.
+[[nodiscard]] bool owes_whole_round(const RaceState& state);
+
 /// The reason for which the finals may end; not_yet: there is none.
 [[nodiscard]] StopReason end_of_finals(const RaceState& state);
 

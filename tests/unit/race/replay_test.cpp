@@ -37,8 +37,11 @@ void tell(Race& race, const Event& event) {
   }
 }
 
-RacePolicy policy_of_replay() {
+RacePolicy policy_of_replay(std::uint64_t seed) {
   RacePolicy policy = simulation::racing_policy(11);
+  if (seed % 2 == 0) {
+    policy.part_share = 0.5;
+  }
   policy.budget_s = 0.02;  // it ends in the finals
   policy.target_ci = 1e-4;
   return policy;
@@ -46,7 +49,9 @@ RacePolicy policy_of_replay() {
 
 // A race, what it was told, and what it was after each event.
 struct Journal {
-  Race race{policy_of_replay()};
+  explicit Journal(const RacePolicy& policy) : race(policy) {}
+
+  Race race;
   double elapsed_s = 0.0;
   std::vector<Event> events;
   std::vector<RaceResult> results;
@@ -69,7 +74,7 @@ Journal eventful_race(std::uint64_t seed) {
   Random random(seed);
   std::bernoulli_distribution coin(0.5);
   const auto noise = simulation::normal_noise(0.01);
-  Journal journal;
+  Journal journal(policy_of_replay(seed));
   std::size_t admitted = 0;
   const int withdrawn_at = std::uniform_int_distribution(50, 350)(random);
   double now_s = 0.0;
@@ -91,7 +96,8 @@ Journal eventful_race(std::uint64_t seed) {
     }
     if (step.kind == Step::Kind::sample && coin(random)) {
       const double state = n > 150 && n < 200 ? 1.2 : 1.0;
-      const double time_us = true_us(step.candidate.index) * state * noise(random);
+      const double extent = step.on_part ? 0.5 : 1.0;
+      const double time_us = true_us(step.candidate.index) * extent * state * noise(random);
       journal.happened({.kind = Kind::record,
                         .candidate = step.candidate,
                         .time_us = time_us,
@@ -109,6 +115,7 @@ void expect_same(const RaceResult& a, const RaceResult& b) {
   EXPECT_EQ(a.samples_taken, b.samples_taken);
   EXPECT_EQ(a.samples_retaken, b.samples_retaken);
   EXPECT_EQ(a.rounds, b.rounds);
+  EXPECT_EQ(a.part_rounds, b.part_rounds);
   EXPECT_EQ(a.final_rounds, b.final_rounds);
   EXPECT_EQ(a.sentinel, b.sentinel);
   EXPECT_EQ(a.drift_percent, b.drift_percent);
@@ -117,6 +124,7 @@ void expect_same(const RaceResult& a, const RaceResult& b) {
   ASSERT_EQ(a.standings.size(), b.standings.size());
   for (std::size_t i = 0; i < a.standings.size(); ++i) {
     EXPECT_EQ(a.standings[i].timing.samples_us, b.standings[i].timing.samples_us);
+    EXPECT_EQ(a.standings[i].part_share, b.standings[i].part_share);
     EXPECT_EQ(a.standings[i].place, b.standings[i].place);
     EXPECT_EQ(a.standings[i].tie_group, b.standings[i].tie_group);
     EXPECT_EQ(a.standings[i].eliminated_in_round, b.standings[i].eliminated_in_round);
@@ -136,7 +144,7 @@ TEST(Replay, TheJournalHoldsWhatItIsMeantTo) {
 TEST(Replay, TheEventsAloneGiveTheSameRace) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     const Journal journal = eventful_race(seed);
-    Race resumed(policy_of_replay());
+    Race resumed(policy_of_replay(seed));
     for (std::size_t i = 0; i < journal.events.size(); ++i) {
       const Event& event = journal.events[i];
       const Step step = resumed.next(event.elapsed_s);

@@ -32,7 +32,9 @@ RaceResult run(Race& race, const std::vector<double>& true_us, const Chip& chip,
       throw std::logic_error("the race waits for candidates that will not come");
     }
     const double state = chip.state(count, random);
-    const double sample_us = true_us.at(step.candidate.index) * state * chip.noise(random);
+    const std::size_t candidate = step.candidate.index;
+    const double ratio = step.on_part ? chip.part_ratio(candidate) : 1.0;
+    const double sample_us = true_us.at(candidate) * ratio * state * chip.noise(random);
     race.record(sample_us, chip.throttled(count));
     elapsed_us += sample_us + overhead_us;
     ++count;
@@ -55,7 +57,8 @@ RaceResult run_admitted(const RacePolicy& policy, const std::vector<double>& tru
   Random random(seed + 1);
   Race race(policy);
   for (std::size_t i = 0; i < true_us.size(); ++i) {
-    race.admit({i}, true_us[i] * chip.admission_state(random) * chip.noise(random));
+    const double ratio = policy.part_share ? chip.part_ratio(i) : 1.0;
+    race.admit({i}, true_us[i] * ratio * chip.admission_state(random) * chip.noise(random));
   }
   race.close();
   return run(race, true_us, chip, seed);

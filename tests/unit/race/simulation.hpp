@@ -21,6 +21,8 @@ struct Chip {
   std::function<double(std::int64_t, Random&)> state = [](std::int64_t, Random&) { return 1.0; };
   /// The state of the chip when a candidate was admitted: a factor again.
   std::function<double(Random&)> admission_state = [](Random&) { return 1.0; };
+  /// The time of a candidate on the part of the problem, over that on the whole.
+  std::function<double(std::size_t)> part_ratio = [](std::size_t) { return 0.25; };
   /// Whether the n-th sample is taken under throttling.
   std::function<bool(std::int64_t)> throttled = [](std::int64_t) { return false; };
 };
@@ -37,7 +39,7 @@ RaceResult run(Race& race, const std::vector<double>& true_us, const Chip& chip,
 RaceResult run(const RacePolicy& policy, const std::vector<double>& true_us, const Chip& chip,
                std::uint64_t seed);
 
-/// All candidates from the start, each with an admission sample.
+/// All candidates from the start, each with an admission sample: on the part, if there is one.
 RaceResult run_admitted(const RacePolicy& policy, const std::vector<double>& true_us,
                         const Chip& chip, std::uint64_t seed);
 

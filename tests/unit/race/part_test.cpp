@@ -1,0 +1,250 @@
+// Races that begin on a part of the problem.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <vector>
+
+#include "unit/race/simulation.hpp"
+
+namespace fatune {
+namespace {
+
+using simulation::Chip;
+using simulation::Random;
+
+constexpr double kShare = 0.25;
+
+RacePolicy part_policy(std::uint64_t seed = 1) {
+  RacePolicy policy = simulation::racing_policy(seed);
+  policy.part_share = kShare;
+  return policy;
+}
+
+Chip calm_chip() {
+  Chip chip;
+  chip.noise = simulation::normal_noise(0.003);
+  return chip;
+}
+
+/// A few are close, most are far behind.
+std::vector<double> field() {
+  std::vector<double> true_us{100, 100.9, 101, 101.2, 103.8, 104, 105, 106, 108, 110};
+  for (int i = 0; i < 30; ++i) {
+    true_us.push_back(112.0 + 2.0 * i);
+  }
+  return true_us;
+}
+
+/// A race that has come to the whole problem, with what was sampled.
+struct PartRace {
+  explicit PartRace(const std::vector<double>& times_us, const RacePolicy& policy = part_policy())
+      : true_us(times_us), race(policy) {
+    for (std::size_t i = 0; i < true_us.size(); ++i) {
+      race.admit({i}, kShare * true_us[i]);
+    }
+    race.close();
+  }
+
+  /// Takes the next sample, at this time. False: the race is over.
+  bool take(double elapsed_s = 0.0) {
+    const Step step = race.next(elapsed_s);
+    if (step.kind != Step::Kind::sample) {
+      return false;
+    }
+    (step.on_part ? on_part : on_whole).insert(step.candidate);
+    race.record(true_us[step.candidate.index] * (step.on_part ? kShare : 1.0), false);
+    return true;
+  }
+  void go_to_the_whole() {
+    while (race.next(0.0).on_part) {
+      take();
+    }
+  }
+  RaceResult to_the_end() {
+    while (take()) {
+    }
+    return race.result();
+  }
+
+  std::vector<double> true_us;
+  Race race;
+  std::set<CandidateId> on_part;
+  std::set<CandidateId> on_whole;
+};
+
+TEST(RaceOnAPart, OnlyThoseThatCanWinMeetOnTheWholeProblem) {
+  PartRace part({100, 101, 130, 160, 101.5, 140});
+  const RaceResult result = part.to_the_end();
+  EXPECT_EQ(part.on_whole, (std::set<CandidateId>{{0}, {1}, {4}}));
+  EXPECT_EQ(simulation::winner_of(result), 0U);
+  EXPECT_GT(result.part_rounds, 0);
+  EXPECT_EQ(result.rounds, result.part_rounds) << "the finals follow at once";
+  EXPECT_GE(result.final_rounds, RacePolicy{}.least_final_rounds);
+}
+
+TEST(RaceOnAPart, ThoseLeftBehindHaveTimesScaledAsTheWinnersAre) {
+  PartRace part({100, 101, 130, 160});
+  const RaceResult result = part.to_the_end();
+  for (const Standing& standing : result.standings) {
+    const std::size_t i = standing.candidate.index;
+    EXPECT_EQ(standing.part_share, i < 2 ? 0.0 : kShare);
+    EXPECT_EQ(standing.finalist, i < 2);
+    EXPECT_NEAR(standing.timing.median_us, part.true_us[i], 1e-9);
+    EXPECT_EQ(standing.place, static_cast<int>(i) + 1);
+  }
+  EXPECT_EQ(result.standings[3].eliminated_in_round, 0) << "at its admission";
+  EXPECT_GT(result.standings[3].tie_group, result.standings[0].tie_group);
+}
+
+TEST(RaceOnAPart, BeforeItIsOverTimesAreScaledByTheShare) {
+  PartRace part({100, 101, 130});
+  for (int i = 0; i < 4; ++i) {
+    part.take();
+  }
+  for (const Standing& standing : part.race.result().standings) {
+    EXPECT_EQ(standing.part_share, kShare);
+    EXPECT_NEAR(standing.timing.median_us, part.true_us[standing.candidate.index], 1e-9);
+  }
+}
+
+TEST(RaceOnAPart, TheBestMayBeBehindThereByTheMargin) {
+  int dropped = 0;
+  int bad_winner = 0;
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    Random random(seed);
+    std::uniform_real_distribution<> less(0.0, part_policy().part_margin);
+    std::vector<double> ratios;
+    for (std::size_t i = 0; i < field().size(); ++i) {
+      ratios.push_back(kShare * (i == 0 ? 1.0 : 1.0 - less(random)));
+    }
+    Chip chip = calm_chip();
+    chip.part_ratio = [&](std::size_t i) { return ratios[i]; };
+    const RaceResult result =
+        simulation::run_admitted(part_policy(seed), field(), chip, 7919 * seed);
+    dropped += static_cast<int>(result.standings[0].part_share > 0.0);
+    bad_winner += static_cast<int>(simulation::winner_of(result) != 0);
+  }
+  RecordProperty("dropped_of_200", dropped);
+  RecordProperty("bad_winner_of_200", bad_winner);
+  EXPECT_LE(dropped, 6);
+  EXPECT_LE(bad_winner, 6);
+}
+
+TEST(RaceOnAPart, CostsLess) {
+  double with = 0.0;
+  double without = 0.0;
+  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
+    with += simulation::run_admitted(part_policy(seed), field(), calm_chip(), seed).elapsed_s;
+    without += simulation::run_admitted(simulation::racing_policy(seed), field(), calm_chip(), seed)
+                   .elapsed_s;
+  }
+  RecordProperty("percent", static_cast<int>(100.0 * with / without));
+  EXPECT_LT(with, 0.75 * without);
+}
+
+TEST(RaceOnAPart, ManyEqualsRaceOnTheWholeProblemBeforeTheFinals) {
+  const RaceResult result =
+      simulation::run_admitted(part_policy(), std::vector<double>(20, 100.0), calm_chip(), 5);
+  EXPECT_EQ(result.part_rounds, part_policy().most_part_samples);
+  EXPECT_GT(result.rounds, result.part_rounds);
+  EXPECT_EQ(std::ranges::count(result.standings, true, &Standing::finalist), 8);
+  for (const Standing& standing : result.standings) {
+    EXPECT_EQ(standing.part_share, 0.0);
+  }
+}
+
+TEST(RaceOnAPart, WaitsForThoseThatMayStillJoinThere) {
+  Race race(part_policy());
+  for (std::size_t i = 0; i < 12; ++i) {
+    race.admit({i}, 25.0);
+  }
+  int samples = 0;
+  for (; race.next(0.0).kind == Step::Kind::sample; ++samples) {
+    ASSERT_TRUE(race.next(0.0).on_part);
+    race.record(25.0, false);
+  }
+  EXPECT_EQ(samples, 12 * part_policy().most_part_samples);
+  EXPECT_EQ(race.next(0.0).kind, Step::Kind::wait);
+  race.admit({12}, 25.0);
+  EXPECT_TRUE(race.next(0.0).on_part);
+}
+
+TEST(RaceOnAPart, OneThatIsKeptInIsTimedOnTheWholeProblem) {
+  Race race(part_policy());
+  race.admit({0}, 25.0);
+  race.admit({1}, 25.2);
+  race.admit({2}, 50.0, true);
+  race.close();
+  const RaceResult result = simulation::run(race, {100, 101, 200}, calm_chip(), 3);
+  EXPECT_TRUE(result.standings[2].finalist);
+  EXPECT_EQ(result.standings[2].part_share, 0.0);
+  EXPECT_NEAR(result.standings[2].timing.median_us, 200.0, 2.0);
+}
+
+TEST(RaceOnAPart, ABudgetThatIsGoneLeavesARoundOnTheWholeProblem) {
+  RacePolicy policy = part_policy();
+  policy.budget_s = 1.0;
+  PartRace part(field(), policy);
+  while (part.take(2.0)) {
+  }
+  const RaceResult result = part.race.result();
+  EXPECT_EQ(result.stopped_because, StopReason::budget);
+  EXPECT_EQ(result.final_rounds, 1);
+  EXPECT_EQ(part.on_whole.size(), 8U);
+  EXPECT_EQ(result.standings[0].part_share, 0.0);
+  EXPECT_EQ(result.standings[0].place, 1);
+  EXPECT_EQ(result.standings.back().part_share, kShare);
+  EXPECT_EQ(result.warnings.size(), 0U);
+}
+
+TEST(RaceOnAPart, ThoseThatLostToOneThatIsWithdrawnMeetOnTheWholeProblem) {
+  PartRace part({50, 100, 101, 103});
+  part.go_to_the_whole();
+  EXPECT_FALSE(part.race.result().standings[1].part_share == 0.0);
+  part.take();
+  part.race.withdraw({0});
+  const RaceResult result = part.to_the_end();
+  EXPECT_EQ(simulation::winner_of(result), 1U);
+  for (const CandidateId id : {CandidateId{1}, CandidateId{2}, CandidateId{3}}) {
+    EXPECT_EQ(result.standings[id.index].part_share, 0.0);
+  }
+}
+
+TEST(RaceOnAPart, OneMayBeLeft) {
+  PartRace part({50, 100});
+  const RaceResult result = part.to_the_end();
+  EXPECT_EQ(part.on_whole, std::set<CandidateId>{{0}});
+  EXPECT_EQ(result.standings[1].place, 2);
+  EXPECT_NEAR(result.standings[1].timing.median_us, 100.0, 1e-9);
+}
+
+TEST(RaceOnAPart, TheExhaustiveStrategyHasNone) {
+  RacePolicy policy = part_policy();
+  policy.strategy = Strategy::exhaustive;
+  policy.repeats = 3;
+  PartRace part({100, 101, 150}, policy);
+  const RaceResult result = part.to_the_end();
+  EXPECT_TRUE(part.on_part.empty());
+  EXPECT_EQ(result.part_rounds, 0);
+}
+
+TEST(RaceOnAPart, SharesAndMarginsHaveTheirRange) {
+  for (const double share : {0.0, 1.0, -1.0}) {
+    RacePolicy policy = part_policy();
+    policy.part_share = share;
+    EXPECT_THROW(Race{policy}, std::invalid_argument);
+  }
+  RacePolicy policy = part_policy();
+  policy.part_margin = -0.1;
+  EXPECT_THROW(Race{policy}, std::invalid_argument);
+  policy = part_policy();
+  policy.most_part_samples = policy.least_part_samples - 1;
+  EXPECT_THROW(Race{policy}, std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace fatune
