@@ -16,6 +16,7 @@ struct GivenPolicy {
   std::optional<Strategy> strategy;
   std::optional<int> warmup;
   std::optional<int> repeats;
+  bool parts = true;
 };
 
 /// A number of samples for each is what the exhaustive strategy is about: asking for one chooses
@@ -26,9 +27,18 @@ void settle(const GivenPolicy& given, Strategy otherwise, MeasurePolicy& policy)
                 "leave it out, or choose --strategy exhaustive");
   }
   policy.strategy = given.strategy.value_or(given.repeats ? Strategy::exhaustive : otherwise);
+  policy.parts = given.parts && policy.strategy == Strategy::race;
   policy.repeats = given.repeats.value_or(policy.repeats);
   policy.warmup =
       given.warmup.value_or(policy.strategy == Strategy::exhaustive ? kExhaustiveWarmup : 0);
+}
+
+bool read_parts(const std::string& text) {
+  if (text != "auto" && text != "off") {
+    throw Error(ExitCode::usage, "there is no mode '" + text + "'", "--parts",
+                "auto races on a part of a problem first where a launch is long, off never");
+  }
+  return text == "auto";
 }
 
 void add_strategy_options(CLI::App& app, GivenPolicy& given, MeasurePolicy& policy,
@@ -55,6 +65,9 @@ void add_strategy_options(CLI::App& app, GivenPolicy& given, MeasurePolicy& poli
                   [&](const std::string& text) {
                     policy.target_ci = parse_number(text, "--target-ci", 1e-3, 50.0) / 100.0;
                   });
+  add_text_option(app, "--parts", "auto|off",
+                  "race on a part of the problem first where a launch is long (default: auto)",
+                  [&](const std::string& text) { given.parts = read_parts(text); });
   add_text_option(app, "--confidence", "PERCENT", "of the reported intervals (default: 95)",
                   [&](const std::string& text) {
                     policy.confidence = parse_number(text, "--confidence", 50.0, 99.9) / 100.0;

@@ -26,6 +26,7 @@ struct MeasurePolicy {
   bool cuda_graph = false;   ///< launch as a CUDA graph of one kernel
   double confidence = 0.95;
   std::uint64_t seed = 1;
+  bool parts = false;  ///< race: where a launch is long, early rounds are on a part of the problem
 };
 
 }  // namespace fatune

@@ -71,6 +71,9 @@ struct Timing {
   double confidence = 0.95;
   std::string stopped_because;  ///< "fixed count", ...
   std::vector<std::string> warnings;
+  /// The samples are of a part of the problem, of which this is the share, and are scaled to the
+  /// whole (docs/racing.md). 0: they are of the whole.
+  double part_share = 0.0;
 };
 
 // One alternative per way a configuration can end. Each is a result, never an exception.

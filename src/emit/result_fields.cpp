@@ -35,6 +35,15 @@ const auto timing = [](const ResultRow& row) {
   return measured == nullptr ? std::nullopt : std::optional(measured->timing.*kMember);
 };
 
+std::optional<double> share_or_none(double share) {
+  return share > 0.0 ? std::optional(share) : std::nullopt;
+}
+
+const auto part_share = [](const ResultRow& row) {
+  const auto* measured = std::get_if<Measured>(&row.result->outcome);
+  return measured == nullptr ? std::nullopt : share_or_none(measured->timing.part_share);
+};
+
 const auto sample_count = [](const ResultRow& row) {
   const auto* measured = std::get_if<Measured>(&row.result->outcome);
   return measured == nullptr ? std::nullopt : std::optional(measured->timing.samples_us.size());
@@ -157,6 +166,10 @@ Fields timing_fields() {
        timing<&Timing::median_high_us>},
       {"samples", "n", "how many samples were timed", 0, kInRanking, sample_count,
        ColumnFit{.leaves = 4}},
+      {"part_share", "part",
+       "share of the problem on which it was timed, before it was eliminated: its times are "
+       "scaled to the whole; null: the whole was timed (docs/racing.md)",
+       2, kInRanking, part_share, ColumnFit{.leaves = 14}},
       {"relative_percent", "rel %", "100 * baseline time / this time", 1, kInRanking,
        [](const ResultRow& r) {
          return r.result->rank == 0 ? std::nullopt : std::optional(r.result->relative_percent);

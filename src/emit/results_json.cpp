@@ -185,6 +185,10 @@ const Properties<MeasurePolicy>& policy_properties() {
       {"cuda_graph", "whether kernels were launched as CUDA graphs", member<&P::cuda_graph>},
       {"confidence", "of the confidence intervals", member<&P::confidence>},
       {"seed", "of the random inputs", member<&P::seed>},
+      {"parts",
+       "race: whether early rounds were on a part of the problem where a launch is long "
+       "(docs/racing.md)",
+       member<&P::parts>},
   };
   return all;
 }
@@ -238,6 +242,11 @@ const Properties<MeasuringSummary>& measuring_properties() {
       {"drift_percent", "of the sentinel, first quarter to last", member<&M::drift_percent>},
       {"elapsed_s", "seconds spent on the problem", member<&M::elapsed_s>},
       {"warnings", "what is to be said against the samples", member<&M::warnings>},
+      {"part_rounds", "of the rounds, on a part of the problem", member<&M::part_rounds>},
+      {"part_share", "of that part; null: all rounds were on the whole problem",
+       [](const M& measuring) {
+         return measuring.part_share > 0.0 ? std::optional(measuring.part_share) : std::nullopt;
+       }},
   };
   return all;
 }

@@ -109,13 +109,20 @@ std::string time_line(const RunReport& report) {
                      busy_percent(report));
 }
 
+std::string part_text(const MeasuringSummary& measuring) {
+  return measuring.part_rounds == 0
+             ? std::string()
+             : fmt::format(", the first {} on {:.3g} % of the problem", measuring.part_rounds,
+                           100.0 * measuring.part_share);
+}
+
 /// How the samples came about, and what the chip did meanwhile.
 std::string measuring_text(const ProblemReport& problem) {
   std::string text;
   if (problem.measuring) {
     const MeasuringSummary& m = *problem.measuring;
-    text += fmt::format("{} samples in {} + {} rounds, {:.1f} s: {}; {} retaken, drift {:+.1f} %",
-                        m.samples_taken, m.rounds, m.final_rounds, m.elapsed_s,
+    text += fmt::format("{} samples in {} + {} rounds{}, {:.1f} s: {}; {} retaken, drift {:+.1f} %",
+                        m.samples_taken, m.rounds, m.final_rounds, part_text(m), m.elapsed_s,
                         stop_reason_name(m.stopped_because), m.samples_retaken, m.drift_percent);
   }
   if (problem.conditions) {

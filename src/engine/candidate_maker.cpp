@@ -20,13 +20,15 @@ bool is_same_code(const CompileRequest& a, const CompileRequest& b) {
 }  // namespace
 
 CandidateMaker::CandidateMaker(const FamilySet& families, const DeviceLimits& limits,
-                               const SmRates& rates, const Problem& problem)
+                               const SmRates& rates, const Problem& problem,
+                               const std::optional<Problem>& part)
     : families_(families),
       limits_(limits),
       rates_(rates),
       problem_(problem),
       probe_(probe_problem(problem)),
-      small_(small_problem(problem)) {}
+      small_(small_problem(problem)),
+      part_(part) {}
 
 CandidateMaker::Prepared CandidateMaker::prepare(const Config& config) const {
   const Family& family = families_.of(config);
@@ -73,8 +75,15 @@ std::variant<Candidate, Result> CandidateMaker::make(const Proposal& proposal) {
     return std::move(prepared.result);
   }
   const Family& family = families_.of(config);
-  Candidate candidate{std::move(prepared.result), *prepared.geometry,
-                      launch_geometry(family, config, probe_, limits_), std::nullopt, nullptr};
+  Candidate candidate{std::move(prepared.result),
+                      *prepared.geometry,
+                      launch_geometry(family, config, probe_, limits_),
+                      std::nullopt,
+                      std::nullopt,
+                      nullptr};
+  if (part_) {
+    candidate.part_geometry = launch_geometry(family, config, *part_, limits_);
+  }
   if (has_small_launch(family, config)) {
     candidate.small_geometry = launch_geometry(family, config, small_, limits_);
   }
@@ -102,6 +111,9 @@ void CandidateMaker::finish_launch(Candidate& candidate) const {
   const ResourceFacts* facts = &candidate.artifact->facts;
   candidate.geometry = launch_geometry(family, config, problem_, limits_, facts);
   candidate.probe_geometry = launch_geometry(family, config, probe_, limits_, facts);
+  if (part_) {
+    candidate.part_geometry = launch_geometry(family, config, *part_, limits_, facts);
+  }
   if (candidate.small_geometry) {
     candidate.small_geometry = launch_geometry(family, config, small_, limits_, facts);
   }

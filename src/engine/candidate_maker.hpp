@@ -24,15 +24,16 @@ struct Candidate {
   LaunchGeometry geometry;
   LaunchGeometry probe_geometry;                 ///< on probe_problem()
   std::optional<LaunchGeometry> small_geometry;  ///< on small_problem(), if the code is the same
+  std::optional<LaunchGeometry> part_geometry;   ///< on the problem's part, if it has one
   std::shared_ptr<const Artifact> artifact;      ///< null before it is compiled, and if that failed
 };
 
 /// Makes candidates of one problem's configurations.
 class CandidateMaker {
  public:
-  /// Families and limits must outlive it.
+  /// `part`: of the problem (part_of_problem.hpp). Families and limits must outlive it.
   CandidateMaker(const FamilySet& families, const DeviceLimits& limits, const SmRates& rates,
-                 const Problem& problem);
+                 const Problem& problem, const std::optional<Problem>& part = std::nullopt);
 
   /// As SearchPoint::guess_us.
   [[nodiscard]] double guess_us(const Config& config);
@@ -63,6 +64,7 @@ class CandidateMaker {
   Problem problem_;
   Problem probe_;
   Problem small_;
+  std::optional<Problem> part_;
   std::int64_t proposals_ = 0;          ///< made so far
   std::map<Config, Prepared> guessed_;  ///< that were not made since
 };

@@ -44,6 +44,9 @@ struct Evaluation {
 struct RaceTerms {
   std::optional<double> budget_s;
   std::optional<int> repeats;  ///< ProblemPlan::repeats
+  /// That early rounds are on: each candidate then has a launch there. Absent: none.
+  std::optional<Problem> part = {};
+  std::optional<double> part_share = {};  ///< of the problem's work; with `part`
 };
 
 /// Finds out how long compiled configurations take: by measuring, or by estimating. One problem at

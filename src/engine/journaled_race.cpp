@@ -5,6 +5,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include "attention/input_kind.hpp"
+
 namespace fatune {
 namespace {
 
@@ -13,6 +15,28 @@ JournalEvent event_of(JournalEvent::Kind kind, const MeasuredCandidate& candidat
   event.kind = kind;
   event.config = candidate.kernel.label;
   return event;
+}
+
+/// What was found out on normal inputs on the problem itself, in place of the same on its part.
+void take_normal(const Verification& whole, Verification& verification) {
+  const auto is_normal = [](const auto& of) {
+    return of.input == input_kind_name(InputKind::normal);
+  };
+  std::erase_if(verification.inputs, is_normal);
+  std::erase_if(verification.rows, is_normal);
+  verification.inputs.insert(verification.inputs.begin(), whole.inputs.begin(), whole.inputs.end());
+  verification.rows.insert(verification.rows.begin(), whole.rows.begin(), whole.rows.end());
+  verification.method = whole.method;
+}
+
+/// Whether the samples changed what is known.
+bool learn(const Samples& samples, Verification& verification) {
+  const bool differs = verification.deterministic && !samples.deterministic;
+  verification.deterministic = verification.deterministic && samples.deterministic;
+  if (samples.verification) {
+    take_normal(*samples.verification, verification);
+  }
+  return differs || samples.verification;
 }
 
 }  // namespace
@@ -33,7 +57,7 @@ void JournaledRace::join(MeasuredCandidate candidate) {
 void JournaledRace::enter(MeasuredCandidate candidate) {
   JournalEvent event = event_of(JournalEvent::Kind::admitted, candidate);
   event.artifact_key = candidate.kernel.artifact->key;
-  event.launch = candidate.kernel.geometry;
+  event.launch = candidate.kernel.part_geometry.value_or(candidate.kernel.geometry);
   event.us = candidate.first_us;
   event.verification = candidate.verification;
   log_.journal(event);
@@ -63,8 +87,7 @@ void JournaledRace::record(MeasuredCandidate& candidate, const Samples& samples)
   if (event.reading) {
     conditions_.add(*event.reading);
   }
-  if (candidate.verification.deterministic && !samples.deterministic) {
-    candidate.verification.deterministic = false;
+  if (learn(samples, candidate.verification)) {
     event.verification = candidate.verification;
   }
   log_.journal(event);

@@ -20,9 +20,10 @@ struct MeasuredCandidate {
   CandidateKernel kernel{};
   Verification verification{};
   double first_us = 0.0;
-  bool loaded = false;   ///< admitted by the measurer in this process
-  bool checked = false;  ///< its output was right after the last sample, too
-  bool counted = false;  ///< its hardware counters were read, or it was tried
+  bool loaded = false;        ///< admitted by the measurer in this process
+  bool ran_on_whole = false;  ///< there, on the problem itself
+  bool checked = false;       ///< its output was right after the last sample, too
+  bool counted = false;       ///< its hardware counters were read, or it was tried
   bool gate_lost = false;
   std::vector<CounterValue> counters{};
   std::string counter_warning{};

@@ -45,7 +45,7 @@ void MeasuringEvaluator::begin_problem(const Problem& problem, const RaceTerms& 
 /// not.
 ProblemRace& MeasuringEvaluator::race() {
   if (!race_) {
-    measurer_.begin_problem(problem_, kernels_.of(problem_));
+    measurer_.begin_problem(problem_, kernels_.of(problem_), terms_.part);
     race_ = std::make_unique<ProblemRace>(measurer_, terms_, *log_, &counters_);
   }
   return *race_;

@@ -33,7 +33,8 @@ Pipeline::Pipeline(PipelineParts parts, const std::vector<ProblemPlan>& plans,
                    const std::vector<std::size_t>& order)
     : parts_(std::move(parts)), order_(order) {
   for (const ProblemPlan& plan : plans) {
-    works_.emplace_back(parts_.families, parts_.limits, parts_.rates, plan, parts_.search);
+    works_.emplace_back(parts_.families, parts_.limits, parts_.rates, plan, parts_.search,
+                        parts_.parts);
   }
   feed_ = std::make_unique<CompileFeed>(order, parts_.compile_one, parts_.jobs);
   for (const std::size_t problem : order) {

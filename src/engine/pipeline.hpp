@@ -33,6 +33,7 @@ struct PipelineParts {
   RunObserver& observer;
   std::optional<Config> baseline;
   double budget_s = 0.0;  ///< for the whole run; 0: no limit
+  bool parts = false;     ///< MeasurePolicy::parts
 };
 
 /// One GPU with its log.

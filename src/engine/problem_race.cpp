@@ -14,10 +14,15 @@ RacePolicy race_policy(const MeasurePolicy& policy, const RaceTerms& terms) {
   race.confidence = policy.confidence;
   race.target_ci = policy.target_ci;
   race.budget_s = terms.budget_s;
+  race.part_share = terms.part_share;
   return race;
 }
 
-MeasuringSummary summary_of(const RaceResult& result) {
+Extent admitted_on(const CandidateKernel& kernel) {
+  return kernel.part_geometry ? Extent::part : Extent::whole;
+}
+
+MeasuringSummary summary_of(const RaceResult& result, const RacePolicy& policy) {
   MeasuringSummary summary;
   summary.stopped_because = result.stopped_because;
   summary.rounds = result.rounds;
@@ -27,6 +32,8 @@ MeasuringSummary summary_of(const RaceResult& result) {
   summary.drift_percent = result.drift_percent;
   summary.elapsed_s = result.elapsed_s;
   summary.warnings = result.warnings;
+  summary.part_rounds = result.part_rounds;
+  summary.part_share = policy.part_share.value_or(0.0);
   return summary;
 }
 
@@ -56,6 +63,7 @@ MeasuredCandidate* find_candidate(JournaledRace& race, Predicate holds) {
 Outcome outcome_of(const MeasuredCandidate& candidate, const Standing& standing) {
   Measured measured{standing.timing, candidate.verification, candidate.counters};
   measured.timing.warnings = standing.warnings;
+  measured.timing.part_share = standing.part_share;
   if (!candidate.counter_warning.empty()) {
     measured.timing.warnings.push_back(candidate.counter_warning);
   }
@@ -80,15 +88,15 @@ void ProblemRace::close() { race_.close(); }
 
 // --- Admission ---
 
-std::optional<Outcome> ProblemRace::discard_warmup(CandidateId id) {
+std::optional<Outcome> ProblemRace::discard_warmup(CandidateId id, Extent extent) {
   const int warmup = measurer_.policy().warmup;
-  return warmup > 0 ? measurer_.sample(id, warmup).failure : std::nullopt;
+  return warmup > 0 ? measurer_.sample(id, SampleRequest{warmup, 0, extent}).failure : std::nullopt;
 }
 
 std::optional<Outcome> ProblemRace::admit(CandidateId id, const CandidateKernel& kernel) {
   Admission admission = measurer_.admit(id, kernel);
   if (!admission.failure) {
-    admission.failure = discard_warmup(id);
+    admission.failure = discard_warmup(id, admitted_on(kernel));
   }
   if (!admission.failure) {
     race_.admit({.id = id,
@@ -107,7 +115,15 @@ std::optional<Outcome> ProblemRace::load(MeasuredCandidate& candidate) {
     return std::nullopt;
   }
   Admission admission = measurer_.admit(candidate.id, candidate.kernel);
-  return admission.failure ? std::move(admission.failure) : discard_warmup(candidate.id);
+  return admission.failure ? std::move(admission.failure)
+                           : discard_warmup(candidate.id, admitted_on(candidate.kernel));
+}
+
+// One that was admitted on the part begins anew on the whole problem.
+std::optional<Outcome> ProblemRace::warm_up_on_whole(MeasuredCandidate& candidate) {
+  const bool is_warm =
+      std::exchange(candidate.ran_on_whole, true) || !candidate.kernel.part_geometry;
+  return is_warm ? std::nullopt : discard_warmup(candidate.id, Extent::whole);
 }
 
 // --- Samples ---
@@ -116,7 +132,7 @@ bool ProblemRace::work() {
   const Step step = race_.next();
   switch (step.kind) {
     case Step::Kind::sample:
-      take_sample(race_.at(step.candidate), step.round);
+      take_sample(race_.at(step.candidate), step);
       return true;
     case Step::Kind::wait:
       return false;
@@ -126,12 +142,17 @@ bool ProblemRace::work() {
   return recheck_next() || count_next();
 }
 
-void ProblemRace::take_sample(MeasuredCandidate& candidate, int round) {
-  if (std::optional<Outcome> failure = load(candidate)) {
+void ProblemRace::take_sample(MeasuredCandidate& candidate, const Step& step) {
+  std::optional<Outcome> failure = load(candidate);
+  if (!failure && !step.on_part) {
+    failure = warm_up_on_whole(candidate);
+  }
+  if (failure) {
     race_.withdraw(candidate, *std::move(failure));
     return;
   }
-  Samples samples = measurer_.sample_in_round(candidate.id, 1, round);
+  Samples samples =
+      measurer_.sample(candidate.id, {1, step.round, step.on_part ? Extent::part : Extent::whole});
   if (samples.failure) {
     race_.withdraw(candidate, *std::move(samples.failure));
     return;
@@ -196,7 +217,7 @@ Evaluation ProblemRace::finish() const {
                                     standing.tie_group, standing.to_fastest});
     }
   }
-  evaluation.summary = summary_of(result);
+  evaluation.summary = summary_of(result, race_.policy());
   if (result.sentinel) {
     evaluation.summary->sentinel = race_.at(*result.sentinel).kernel.label;
   }

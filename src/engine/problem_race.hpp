@@ -29,9 +29,10 @@ class ProblemRace {
   [[nodiscard]] Evaluation finish() const;
 
  private:
-  [[nodiscard]] std::optional<Outcome> discard_warmup(CandidateId id);
+  [[nodiscard]] std::optional<Outcome> discard_warmup(CandidateId id, Extent extent);
+  [[nodiscard]] std::optional<Outcome> warm_up_on_whole(MeasuredCandidate& candidate);
   [[nodiscard]] std::optional<Outcome> load(MeasuredCandidate& candidate);
-  void take_sample(MeasuredCandidate& candidate, int round);
+  void take_sample(MeasuredCandidate& candidate, const Step& step);
   [[nodiscard]] bool recheck_next();
   [[nodiscard]] bool count_next();
   void count(MeasuredCandidate& candidate);

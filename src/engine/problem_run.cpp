@@ -11,6 +11,7 @@
 #include "engine/audit.hpp"
 #include "engine/interrupt.hpp"
 #include "engine/results.hpp"
+#include "measure/part_of_problem.hpp"
 #include "rank/ranking.hpp"
 
 namespace fatune {
@@ -68,8 +69,12 @@ void ProblemRun::begin() {
   finish_uncompiled(work_.take_obstacles());
   finish_uncompiled(work_.pruned());
   search_ended_ = work_.source().finished();
-  parts_.evaluator.begin_problem(work_.plan().problem, {parts_.budget_s, work_.plan().repeats},
-                                 parts_.log);
+  const ProblemPlan& plan = work_.plan();
+  RaceTerms terms{parts_.budget_s, plan.repeats, work_.part()};
+  if (terms.part) {
+    terms.part_share = share_of(*terms.part, plan.problem);
+  }
+  parts_.evaluator.begin_problem(plan.problem, terms, parts_.log);
 }
 
 void ProblemRun::finish_uncompiled(std::vector<Result> results) {
@@ -145,7 +150,7 @@ bool ProblemRun::fits(const JournalEvent& event) const {
   return std::ranges::any_of(work_.candidates(), [&](const Candidate& candidate) {
     return candidate.result.short_form == event.config && candidate.artifact != nullptr &&
            candidate.artifact->key == event.artifact_key &&
-           same_launch(candidate.geometry, event.launch);
+           same_launch(candidate.part_geometry.value_or(candidate.geometry), event.launch);
   });
 }
 
@@ -318,7 +323,8 @@ CandidateKernel ProblemRun::kernel_of(const Candidate& candidate) const {
           candidate.result.config.family,
           candidate.result.config == work_.plan().kept_in_race,
           true,
-          candidate.small_geometry};
+          candidate.small_geometry,
+          candidate.part_geometry};
 }
 
 // --- The end ---
@@ -347,6 +353,9 @@ bool ProblemRun::is_journaled(const Result& result) const {
     return false;
   }
   std::vector<double> samples_us = measured->timing.samples_us;
+  if (measured->timing.part_share > 0.0) {  // they are scaled; a race takes these first
+    return known_us.size() >= samples_us.size();
+  }
   std::ranges::sort(known_us);
   std::ranges::sort(samples_us);
   return std::includes(known_us.begin(), known_us.end(), samples_us.begin(), samples_us.end());

@@ -5,14 +5,27 @@
 
 #include "core/mapped.hpp"
 #include "engine/search_space.hpp"
+#include "measure/part_of_problem.hpp"
+#include "race/race_policy.hpp"
 
 namespace fatune {
 
+namespace {
+
+/// A part is for finding out who is to meet on the whole problem: not where all may.
+bool is_worth_a_part(const ProblemPlan& plan, const CandidateSearch& search) {
+  const std::size_t most = search.most_tried(plan.configs.size()) + plan.audited.size();
+  return !plan.repeats && most > static_cast<std::size_t>(RacePolicy{}.most_finalists);
+}
+
+}  // namespace
+
 ProblemWork::ProblemWork(const FamilySet& families, const DeviceLimits& limits,
                          const SmRates& rates, const ProblemPlan& plan,
-                         const CandidateSearch& search)
+                         const CandidateSearch& search, bool parts)
     : plan_(plan),
-      maker_(std::make_unique<CandidateMaker>(families, limits, rates, plan.problem)),
+      part_(parts && is_worth_a_part(plan, search) ? part_of(plan.problem, limits) : std::nullopt),
+      maker_(std::make_unique<CandidateMaker>(families, limits, rates, plan.problem, part_)),
       source_(search.begin(make_search_space(plan, *maker_))) {}
 
 std::vector<CandidateId> ProblemWork::ask(std::size_t most) { return take(source_->propose(most)); }

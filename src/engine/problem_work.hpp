@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -20,9 +21,9 @@ namespace fatune {
 /// One problem with the candidates that its search has proposed so far.
 class ProblemWork {
  public:
-  /// All must outlive it.
+  /// `parts`: MeasurePolicy::parts. All must outlive it.
   ProblemWork(const FamilySet& families, const DeviceLimits& limits, const SmRates& rates,
-              const ProblemPlan& plan, const CandidateSearch& search);
+              const ProblemPlan& plan, const CandidateSearch& search, bool parts = false);
 
   /// Asks the search for up to `most` more. The candidates among them, which are to be compiled;
   /// the others join the obstacles.
@@ -32,6 +33,8 @@ class ProblemWork {
   [[nodiscard]] std::vector<CandidateId> ask_again(const std::set<std::string>& short_forms);
 
   [[nodiscard]] const ProblemPlan& plan() const noexcept { return plan_; }
+  /// The part of the problem that early rounds are on, if they are.
+  [[nodiscard]] const std::optional<Problem>& part() const noexcept { return part_; }
   [[nodiscard]] CandidateSource& source() noexcept { return *source_; }
   [[nodiscard]] Candidate& at(CandidateId id) { return candidates_.at(id.index); }
   [[nodiscard]] const std::vector<Candidate>& candidates() const noexcept { return candidates_; }
@@ -50,6 +53,7 @@ class ProblemWork {
   [[nodiscard]] std::vector<CandidateId> take(const std::vector<Proposal>& proposals);
 
   const ProblemPlan& plan_;
+  std::optional<Problem> part_;
   std::unique_ptr<CandidateMaker> maker_;  ///< the source refers to it
   std::unique_ptr<CandidateSource> source_;
   std::vector<Candidate> candidates_;  ///< as proposed: likely winners first

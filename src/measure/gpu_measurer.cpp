@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <map>
 #include <stdexcept>
 #include <utility>
@@ -54,14 +55,15 @@ std::size_t launch_hash(const CandidateKernel& kernel, const LaunchGeometry& geo
 // Everything on the device that belongs to one problem.
 class GpuMeasurer::ProblemState {
  public:
-  ProblemState(const Problem& problem, const Artifact& kernels, const MeasurePolicy& policy,
-               const DeviceLimits& limits, bool count_rows,
+  ProblemState(const Problem& problem, const std::optional<Problem>& part, const Artifact& kernels,
+               const MeasurePolicy& policy, const DeviceLimits& limits, bool count_rows,
                std::map<std::size_t, Verification>& repeated_before)
       : problem_(problem),
         kernels_(kernels),
-        verifier_(problem, policy.seed, kernels_, stream_, count_rows),
+        verifier_(problem, part, policy.seed, kernels_, stream_, count_rows),
         timer_(policy, plan_memory(problem, policy, limits).flush_bytes, kernels_, stream_),
-        least_(least_time(problem, limits, policy.flush_l2)),
+        least_{least_time(problem, limits, policy.flush_l2),
+               least_time(part.value_or(problem), limits, policy.flush_l2)},
         sampler_(verifier_, timer_, least_, stream_),
         repeated_(verifier_, stream_),
         repeated_before_(repeated_before),
@@ -71,23 +73,26 @@ class GpuMeasurer::ProblemState {
                                 const DeviceLimits& limits) {
     bench_ranges_.try_emplace(kernel.family, bench_range_name(kernel.family, problem_));
     auto loaded = std::make_unique<LoadedKernel>(*kernel.artifact);
+    const LaunchGeometry& part = kernel.part_geometry.value_or(kernel.geometry);
     for (const LaunchGeometry& geometry : {kernel.small_geometry.value_or(kernel.probe_geometry),
-                                           kernel.probe_geometry, kernel.geometry}) {
+                                           kernel.probe_geometry, part, kernel.geometry}) {
       if (std::optional<std::string> limit = loaded->prepare(geometry, limits)) {
         return {{}, 0.0, Unlaunchable{*std::move(limit)}};
       }
     }
     SampledKernel sampled;
     sampled.id = id;
-    sampled.make_launch = [this, &code = *loaded, geometry = kernel.geometry,
-                           range = range_of(kernel, problem_)](const Stage& stage) {
-      return launch(code, geometry, stage, range);
+    sampled.make_launch = [this, &code = *loaded, kernel](const Stage& stage, Extent extent) {
+      return launch(code, extent == Extent::part ? *kernel.part_geometry : kernel.geometry, stage,
+                    range_of(kernel, stage.problem()));
     };
     auto [verdict, first_us] = verify(*loaded, sampled, kernel);
     if (verdict.finding) {
       return {{}, 0.0, WrongResult{std::move(verdict.verification), *verdict.finding}};
     }
-    if (auto implausible = find_implausible(first_us, least_)) {
+    const Extent extent = kernel.part_geometry ? Extent::part : Extent::whole;
+    if (auto implausible =
+            find_implausible(first_us, least_.at(static_cast<std::size_t>(extent)))) {
       return {{}, 0.0, *std::move(implausible)};
     }
     admitted_.insert_or_assign(id, Admitted{std::move(loaded), std::move(sampled)});
@@ -97,6 +102,13 @@ class GpuMeasurer::ProblemState {
   /// A sample in `sample_us`, or what is wrong with it.
   [[nodiscard]] std::optional<Outcome> sample(CandidateId id, int set, double& sample_us) {
     return sampler_.sample(admitted_.at(id).sampled, set, sample_us);
+  }
+
+  /// What is known since the last sample of the first run on the problem itself.
+  [[nodiscard]] std::optional<Verification> take_verification(CandidateId id) {
+    const auto found = admitted_.find(id);
+    return found == admitted_.end() ? std::nullopt
+                                    : std::exchange(found->second.sampled.verification, {});
   }
 
   [[nodiscard]] bool deterministic(CandidateId id) const {
@@ -190,14 +202,15 @@ class GpuMeasurer::ProblemState {
 
   [[nodiscard]] Verified verify(const LoadedKernel& loaded, SampledKernel& sampled,
                                 const CandidateKernel& kernel) {
+    const int set = set_of(kernel.part_geometry ? Extent::part : Extent::whole, 0);
     for (;;) {
-      const bool others_ran = sampler_.others_ran_unchecked(sampled.id, 0);
+      const bool others_ran = sampler_.others_ran_unchecked(sampled.id, set);
       Verdict probes = verify_probes(loaded, sampled, kernel);
       if (probes.finding) {
         return {std::move(probes), 0.0};
       }
       Verified whole;
-      whole.verdict = sampler_.first_sample(sampled, whole.first_us);
+      whole.verdict = sampler_.first_sample(sampled, set, whole.first_us);
       if (!whole.verdict.damaged || !others_ran) {
         append(probes.verification.inputs, whole.verdict.verification.inputs);
         append(probes.verification.rows, whole.verdict.verification.rows);
@@ -212,7 +225,7 @@ class GpuMeasurer::ProblemState {
   MeasurementModule kernels_;
   Verifier verifier_;
   SampleTimer timer_;
-  LeastTime least_;
+  std::array<LeastTime, 2> least_;  // on the problem itself, and on its part
   WatchedSampler sampler_;
   RepeatedLaunches repeated_;
   std::map<std::size_t, Verification>& repeated_before_;  // launches that need no repetition
@@ -232,16 +245,17 @@ GpuMeasurer::~GpuMeasurer() = default;
 
 bool GpuMeasurer::context_lost() const noexcept { return context_lost_; }
 
-void GpuMeasurer::begin_problem(const Problem& problem, const Artifact& kernels) {
+void GpuMeasurer::begin_problem(const Problem& problem, const Artifact& kernels,
+                                const std::optional<Problem>& part) {
   check_problem(problem);
   state_.reset();  // the last problem's memory is free before this one's is counted
   limits_.free_memory_bytes = context_.memory().free_bytes;
-  check_fits(problem, policy(), limits_);
+  check_fits(problem, policy(), limits_, part);
   if (policy().cuda_graph) {
     check_has_graphs();
   }
   try {
-    state_ = std::make_unique<ProblemState>(problem, kernels, policy(), limits_, count_rows_,
+    state_ = std::make_unique<ProblemState>(problem, part, kernels, policy(), limits_, count_rows_,
                                             repeated_before_);
   } catch (const gpu::DriverError& error) {
     context_lost_ = error.sticky();
@@ -265,14 +279,15 @@ Admission GpuMeasurer::admit(CandidateId id, const CandidateKernel& kernel) {
   }
 }
 
-Samples GpuMeasurer::sample_in_round(CandidateId id, int count, int round) {
+Samples GpuMeasurer::sample(CandidateId id, const SampleRequest& request) {
   const GpuMonitor::Work work(monitor_);
   Samples samples;
   try {
-    for (int i = 0; i < count && !samples.failure; ++i) {
-      add_sample(id, (round + i) % kInputSets, samples);
+    for (int i = 0; i < request.count && !samples.failure; ++i) {
+      add_sample(id, set_of(request.extent, request.round + i), samples);
     }
     samples.deterministic = state().deterministic(id);
+    samples.verification = state().take_verification(id);
   } catch (const gpu::DriverError& error) {
     samples.failure = failed(id, error);
   }

@@ -29,9 +29,12 @@ class GpuMeasurer : public Measurer {
   GpuMeasurer(const GpuMeasurer&) = delete;
   GpuMeasurer& operator=(const GpuMeasurer&) = delete;
 
-  void begin_problem(const Problem& problem, const Artifact& kernels) override;
+  using Measurer::begin_problem;
+  void begin_problem(const Problem& problem, const Artifact& kernels,
+                     const std::optional<Problem>& part) override;
   [[nodiscard]] Admission admit(CandidateId id, const CandidateKernel& kernel) override;
-  [[nodiscard]] Samples sample_in_round(CandidateId id, int count, int round) override;
+  using Measurer::sample;
+  [[nodiscard]] Samples sample(CandidateId id, const SampleRequest& request) override;
   [[nodiscard]] std::optional<Outcome> recheck(CandidateId id) override;
   [[nodiscard]] Counted count(CandidateId id, const CountRequest& request) override;
   void retire(CandidateId id) override;

@@ -30,12 +30,24 @@ struct CandidateKernel {
   /// The launch on small_problem(problem); absent: the probe problem is used, because the machine
   /// code would be another there.
   std::optional<LaunchGeometry> small_geometry = {};
+  /// The launch on the problem's part; absent: it has none, or is not launched there.
+  std::optional<LaunchGeometry> part_geometry = {};
+};
+
+/// What a sample is of: the problem itself, or its part (part_of_problem.hpp).
+enum class Extent { whole, part };
+
+struct SampleRequest {
+  int count = 1;
+  int round = 0;  ///< of the first one
+  Extent extent = Extent::whole;
 };
 
 /// The result of admitting a candidate.
 struct Admission {
   Verification verification;  ///< when it was admitted
-  double first_us = 0.0;      ///< a proper sample: that of the run that was verified
+  /// A proper sample: that of the run that was verified, on the part where it has a launch there.
+  double first_us = 0.0;
   std::optional<Outcome>
       failure;  ///< when it was not: WrongResult, Implausible, Unlaunchable, Crashed, TimedOut
 };
@@ -47,6 +59,8 @@ struct Samples {
   bool gate_in_use = false;                         ///< the device gate held during all of them
   bool deterministic = true;  ///< of the candidate so far: no right output differed from another
                               ///< one of the same inputs
+  /// Of its first run on the problem itself, where it was admitted on the part: of normal inputs.
+  std::optional<Verification> verification = {};
   /// WrongResult, Implausible, Crashed or TimedOut; the candidate is retired with it.
   std::optional<Outcome> failure;
 };
@@ -82,21 +96,29 @@ class Measurer {
   [[nodiscard]] const MeasurePolicy& policy() const noexcept { return policy_; }
 
   /// Prepares inputs and references, and retires all candidates of the problem before. `kernels` is
-  /// compiled from measurement_request() for this problem. Throws Error(too_large) before anything
+  /// compiled from measurement_request() for this problem. `part`: of the problem, for candidates
+  /// that have a launch there. Throws Error(too_large) before anything
   /// is allocated when the problem does not fit, and Error(gpu_failure) when the driver fails.
-  virtual void begin_problem(const Problem& problem, const Artifact& kernels) = 0;
+  virtual void begin_problem(const Problem& problem, const Artifact& kernels,
+                             const std::optional<Problem>& part) = 0;
+  void begin_problem(const Problem& problem, const Artifact& kernels) {
+    begin_problem(problem, kernels, std::nullopt);
+  }
 
   /// Loads and verifies a candidate; only a right one is admitted. `id` must not be in use. Runs it
-  /// on each kind of input on the probe problem, then once, as a sample, on the problem itself
-  /// (verification.hpp). Precondition of all of these: begin_problem() has returned, and not
-  /// context_lost().
+  /// on each kind of input on the probe problem, then once, as a sample, on the problem itself, or
+  /// on its part where it has a launch there (verification.hpp). Precondition of all of these:
+  /// begin_problem() has returned, and not context_lost().
   [[nodiscard]] virtual Admission admit(CandidateId id, const CandidateKernel& kernel) = 0;
-  /// Takes `count` timed samples, on normal inputs, of an admitted candidate. Samples take turns on
-  /// several sets of inputs, and the first one is on that of `round` (0, 1, ...), so that those of
-  /// one round are of the same inputs. Each is checked (watched_sampler.hpp).
-  [[nodiscard]] virtual Samples sample_in_round(CandidateId id, int count, int round) = 0;
-  /// Takes samples from the first round on.
-  [[nodiscard]] Samples sample(CandidateId id, int count) { return sample_in_round(id, count, 0); }
+  /// Takes timed samples, on normal inputs, of an admitted candidate. Samples take turns on several
+  /// sets of inputs, and the first one is on that of the round (0, 1, ...), so that those of one
+  /// round are of the same inputs. Each is checked (watched_sampler.hpp). Precondition for the
+  /// part: the candidate has a launch there.
+  [[nodiscard]] virtual Samples sample(CandidateId id, const SampleRequest& request) = 0;
+  /// Takes samples on the problem itself from the first round on.
+  [[nodiscard]] Samples sample(CandidateId id, int count) {
+    return sample(id, SampleRequest{.count = count});
+  }
   /// Verifies the output of a run on normal inputs once more, of the last sample if that was this
   /// candidate's: a race may spare one run of many. Nothing: it is right; else it is retired.
   [[nodiscard]] virtual std::optional<Outcome> recheck(CandidateId id) = 0;

@@ -78,12 +78,13 @@ std::int64_t MemoryPlan::tensors_bytes() const {
   const auto all = [](const StagePlan& stage) {
     return stage.tensors_bytes() + stage.output_bytes;
   };
-  return kInputSets * all(whole) + std::ssize(kProbeKinds) * all(probe) + kSmallStages * all(small);
+  return kInputSets * (all(whole) + all(part)) + std::ssize(kProbeKinds) * all(probe) +
+         kSmallStages * all(small);
 }
 
 std::int64_t MemoryPlan::reference_bytes() const {
-  return kInputSets * whole.reference_bytes + std::ssize(kProbeKinds) * probe.reference_bytes +
-         kSmallStages * small.reference_bytes;
+  return kInputSets * (whole.reference_bytes + part.reference_bytes) +
+         std::ssize(kProbeKinds) * probe.reference_bytes + kSmallStages * small.reference_bytes;
 }
 
 StagePlan plan_stage(const Problem& problem) {
@@ -101,13 +102,15 @@ StagePlan plan_stage(const Problem& problem) {
 }
 
 MemoryPlan plan_memory(const Problem& problem, const MeasurePolicy& policy,
-                       const DeviceLimits& limits) {
-  return {plan_stage(problem), plan_stage(probe_problem(problem)),
-          plan_stage(small_problem(problem)), policy.flush_l2 ? 2 * limits.l2_bytes : 0};
+                       const DeviceLimits& limits, const std::optional<Problem>& part) {
+  return {plan_stage(problem), part ? plan_stage(*part) : StagePlan{},
+          plan_stage(probe_problem(problem)), plan_stage(small_problem(problem)),
+          policy.flush_l2 ? 2 * limits.l2_bytes : 0};
 }
 
-void check_fits(const Problem& problem, const MeasurePolicy& policy, const DeviceLimits& limits) {
-  const MemoryPlan plan = plan_memory(problem, policy, limits);
+void check_fits(const Problem& problem, const MeasurePolicy& policy, const DeviceLimits& limits,
+                const std::optional<Problem>& part) {
+  const MemoryPlan plan = plan_memory(problem, policy, limits, part);
   const std::int64_t usable = std::max<std::int64_t>(0, limits.free_memory_bytes - kReserveBytes);
   if (plan.total_bytes() <= usable) {
     return;

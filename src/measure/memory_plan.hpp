@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "attention/problem.hpp"
 #include "attention/tensor_shape.hpp"
@@ -33,6 +34,7 @@ inline constexpr int kInputSets = 3;
 /// adds come on top, where there are any.
 struct MemoryPlan {
   StagePlan whole;               ///< one set of normal inputs on the problem itself
+  StagePlan part;                ///< one set of normal inputs on its part; empty: there is none
   StagePlan probe;               ///< one kind of the others on the probe problem
   StagePlan small;               ///< one kind of input on small_problem()
   std::int64_t flush_bytes = 0;  ///< written before a cold sample: twice the L2; 0 without flush
@@ -49,12 +51,15 @@ inline constexpr std::int64_t kTensorAlignmentBytes = 256;
 /// Precondition: check_problem(problem) passes. Throws Error(too_large) when the figures overflow.
 [[nodiscard]] StagePlan plan_stage(const Problem& problem);
 
-/// Precondition and errors as plan_stage().
+/// `part`: of the problem, on which races begin (part_of_problem.hpp). Precondition and errors as
+/// plan_stage().
 [[nodiscard]] MemoryPlan plan_memory(const Problem& problem, const MeasurePolicy& policy,
-                                     const DeviceLimits& limits);
+                                     const DeviceLimits& limits,
+                                     const std::optional<Problem>& part = std::nullopt);
 
 /// Throws Error(too_large), with what is needed for what and what is free, unless the plan fits
 /// `limits.free_memory_bytes` (less a reserve for modules and the driver). Allocates nothing.
-void check_fits(const Problem& problem, const MeasurePolicy& policy, const DeviceLimits& limits);
+void check_fits(const Problem& problem, const MeasurePolicy& policy, const DeviceLimits& limits,
+                const std::optional<Problem>& part = std::nullopt);
 
 }  // namespace fatune

@@ -17,10 +17,11 @@ namespace {
 RemoteMeasurer::RemoteMeasurer(WorkerSettings settings, MeasurePolicy policy)
     : Measurer(policy), worker_(std::move(settings), policy) {}
 
-void RemoteMeasurer::begin_problem(const Problem& problem, const Artifact& kernels) {
+void RemoteMeasurer::begin_problem(const Problem& problem, const Artifact& kernels,
+                                   const std::optional<Problem>& part) {
   held_.clear();
   judge_.forget_all();
-  worker_.begin_problem(problem, kernels);
+  worker_.begin_problem({problem, kernels, part});
 }
 
 std::optional<Outcome> RemoteMeasurer::judged(CandidateId id, const std::string& label,
@@ -48,7 +49,7 @@ Admission RemoteMeasurer::admit_once(CandidateId id, const CandidateKernel& kern
   }
   Admission& admission = std::get<Admission>(answer);
   held_.insert_or_assign(id, Held{kernel, worker_.number()});
-  worker_.deadlines().saw_sample(admission.first_us);
+  saw_sample(admission.first_us, kernel.part_geometry ? Extent::part : Extent::whole);
   return std::move(admission);
 }
 
@@ -84,6 +85,11 @@ void RemoteMeasurer::retire(CandidateId id) {
 
 // --- Samples ---
 
+// Deadlines are for runs of the problem itself.
+void RemoteMeasurer::saw_sample(double us, Extent extent) {
+  worker_.deadlines().saw_sample(extent == Extent::part ? us / worker_.part_share() : us);
+}
+
 // Takes the samples of `request`; the first `discarded` do not count.
 std::optional<Outcome> RemoteMeasurer::take_samples(CandidateId id, int discarded,
                                                     const SampleRequest& request,
@@ -97,9 +103,10 @@ std::optional<Outcome> RemoteMeasurer::take_samples(CandidateId id, int discarde
       return std::move(*failure);
     }
     const auto& one = std::get<OneSample>(answer);
-    worker_.deadlines().saw_sample(one.sample_us);
+    saw_sample(one.sample_us, request.extent);
     samples.gate_in_use = samples.gate_in_use && one.gate_in_use;
     samples.deterministic = samples.deterministic && one.deterministic;
+    samples.verification = one.verification ? one.verification : std::move(samples.verification);
     if (taken > discarded) {
       samples.samples_us.push_back(one.sample_us);
       samples.readings.push_back(one.reading);
@@ -117,15 +124,16 @@ std::optional<Outcome> RemoteMeasurer::sample_once(CandidateId id, const SampleR
   if (std::optional<Outcome> failure = readmit_if_gone(id)) {
     return failure;
   }
-  return take_samples(id, discarded, {request.count + discarded, request.round}, samples);
+  return take_samples(id, discarded, {request.count + discarded, request.round, request.extent},
+                      samples);
 }
 
-Samples RemoteMeasurer::sample_in_round(CandidateId id, int count, int round) {
+Samples RemoteMeasurer::sample(CandidateId id, const SampleRequest& request) {
   Samples samples;
   samples.gate_in_use = policy().device_gate;
   samples.failure = judged(id, held_.at(id).kernel.label, [&] {
     const auto taken = static_cast<int>(samples.samples_us.size());
-    return sample_once(id, {count - taken, round + taken}, samples);
+    return sample_once(id, {request.count - taken, request.round + taken, request.extent}, samples);
   });
   return samples;
 }

@@ -37,9 +37,12 @@ class RemoteMeasurer : public Measurer {
   /// Seconds spent starting workers, replacements included.
   [[nodiscard]] double start_s() const noexcept { return worker_.start_s(); }
 
-  void begin_problem(const Problem& problem, const Artifact& kernels) override;
+  using Measurer::begin_problem;
+  void begin_problem(const Problem& problem, const Artifact& kernels,
+                     const std::optional<Problem>& part) override;
   [[nodiscard]] Admission admit(CandidateId id, const CandidateKernel& candidate) override;
-  [[nodiscard]] Samples sample_in_round(CandidateId id, int count, int round) override;
+  using Measurer::sample;
+  [[nodiscard]] Samples sample(CandidateId id, const SampleRequest& request) override;
   [[nodiscard]] std::optional<Outcome> recheck(CandidateId id) override;
   [[nodiscard]] Counted count(CandidateId id, const CountRequest& request) override;
   void retire(CandidateId id) override;
@@ -63,6 +66,7 @@ class RemoteMeasurer : public Measurer {
   [[nodiscard]] std::optional<Outcome> judged(CandidateId id, const std::string& label,
                                               const CrashJudge::Step& step);
   [[nodiscard]] bool is_in_worker(CandidateId id) const;
+  void saw_sample(double us, Extent extent);
   [[nodiscard]] std::optional<Outcome> readmit_if_gone(CandidateId id);
   [[nodiscard]] Admission admit_once(CandidateId id, const CandidateKernel& kernel);
   [[nodiscard]] std::optional<Outcome> sample_once(CandidateId id, const SampleRequest& request,

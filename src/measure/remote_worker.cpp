@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "measure/part_of_problem.hpp"
 
 namespace fatune {
 namespace {
@@ -83,8 +84,7 @@ void RemoteWorker::start() {
 
 void RemoteWorker::start_problem() {
   const AddedSeconds busy(busy_s_);
-  const Reply reply = conversation_->ask(
-      begin_problem_message(problem_->problem, problem_->kernels), deadlines_.problem());
+  const Reply reply = conversation_->ask(begin_problem_message(*problem_), deadlines_.problem());
   if (const auto* death = std::get_if<Death>(&reply)) {
     throw Error(ExitCode::gpu_failure,
                 fmt::format("the worker process failed to prepare {}: {}",
@@ -100,9 +100,13 @@ void RemoteWorker::start_problem() {
   }
 }
 
-void RemoteWorker::begin_problem(const Problem& problem, const Artifact& kernels) {
-  deadlines_.begin_problem(problem);
-  problem_ = ProblemStart{problem, kernels};
+double RemoteWorker::part_share() const {
+  return problem_ && problem_->part ? share_of(*problem_->part, problem_->problem) : 1.0;
+}
+
+void RemoteWorker::begin_problem(ProblemStart start) {
+  deadlines_.begin_problem(start.problem);
+  problem_ = std::move(start);
   try {
     if (runs()) {
       start_problem();

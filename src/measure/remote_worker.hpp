@@ -43,7 +43,9 @@ class RemoteWorker {
   /// Replaces a worker that has ended. Throws Error(gpu_failure) when none can be started.
   void ensure();
   /// The problem that workers prepare from now on. Throws as Measurer::begin_problem().
-  void begin_problem(const Problem& problem, const Artifact& kernels);
+  void begin_problem(ProblemStart start);
+  /// The part's share of the present problem's work; 1: it has none.
+  [[nodiscard]] double part_share() const;
 
   [[nodiscard]] bool runs() const { return conversation_ && !conversation_->ended(); }
   /// The conversation with the present worker. Precondition: runs().

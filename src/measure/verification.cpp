@@ -123,8 +123,8 @@ RowMismatches count_rows(const Stage& stage, const ErrorStats& stats, const gpu:
 
 }  // namespace
 
-Verifier::Verifier(const Problem& problem, std::uint64_t seed, const MeasurementModule& kernels,
-                   const gpu::Stream& stream, bool count_rows)
+Verifier::Verifier(const Problem& problem, const std::optional<Problem>& part, std::uint64_t seed,
+                   const MeasurementModule& kernels, const gpu::Stream& stream, bool count_rows)
     : problem_(problem),
       seed_(seed),
       count_rows_(count_rows),
@@ -132,9 +132,10 @@ Verifier::Verifier(const Problem& problem, std::uint64_t seed, const Measurement
       stream_(stream),
       device_counts_(kCountsBytes),
       host_counts_(kCountsBytes) {
-  whole_.reserve(kInputSets);
-  for (int set = 0; set < kInputSets; ++set) {
-    whole_.emplace_back(problem, InputKind::normal, seed_of_set(seed, set), kernels, stream);
+  const int sets = part ? 2 * kInputSets : kInputSets;
+  for (int set = 0; set < sets; ++set) {
+    normal_.emplace_back(set < kInputSets ? problem : *part, InputKind::normal,
+                         seed_of_set(seed, set), kernels, stream);
   }
 }
 
@@ -156,11 +157,17 @@ const CheckCounts* Verifier::fetch_counts() const {
   return host_counts_.host_as<const CheckCounts>();
 }
 
-std::string Verifier::method() const {
-  const Problem& whole = whole_.front().problem();
-  const Problem probe = probe_problem(whole);
-  std::string text = "gpu references, " + describe_rows(whole);
-  if (probe != whole) {
+// Normal inputs are on the problem itself unless a stage has them on its part.
+std::string Verifier::method(std::span<const Stage* const> stages) const {
+  const Problem probe = probe_problem(problem_);
+  std::string text = "gpu references, " + describe_rows(problem_);
+  for (const Stage* const stage : stages) {
+    if (stage->kind() == InputKind::normal && stage->problem() != problem_) {
+      text = fmt::format("gpu references, {} on batch {}", describe_rows(stage->problem()),
+                         stage->problem().batch);
+    }
+  }
+  if (probe != problem_) {
     text += fmt::format("; other inputs than normal on batch {}, heads {}: {}", probe.batch,
                         probe.heads, describe_rows(probe));
   }
@@ -195,7 +202,7 @@ Verdict Verifier::check(std::span<const Stage* const> stages) const {
     stage->queue_check(on_device++);
   }
   const CheckCounts* counts = fetch_counts();
-  Verdict verdict{{method(), seed_, {}}, std::nullopt, false};
+  Verdict verdict{{method(stages), seed_, {}}, std::nullopt, false};
   for (const Stage* const stage : stages) {
     judge(*stage, *counts++, verdict);
   }

@@ -30,7 +30,8 @@ struct Verdict {
 /// poison, NaN and infinity, guard bands and inputs for writes, and the selected rows are compared
 /// with an fp32 and a 16-bit reference (error_rule.hpp). All throw gpu::DriverError.
 ///
-/// Of normal inputs on the problem there are kInputSets, made from seeds of their own.
+/// Of normal inputs on the problem there are kInputSets, made from seeds of their own, and as many
+/// on its part, if it has one.
 ///
 /// For each stage: its poison_output(), the caller's run of the kernel, check(). Not more than
 /// kProbeKinds.size() are checked together.
@@ -41,13 +42,15 @@ class Verifier {
 
   /// Inputs and references are those of `seed`. `kernels` and `stream` must outlive the verifier.
   /// `count_rows`: each check also says which rows are wrong (Verification::rows).
-  Verifier(const Problem& problem, std::uint64_t seed, const MeasurementModule& kernels,
-           const gpu::Stream& stream, bool count_rows);
+  Verifier(const Problem& problem, const std::optional<Problem>& part, std::uint64_t seed,
+           const MeasurementModule& kernels, const gpu::Stream& stream, bool count_rows);
 
-  /// Normal inputs on the problem itself, the first of `set` 0. Precondition: set < kInputSets.
-  [[nodiscard]] const Stage& whole(int set) const {
-    return whole_.at(static_cast<std::size_t>(set));
+  /// Normal inputs: the sets on the problem itself, then those on its part. Precondition:
+  /// set < set_count().
+  [[nodiscard]] const Stage& normal(int set) const {
+    return normal_.at(static_cast<std::size_t>(set));
   }
+  [[nodiscard]] int set_count() const { return static_cast<int>(normal_.size()); }
   /// One of kProbeKinds: on the probe problem, or on small_problem().
   [[nodiscard]] const Stage& probe(InputKind kind, Where where);
 
@@ -58,7 +61,7 @@ class Verifier {
 
  private:
   [[nodiscard]] const CheckCounts* fetch_counts() const;
-  [[nodiscard]] std::string method() const;
+  [[nodiscard]] std::string method(std::span<const Stage* const> stages) const;
   void judge(const Stage& stage, const CheckCounts& counts, Verdict& verdict) const;
 
   Problem problem_;
@@ -66,7 +69,7 @@ class Verifier {
   bool count_rows_;
   const MeasurementModule& kernels_;
   const gpu::Stream& stream_;
-  std::vector<Stage> whole_;
+  std::vector<Stage> normal_;
   std::map<std::pair<InputKind, Where>, Stage> probes_;  // made when they are asked for
   gpu::DeviceBuffer device_counts_;                      // CheckCounts of each stage of a check
   gpu::PinnedBuffer host_counts_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <string>
+#include <utility>
 
 namespace fatune {
 namespace {
@@ -12,6 +13,8 @@ constexpr auto kSumBytes = static_cast<std::int64_t>(sizeof(InputSum));
 bool same(const InputSum& a, const InputSum& b) { return a.plain == b.plain && a.mixed == b.mixed; }
 
 std::size_t slot(int set) { return static_cast<std::size_t>(set); }
+
+std::size_t slot(Extent extent) { return static_cast<std::size_t>(extent); }
 
 WrongResult after_timing(Verdict verdict) {
   return {std::move(verdict.verification), "after timing: " + *verdict.finding};
@@ -26,8 +29,8 @@ std::string name_sample(const SampledKernel& kernel, int set) {
 
 }  // namespace
 
-WatchedSampler::WatchedSampler(const Verifier& verifier, SampleTimer& timer, LeastTime least,
-                               const gpu::Stream& stream)
+WatchedSampler::WatchedSampler(const Verifier& verifier, SampleTimer& timer,
+                               std::array<LeastTime, 2> least, const gpu::Stream& stream)
     : verifier_(verifier),
       timer_(timer),
       least_(std::move(least)),
@@ -47,7 +50,7 @@ const KernelLaunch& WatchedSampler::about_to_run(SampledKernel& kernel, int set)
   }
   std::optional<KernelLaunch>& launch = kernel.launches.at(slot(set));
   if (!launch) {
-    launch.emplace(kernel.make_launch(verifier_.whole(set)));
+    launch.emplace(kernel.make_launch(verifier_.normal(set), extent_of(set)));
   }
   return *launch;
 }
@@ -63,7 +66,7 @@ void WatchedSampler::queue_fingerprint(const Stage& stage) {
 }
 
 double WatchedSampler::run(SampledKernel& kernel, int set) {
-  const Stage& stage = verifier_.whole(set);
+  const Stage& stage = verifier_.normal(set);
   const KernelLaunch& launch = about_to_run(kernel, set);
   return timer_.take_sample(
       launch, {[&] { stage.poison_output(launch.buffers()); }, [&] { queue_fingerprint(stage); }});
@@ -71,7 +74,7 @@ double WatchedSampler::run(SampledKernel& kernel, int set) {
 
 Verdict WatchedSampler::check(int set) {
   const std::set<CandidateId> ran = std::exchange(unchecked_.at(slot(set)), {});
-  Verdict verdict = verifier_.check(verifier_.whole(set));
+  Verdict verdict = verifier_.check(verifier_.normal(set));
   if (verdict.damaged) {
     last_run_.reset();
     suspects_.insert(ran.begin(), ran.end());
@@ -79,11 +82,12 @@ Verdict WatchedSampler::check(int set) {
   return verdict;
 }
 
-Verdict WatchedSampler::first_sample(SampledKernel& kernel, double& sample_us) {
-  sample_us = run(kernel, 0);
-  kernel.right[0] = *host_sum_.host_as<const InputSum>();
-  kernel.sights.add(0, sample_us);
-  return check(0);
+Verdict WatchedSampler::first_sample(SampledKernel& kernel, int set, double& sample_us) {
+  sample_us = run(kernel, set);
+  kernel.right.at(slot(set)) = *host_sum_.host_as<const InputSum>();
+  kernel.right_on_whole = extent_of(set) == Extent::whole;
+  kernel.sights.at(slot(extent_of(set))).add(set % kInputSets, sample_us);
+  return check(set);
 }
 
 // Judges the run whose fingerprint is the last. `again`: others may have made it wrong, and the
@@ -100,6 +104,9 @@ std::optional<WrongResult> WatchedSampler::judge(SampledKernel& kernel, int set,
   if (!verdict.finding) {
     kernel.deterministic = kernel.deterministic && !right;
     right = right.value_or(output);
+    if (extent_of(set) == Extent::whole && !std::exchange(kernel.right_on_whole, true)) {
+      kernel.verification = std::move(verdict.verification);
+    }
     return std::nullopt;
   }
   again = verdict.damaged && others_ran;
@@ -121,15 +128,17 @@ std::optional<Outcome> WatchedSampler::sample(SampledKernel& kernel, int set, do
 
 std::optional<Outcome> WatchedSampler::judge_time(SampledKernel& kernel, int set,
                                                   double sample_us) {
-  if (std::optional<Implausible> implausible = find_implausible(sample_us, least_)) {
+  if (std::optional<Implausible> implausible =
+          find_implausible(sample_us, least_.at(slot(extent_of(set))))) {
     return *std::move(implausible);
   }
-  kernel.sights.add(set, sample_us);
-  if (kernel.sights.suspicious()) {
+  FirstSights& sights = kernel.sights.at(slot(extent_of(set)));
+  sights.add(set % kInputSets, sample_us);
+  if (sights.suspicious()) {
     if (std::optional<Implausible> remembers = find_memory(kernel, set)) {
       return *std::move(remembers);
     }
-    kernel.sights.clear();
+    sights.clear();
   }
   return std::nullopt;
 }
@@ -138,7 +147,7 @@ std::optional<Outcome> WatchedSampler::judge_time(SampledKernel& kernel, int set
 // there are no references to them.
 std::optional<Implausible> WatchedSampler::find_memory(SampledKernel& kernel, int set) {
   constexpr int kAttempts = 2;
-  const Stage& stage = verifier_.whole(set);
+  const Stage& stage = verifier_.normal(set);
   std::optional<Implausible> found;
   for (int attempt = 1; attempt <= kAttempts && (found || attempt == 1); ++attempt) {
     stage.fill_afresh(attempt);
@@ -159,7 +168,7 @@ std::optional<Implausible> WatchedSampler::find_memory(SampledKernel& kernel, in
 
 // Damage that others may have done makes all of them suspects, in check().
 std::optional<WrongResult> WatchedSampler::find_own_damage(const SampledKernel& kernel) {
-  for (int set = 0; set < kInputSets; ++set) {
+  for (int set = 0; set < verifier_.set_count(); ++set) {
     if (unchecked_.at(slot(set)).empty()) {
       continue;
     }
@@ -186,7 +195,7 @@ std::optional<Outcome> WatchedSampler::run_and_check(SampledKernel& kernel) {
   for (;;) {
     if (!last_run_ || last_run_->first != kernel.id) {
       const KernelLaunch& launch = about_to_run(kernel);
-      verifier_.whole(0).poison_output(launch.buffers());
+      verifier_.normal(0).poison_output(launch.buffers());
       launch.queue(stream_);
     }
     const int set = last_run_->second;

@@ -19,16 +19,29 @@
 
 namespace fatune {
 
-/// A candidate on the problem itself, and what its runs so far have shown.
+/// Sets of normal inputs: kInputSets on the problem itself, and as many on its part.
+inline constexpr int kNormalSets = 2 * kInputSets;
+/// The set on which a round samples. Precondition: round >= 0.
+[[nodiscard]] constexpr int set_of(Extent extent, int round) {
+  return round % kInputSets + (extent == Extent::part ? kInputSets : 0);
+}
+[[nodiscard]] constexpr Extent extent_of(int set) {
+  return set < kInputSets ? Extent::whole : Extent::part;
+}
+
+/// A candidate on normal inputs, and what its runs so far have shown.
 struct SampledKernel {
   CandidateId id{};
-  std::function<KernelLaunch(const Stage&)> make_launch;
-  std::array<std::optional<KernelLaunch>, kInputSets> launches{};  ///< made when they are needed
+  std::function<KernelLaunch(const Stage&, Extent)> make_launch;
+  std::array<std::optional<KernelLaunch>, kNormalSets> launches{};  ///< made when they are needed
   /// Fingerprints of outputs that were found right, one for each set of inputs.
-  std::array<std::optional<InputSum>, kInputSets> right{};
-  FirstSights sights{};
-  int samples = 0;            ///< the one at its admission not counted
+  std::array<std::optional<InputSum>, kNormalSets> right{};
+  std::array<FirstSights, 2> sights{};  ///< on the problem itself, and on its part
+  int samples = 0;                      ///< the one at its admission not counted
   bool deterministic = true;  ///< no right output differed from another one of the same inputs
+  /// Of the first run on the problem itself, until it is taken away.
+  std::optional<Verification> verification{};
+  bool right_on_whole = false;
 };
 
 /// Takes samples that count only when their output is right: it is poisoned before each run, so
@@ -39,12 +52,12 @@ struct SampledKernel {
 /// throw gpu::DriverError.
 class WatchedSampler {
  public:
-  /// All but `least` must outlive the sampler.
-  WatchedSampler(const Verifier& verifier, SampleTimer& timer, LeastTime least,
+  /// `least`: on the problem itself, and on its part. All but it must outlive the sampler.
+  WatchedSampler(const Verifier& verifier, SampleTimer& timer, std::array<LeastTime, 2> least,
                  const gpu::Stream& stream);
 
-  /// A sample on the first set of inputs, checked: what a candidate is admitted by.
-  [[nodiscard]] Verdict first_sample(SampledKernel& kernel, double& sample_us);
+  /// A sample on `set`, checked: what a candidate is admitted by.
+  [[nodiscard]] Verdict first_sample(SampledKernel& kernel, int set, double& sample_us);
   /// A sample on `set` in `sample_us`, or what is wrong with it: WrongResult or Implausible.
   [[nodiscard]] std::optional<Outcome> sample(SampledKernel& kernel, int set, double& sample_us);
   /// Looks for damage to guard bands and inputs since they were last checked. Runs the candidate
@@ -73,13 +86,13 @@ class WatchedSampler {
 
   const Verifier& verifier_;
   SampleTimer& timer_;
-  LeastTime least_;
+  std::array<LeastTime, 2> least_;
   const gpu::Stream& stream_;
   gpu::DeviceBuffer device_sum_;
   gpu::PinnedBuffer host_sum_;
   /// The last run: the candidate whose output the output tensor holds, and its set of inputs.
   std::optional<std::pair<CandidateId, int>> last_run_;
-  std::array<std::set<CandidateId>, kInputSets> unchecked_;  // have run since the set's last check
+  std::array<std::set<CandidateId>, kNormalSets> unchecked_;  // have run since the set's last check
   std::set<CandidateId> suspects_;  // of damage that was mended, and was not pinned on one
 };
 

@@ -47,7 +47,7 @@ class Worker {
   void begin_problem(const Message& request) {
     const ProblemStart start = read_begin_problem(request);
     try {
-      measurer().begin_problem(start.problem, start.kernels);
+      measurer().begin_problem(start.problem, start.kernels, start.part);
       send(plain_message("done"));
     } catch (const Error& error) {
       send(error_message("failed", error));
@@ -65,13 +65,13 @@ class Worker {
     const CandidateId id = read_id(request);
     const SampleRequest asked = read_sample(request);
     for (int taken = 0; taken < asked.count && !gone_; ++taken) {
-      const Samples one = measurer().sample_in_round(id, 1, asked.round + taken);
+      const Samples one = measurer().sample(id, {1, asked.round + taken, asked.extent});
       if (one.failure) {
         send(rejected_message(*one.failure, measurer().context_lost()));
         return;
       }
-      send(sampled_message(
-          {one.samples_us.at(0), one.readings.at(0), one.gate_in_use, one.deterministic}));
+      send(sampled_message({one.samples_us.at(0), one.readings.at(0), one.gate_in_use,
+                            one.deterministic, one.verification}));
     }
   }
 

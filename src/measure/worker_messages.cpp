@@ -74,15 +74,17 @@ Error read_error(const Message& message) {
           plain_member<std::string>(message, "remedy")};
 }
 
-Message begin_problem_message(const Problem& problem, const Artifact& kernels) {
+Message begin_problem_message(const ProblemStart& start) {
   return {{{"type", "begin_problem"},
-           {"problem", record_json(problem)},
-           {"kernel", kernels.lowered_name}},
-          kernels.cubin};
+           {"problem", record_json(start.problem)},
+           {"part", record_json(start.part)},
+           {"kernel", start.kernels.lowered_name}},
+          start.kernels.cubin};
 }
 
 ProblemStart read_begin_problem(const Message& message) {
-  return {record_member<Problem>(message, "problem"), read_code(message)};
+  return {record_member<Problem>(message, "problem"), read_code(message),
+          record_member<std::optional<Problem>>(message, "part")};
 }
 
 Message admit_message(CandidateId id, const CandidateKernel& kernel) {
@@ -94,7 +96,8 @@ Message admit_message(CandidateId id, const CandidateKernel& kernel) {
            {"geometry", record_json(kernel.geometry)},
            {"probe_geometry", record_json(kernel.probe_geometry)},
            {"is_repeated", kernel.is_repeated},
-           {"small_geometry", record_json(kernel.small_geometry)}},
+           {"small_geometry", record_json(kernel.small_geometry)},
+           {"part_geometry", record_json(kernel.part_geometry)}},
           kernel.artifact->cubin};
 }
 
@@ -106,17 +109,22 @@ CandidateKernel read_candidate(const Message& message) {
           plain_member<std::string>(message, "family"),
           false,
           plain_member<bool>(message, "is_repeated"),
-          record_member<std::optional<LaunchGeometry>>(message, "small_geometry")};
+          record_member<std::optional<LaunchGeometry>>(message, "small_geometry"),
+          record_member<std::optional<LaunchGeometry>>(message, "part_geometry")};
 }
 
 Message sample_message(CandidateId id, const SampleRequest& request) {
-  return {
-      {{"type", "sample"}, {"id", id.index}, {"count", request.count}, {"round", request.round}},
-      {}};
+  return {{{"type", "sample"},
+           {"id", id.index},
+           {"count", request.count},
+           {"round", request.round},
+           {"on_part", request.extent == Extent::part}},
+          {}};
 }
 
 SampleRequest read_sample(const Message& message) {
-  return {plain_member<int>(message, "count"), plain_member<int>(message, "round")};
+  return {plain_member<int>(message, "count"), plain_member<int>(message, "round"),
+          plain_member<bool>(message, "on_part") ? Extent::part : Extent::whole};
 }
 
 Message count_message(CandidateId id, const CountRequest& request) {
@@ -159,14 +167,16 @@ Message sampled_message(const OneSample& one) {
            {"us", one.sample_us},
            {"gate", one.gate_in_use},
            {"deterministic", one.deterministic},
-           {"reading", record_json(one.reading)}},
+           {"reading", record_json(one.reading)},
+           {"verification", record_json(one.verification)}},
           {}};
 }
 
 OneSample read_sampled(const Message& message) {
   return {plain_member<double>(message, "us"),
           record_member<std::optional<GpuReading>>(message, "reading"),
-          plain_member<bool>(message, "gate"), plain_member<bool>(message, "deterministic")};
+          plain_member<bool>(message, "gate"), plain_member<bool>(message, "deterministic"),
+          record_member<std::optional<Verification>>(message, "verification")};
 }
 
 Message multiplied_message(const MatmulRate& rate) {

@@ -31,17 +31,14 @@ struct Hello {
 struct ProblemStart {
   Problem problem;
   Artifact kernels;  ///< machine code and name alone: all that a worker needs
+  std::optional<Problem> part = {};
 };
-[[nodiscard]] Message begin_problem_message(const Problem& problem, const Artifact& kernels);
+[[nodiscard]] Message begin_problem_message(const ProblemStart& start);
 [[nodiscard]] ProblemStart read_begin_problem(const Message& message);
 
 [[nodiscard]] Message admit_message(CandidateId id, const CandidateKernel& kernel);
 [[nodiscard]] CandidateKernel read_candidate(const Message& message);
-/// Measurer::sample_in_round()
-struct SampleRequest {
-  int count = 1;
-  int round = 0;
-};
+/// Measurer::sample()
 [[nodiscard]] Message sample_message(CandidateId id, const SampleRequest& request);
 [[nodiscard]] SampleRequest read_sample(const Message& message);
 [[nodiscard]] Message count_message(CandidateId id, const CountRequest& request);
@@ -61,6 +58,7 @@ struct OneSample {
   std::optional<GpuReading> reading;
   bool gate_in_use = false;
   bool deterministic = true;
+  std::optional<Verification> verification = {};
 };
 [[nodiscard]] Message sampled_message(const OneSample& one);
 [[nodiscard]] OneSample read_sampled(const Message& message);

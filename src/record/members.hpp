@@ -25,7 +25,7 @@ FATUNE_MEMBERS_AND_LATER(Verification, (method, seed, inputs), rows, determinist
 FATUNE_MEMBERS_AND_LATER(Timing,
                          (samples_us, median_us, mean_us, min_us, max_us, stddev_us, median_low_us,
                           median_high_us, confidence, stopped_because),
-                         warnings)
+                         warnings, part_share)
 FATUNE_MEMBERS(Pruned, rule, reason)
 FATUNE_MEMBERS(Invalid, rule, reason)
 FATUNE_MEMBERS(CompileFailed, log)
@@ -65,10 +65,14 @@ void visit_members(Self& self, const Visit& visit) {
 }
 
 FATUNE_MEMBERS(Config, family, values)
-FATUNE_MEMBERS(MeasurePolicy, strategy, warmup, repeats, target_ci, budget_s, flush_l2, device_gate,
-               cuda_graph, confidence, seed)
-FATUNE_MEMBERS(MeasuringSummary, stopped_because, rounds, final_rounds, samples_taken,
-               samples_retaken, sentinel, drift_percent, elapsed_s, warnings)
+FATUNE_MEMBERS_AND_LATER(MeasurePolicy,
+                         (strategy, warmup, repeats, target_ci, budget_s, flush_l2, device_gate,
+                          cuda_graph, confidence, seed),
+                         parts)
+FATUNE_MEMBERS_AND_LATER(MeasuringSummary,
+                         (stopped_because, rounds, final_rounds, samples_taken, samples_retaken,
+                          sentinel, drift_percent, elapsed_s, warnings),
+                         part_rounds, part_share)
 FATUNE_MEMBERS_AND_LATER(GpuConditions,
                          (readings, sm_mhz_min, sm_mhz_median, sm_mhz_max, power_w_median,
                           power_w_max, temperature_c_max, throttle_reasons),

@@ -27,7 +27,8 @@ namespace fatune {
 /// For Outcome, Timing, Verification, ErrorStats, Problem, Config, DeviceLimits, MeasurePolicy,
 /// MeasuringSummary, GpuReading, GpuConditions, MatmulRate, RuleAudit, LaunchGeometry,
 /// ResourceFacts, Toolchain, Result, ProblemReport and RunReport; also for an optional
-/// LaunchGeometry, GpuReading and DumpExtents, which are null without a value.
+/// Problem, Verification, LaunchGeometry, GpuReading and DumpExtents, which are null without a
+/// value.
 template <typename Value>
 [[nodiscard]] nlohmann::json record_json(const Value& value);
 

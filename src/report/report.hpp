@@ -73,6 +73,8 @@ struct MeasuringSummary {
   double drift_percent = 0.0;        ///< of the sentinel, from the first quarter to the last
   double elapsed_s = 0.0;
   std::vector<std::string> warnings;
+  int part_rounds = 0;      ///< of the rounds, on a part of the problem
+  double part_share = 0.0;  ///< of that part; 0: all rounds were on the whole
 };
 
 /// The readings of the GPU's management library (NVML) while the samples were taken.

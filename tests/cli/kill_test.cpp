@@ -29,9 +29,15 @@ using Samples = std::multiset<double>;
 class Killing : public ProgramTest {
  protected:
   ProcessResult sweep() {
-    return fatune({"sweep", "--kernel-dir", FATUNE_SOURCE_DIR "/tests/families/faulty", "--seq",
-                   "128,256", "--batch", "1", "--heads", "1", "--format", "json"});
+    std::vector<std::string> arguments{"sweep", "--kernel-dir",
+                                       FATUNE_SOURCE_DIR "/tests/families/faulty"};
+    arguments.insert(arguments.end(), problems_.begin(), problems_.end());
+    arguments.insert(arguments.end(), {"--format", "json"});
+    return fatune(arguments);
   }
+
+  /// Kills sweeps at random moments, and lets the last one end: its report.
+  json sweep_with_kills();
 
   /// Two contenders in three; wrong results and crashes besides.
   Killing() {
@@ -136,23 +142,24 @@ class Killing : public ProgramTest {
     return taken;
   }
 
+  std::vector<std::string> problems_{"--seq", "128,256", "--batch", "1", "--heads", "1"};
   std::mt19937 random_{20261120};
 };
 
-TEST_F(Killing, OfTheProgramLosesAtMostTheSampleInFlight) {
+json Killing::sweep_with_kills() {
   for (int kill = 0; kill < kKills; ++kill) {
     process_.then = [this, before = log().size()](pid_t pid) {
       wait_for_a_moment(before);
       ::kill(pid, SIGKILL);
     };
-    ASSERT_EQ(sweep().exit_code, 128 + SIGKILL) << "the sweep must outlive its kills";
+    EXPECT_EQ(sweep().exit_code, 128 + SIGKILL) << "the sweep must outlive its kills";
   }
   process_.then = nullptr;
   const ProcessResult last = sweep();
   expect_ok(last);
   EXPECT_THAT(last.err, HasSubstr("going on with an interrupted run"));
   expect_schema(last.out, "results");
-  const json report = json::parse(last.out);
+  json report = json::parse(last.out);
   expect_all_there(report);
 
   const Samples taken = logged_samples();
@@ -163,6 +170,18 @@ TEST_F(Killing, OfTheProgramLosesAtMostTheSampleInFlight) {
   }
   EXPECT_LE(taken.size(), stored.size() + kKills) << "one in flight for each kill";
   EXPECT_EQ(samples_taken(report), stored.size()) << "all that was stored counts, and no more";
+  return report;
+}
+
+TEST_F(Killing, OfTheProgramLosesAtMostTheSampleInFlight) { sweep_with_kills(); }
+
+TEST_F(Killing, OfTheProgramInARaceOnAPartOfTheProblemLosesNoMore) {
+  process_.environment["FATUNE_FAKE_MEMORY_MIB"] = "140000";
+  problems_ = {"--seq", "8192,16384"};
+  for (const json& problem : sweep_with_kills()["problems"]) {
+    EXPECT_GT(problem["measuring"]["part_rounds"], 0);
+    EXPECT_GT(problem["measuring"]["rounds"], problem["measuring"]["part_rounds"]);
+  }
 }
 
 TEST_F(Killing, OfTheWorkerBlamesNobody) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <sstream>
 #include <thread>
 
 namespace fatune::testing_cli {
@@ -193,6 +194,97 @@ TEST_F(Racing, ARuleThatCostSomethingIsNamed) {
   EXPECT_THAT(result.out, HasSubstr("rule br64-bc32-q-in-registers: 16 of 16 tried; saved"));
   EXPECT_THAT(result.out, AllOf(HasSubstr("COST 2"), HasSubstr("is faster than the winner")));
   EXPECT_THAT(result.out, HasSubstr("rule qk-tiles-equal: none of its 8 was tried"));
+}
+
+// --- A part of the problem ---
+
+/// Forty configurations of a problem whose launches are long.
+class RacingOnAPart : public Racing {
+ protected:
+  RacingOnAPart() {
+    process_.environment["FATUNE_FAKE_MEMORY_MIB"] = "140000";
+    script(json::object());
+  }
+
+  /// Three are close, the others behind.
+  void script(const json& more) {
+    json script{{"noise_percent", 0.2},
+                {"log", path("log")},
+                {"us",
+                 {{"(FP16, 128, 128, 64, 4): async+eager+swizzled+load_2_2_2_tiles", 23000.0},
+                  {"(FP16, 128, 128, 64, 4): async+eager+swizzled+load_2_2_0_tiles+opt", 23200.0},
+                  {"128, 64, 4)", 25500.0},
+                  {"64, 32, 4)", 36000.0},
+                  {"FP16", 27000.0}}}};
+    script.update(more);
+    process_.environment["FATUNE_FAKE_WORKER"] = script.dump();
+  }
+
+  json long_problem(const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"sweep", "--family", "flash_sm80", "--seq",
+                                       "16384", "--dhead",  "128",        "--dtype",
+                                       "fp16",  "--no-db",  "--format",   "json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ProcessResult result = fatune(arguments);
+    expect_ok(result);
+    expect_schema(result.out, "results");
+    return json::parse(result.out)["problems"][0];
+  }
+
+  /// Of the log's samples, those on the part.
+  [[nodiscard]] std::vector<bool> samples_on_part() const {
+    std::vector<bool> on_part;
+    std::istringstream text(read("log"));
+    for (std::string line; std::getline(text, line);) {
+      if (line.starts_with("sampled ")) {
+        on_part.push_back(line.ends_with(" on the part"));
+      }
+    }
+    return on_part;
+  }
+};
+
+TEST_F(RacingOnAPart, TheWholeProblemIsForThoseThatCanWin) {
+  const json problem = long_problem({});
+  ASSERT_EQ(problem["ranking"].size(), 40U);
+  EXPECT_EQ(problem["measuring"]["part_share"], 0.25);
+  EXPECT_GT(problem["measuring"]["part_rounds"], 0);
+  EXPECT_THAT(std::string(problem["ranking"][0]["config"]), HasSubstr("load_2_2_2_tiles"));
+  for (const json& entry : problem["ranking"]) {
+    const bool is_close = entry["time_us"] < 24000.0;
+    EXPECT_EQ(entry["part_share"].is_null(), is_close) << entry["config"];
+    EXPECT_GT(entry["time_us"], 22500.0) << "scaled to the whole problem";
+    EXPECT_LT(entry["time_us"], 37000.0);
+  }
+  const std::vector<bool> on_part = samples_on_part();
+  EXPECT_TRUE(std::ranges::is_partitioned(on_part, [](bool of_part) { return of_part; }))
+      << "first the part, then the whole problem";
+  EXPECT_TRUE(on_part.front());
+  EXPECT_FALSE(on_part.back());
+}
+
+TEST_F(RacingOnAPart, ItIsTurnedOff) {
+  const json problem = long_problem({"--parts", "off"});
+  EXPECT_THAT(samples_on_part(), Not(Contains(true)));
+  EXPECT_TRUE(problem["measuring"]["part_share"].is_null());
+  for (const json& entry : problem["ranking"]) {
+    EXPECT_TRUE(entry["part_share"].is_null());
+  }
+  expect_error(fatune(sweep_of({"--parts", "some"})), ExitCode::usage, {"--parts", "auto", "off"});
+}
+
+TEST_F(RacingOnAPart, OneThatIsSlowerThereThanItShouldBeStillWins) {
+  script({{"part", {{"128, 64, 4): async+eager+swizzled+load_2_2_0_tiles+opt", 0.98}}}});
+  const json problem = long_problem({});
+  EXPECT_THAT(std::string(problem["ranking"][0]["config"]), HasSubstr("load_2_2_2_tiles"));
+}
+
+TEST_F(RacingOnAPart, TheTableSaysIt) {
+  const ProcessResult result = fatune({"sweep", "--family", "flash_sm80", "--seq", "16384",
+                                       "--dhead", "128", "--dtype", "fp16", "--no-db"});
+  expect_ok(result);
+  EXPECT_THAT(result.out, AllOf(HasSubstr(" on 25 % of the problem"), HasSubstr("  part  "),
+                                HasSubstr("  0.25  ")));
 }
 
 // --- Rules that know the problem ---

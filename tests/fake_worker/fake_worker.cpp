@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "core/error.hpp"
+#include "measure/part_of_problem.hpp"
 #include "measure/worker_loop.hpp"
 #include "measure/worker_process.hpp"
 
@@ -175,8 +176,10 @@ class ScriptedMeasurer : public Measurer {
     return {};
   }
 
-  void begin_problem(const Problem&, const Artifact&) override {
+  void begin_problem(const Problem& problem, const Artifact&,
+                     const std::optional<Problem>& part) override {
     labels_.clear();
+    part_share_ = part ? share_of(*part, problem) : 1.0;
     fault("begin_problem");
   }
 
@@ -191,18 +194,20 @@ class ScriptedMeasurer : public Measurer {
     labels_[id] = candidate.label;
     taken_[id] = 0;
     log_.add("admitted " + candidate.label);
-    return {{"scripted", 1, {}}, first_us(candidate.label), std::nullopt};
+    const double share = candidate.part_geometry ? share_on_part(candidate.label) : 1.0;
+    return {{"scripted", 1, {}}, share * first_us(candidate.label), std::nullopt};
   }
 
-  Samples sample_in_round(CandidateId id, int, int) override {
+  Samples sample(CandidateId id, const SampleRequest& request) override {
     const std::string& label = labels_.at(id);
     if (auto failure = failure_of(fault("sample", label, taken_[id]++))) {
-      return {{}, {}, true, true, std::move(failure)};
+      return {{}, {}, true, true, {}, std::move(failure)};
     }
-    const double us = clock_.sample_us(label);
-    log_.add(fmt::format("sampled {} {}", us, label));
+    const bool on_part = request.extent == Extent::part;
+    const double us = clock_.sample_us(label) * (on_part ? share_on_part(label) : 1.0);
+    log_.add(fmt::format("sampled {} {}{}", us, label, on_part ? " on the part" : ""));
     const bool deterministic = !by_label(script_.value("differs", Json::object()), label, false);
-    return {{us}, {clock_.reading()}, true, deterministic, std::nullopt};
+    return {{us}, {clock_.reading()}, true, deterministic, {}, std::nullopt};
   }
 
   std::optional<Outcome> recheck(CandidateId id) override {
@@ -251,6 +256,11 @@ class ScriptedMeasurer : public Measurer {
   }
 
  private:
+  /// Of the time on the whole problem, by the member `part` more or less than the part's share.
+  [[nodiscard]] double share_on_part(const std::string& label) const {
+    return part_share_ * by_label(script_.value("part", Json::object()), label, 1.0);
+  }
+
   [[nodiscard]] double first_us(const std::string& label) const {
     return by_label(script_.value("first_us", Json::object()), label, clock_.base_us(label));
   }
@@ -291,6 +301,7 @@ class ScriptedMeasurer : public Measurer {
   std::map<CandidateId, std::string> labels_;
   std::map<CandidateId, int> taken_;
   int admissions_ = 0;
+  double part_share_ = 1.0;
   bool lost_ = false;
 };
 

@@ -266,7 +266,8 @@ class Measuring {
     return std::make_unique<Pipeline>(
         PipelineParts{families, target_.limits, rates_for(run_, target_), search, compile_one,
                       job_count(options_.compile), progress_, baseline,
-                      left_s(options_.policy.budget_s, recorder_.report().wall_s)},
+                      left_s(options_.policy.budget_s, recorder_.report().wall_s),
+                      options_.policy.parts},
         plans, work_order(plans, stations_.size()));
   }
   void begin_more(const FamilySet& families, const std::optional<Config>& baseline,

@@ -28,14 +28,14 @@ Admission ScriptedMeasurer::admit(CandidateId id, const CandidateKernel& kernel)
   return {{"scripted " + label, 1, {}}, parts_[label].us, std::nullopt};
 }
 
-Samples ScriptedMeasurer::sample_in_round(CandidateId id, int count, int round) {
+Samples ScriptedMeasurer::sample(CandidateId id, const SampleRequest& request) {
   const std::string& label = labels_.at(id);
   const Part& part = parts_.at(label);
   Samples samples;
   samples.gate_in_use = gate;
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < request.count; ++i) {
     calls.push_back("sample " + label);
-    rounds.push_back(round + i);
+    rounds.push_back(request.round + i);
     if (taken_[label]++ == part.samples_until_crash) {
       samples.failure = Crashed{"scripted"};
       return samples;

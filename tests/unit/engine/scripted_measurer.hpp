@@ -25,9 +25,9 @@ class ScriptedMeasurer : public Measurer {
   ScriptedMeasurer(const MeasurePolicy& policy, std::map<std::string, Part> parts)
       : Measurer(policy), parts_(std::move(parts)) {}
 
-  void begin_problem(const Problem&, const Artifact&) override {}
+  void begin_problem(const Problem&, const Artifact&, const std::optional<Problem>&) override {}
   [[nodiscard]] Admission admit(CandidateId id, const CandidateKernel& kernel) override;
-  [[nodiscard]] Samples sample_in_round(CandidateId id, int count, int round) override;
+  [[nodiscard]] Samples sample(CandidateId id, const SampleRequest& request) override;
   [[nodiscard]] std::optional<Outcome> recheck(CandidateId id) override;
   [[nodiscard]] Counted count(CandidateId id, const CountRequest& request) override;
   void retire(CandidateId id) override { labels_.erase(id); }

@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 #include <set>
 
 #include "attention/cpu_reference.hpp"
@@ -471,7 +472,7 @@ TEST_F(GpuMeasurerTest, SamplesTakeTurnsOnSetsOfInputs) {
   const void* const first = queries.back();
   queries.clear();
   EXPECT_FALSE(measurer.sample({1}, 4).failure);
-  EXPECT_FALSE(measurer.sample_in_round({1}, 1, 7).failure);
+  EXPECT_FALSE(measurer.sample({1}, {1, 7}).failure);
   ASSERT_THAT(queries, SizeIs(5));
   EXPECT_EQ(queries[0], first);
   EXPECT_EQ(queries[3], first);
@@ -661,6 +662,92 @@ TEST_F(GpuMeasurerTest, DamageByTheProbesRunIsTheCandidatesOwn) {
   const Admission next = measurer.admit({2}, candidate_for(two_batches));
   ASSERT_TRUE(next.failure);
   EXPECT_THAT(outcome_summary(*next.failure), HasSubstr("wrote into its inputs"));
+}
+
+// A problem of four batches, whose part has two; probes have one.
+class PartMeasurerTest : public GpuMeasurerTest {
+ protected:
+  const Problem whole_{4, 20, 2, 64, DType::fp16, false};
+  const Problem part_{2, 20, 2, 64, DType::fp16, false};
+
+  PartMeasurerTest() {
+    gpu_.candidate = [this](const AttentionForwardArgs& args) {
+      batches_.push_back(args.batch);
+      gpu_.compute_attention(args);
+      if (args.batch == wrong_batch_) {
+        static_cast<std::uint16_t*>(args.o)[5] = 0x4900;  // 10
+      }
+    };
+  }
+
+  void TearDown() override {
+    measurer_.reset();
+    context_.reset();
+    GpuMeasurerTest::TearDown();
+  }
+
+  void begin() {
+    context_.emplace(0);
+    measurer_.emplace(*context_, HostGpu::limits(), policy_);
+    measurer_->begin_problem(whole_, HostGpu::measurement_kernels(), part_);
+    kernel_ = candidate_for(whole_);
+    kernel_.part_geometry = kernel_.geometry;
+    kernel_.part_geometry->arguments = candidate_for(part_).geometry.arguments;
+  }
+  Samples sample(Extent extent, int round = 0) {
+    batches_.clear();
+    return measurer_->sample({1}, SampleRequest{1, round, extent});
+  }
+
+  std::optional<gpu::Context> context_;
+  std::optional<GpuMeasurer> measurer_;
+  CandidateKernel kernel_;
+  std::vector<int> batches_;  ///< of the candidate's launches
+  int wrong_batch_ = 0;
+};
+
+TEST_F(PartMeasurerTest, ACandidateIsAdmittedOnThePart) {
+  begin();
+  const Admission admission = measurer_->admit({1}, kernel_);
+  ASSERT_FALSE(admission.failure) << outcome_summary(*admission.failure);
+  EXPECT_THAT(batches_, ElementsAre(1, 1, 1, 1, 2));
+  EXPECT_THAT(admission.verification.method, HasSubstr("on batch 2"));
+  EXPECT_EQ(admission.verification.inputs[0].elements, 2 * 20 * 2 * 64);
+}
+
+TEST_F(PartMeasurerTest, ItsFirstSampleOfTheWholeProblemIsVerifiedThere) {
+  begin();
+  ASSERT_FALSE(measurer_->admit({1}, kernel_).failure);
+  EXPECT_FALSE(sample(Extent::part, 1).verification);
+  EXPECT_THAT(batches_, ElementsAre(2));
+  const Samples first = sample(Extent::whole, 2);
+  EXPECT_FALSE(first.failure);
+  EXPECT_THAT(batches_, ElementsAre(4));
+  ASSERT_TRUE(first.verification);
+  EXPECT_EQ(first.verification->method.find("on batch 2"), std::string::npos);
+  ASSERT_THAT(first.verification->inputs, SizeIs(1));
+  EXPECT_EQ(first.verification->inputs[0].input, "normal");
+  EXPECT_EQ(first.verification->inputs[0].elements, 4 * 20 * 2 * 64);
+  EXPECT_FALSE(sample(Extent::whole, 0).verification) << "once";
+  EXPECT_FALSE(measurer_->recheck({1}));
+}
+
+TEST_F(PartMeasurerTest, WhatIsWrongOnTheWholeProblemAloneIsFoundByItsFirstSampleThere) {
+  wrong_batch_ = 4;
+  begin();
+  ASSERT_FALSE(measurer_->admit({1}, kernel_).failure);
+  ASSERT_FALSE(sample(Extent::part, 1).failure);
+  const Samples first = sample(Extent::whole);
+  ASSERT_TRUE(first.failure);
+  EXPECT_TRUE(std::holds_alternative<WrongResult>(*first.failure));
+}
+
+TEST_F(PartMeasurerTest, WhatIsWrongOnThePartIsNotAdmitted) {
+  wrong_batch_ = 2;
+  begin();
+  const Admission admission = measurer_->admit({1}, kernel_);
+  ASSERT_TRUE(admission.failure);
+  EXPECT_TRUE(std::holds_alternative<WrongResult>(*admission.failure));
 }
 
 TEST_F(GpuMeasurerTest, AWriteOverTheInputsDuringTimingIsFound) {
