@@ -52,7 +52,7 @@ void add_shard_options(CLI::App& app, ShardOptions& shard,
                   "record that it has",
                   record_dir)
       ->needs(number)
-      ->excludes("--no-db");
+      ->needs("--db");
 }
 
 void add_search_options(CLI::App& app, SearchOptions& search, SimulationOptions& simulation) {

@@ -21,6 +21,8 @@ const std::vector<Field<RunSummary>>& history_fields() {
        member<&RunSummary::complete>, ColumnFit{.leaves = 5}},
       {"shard", "shard", "part of a sweep that it is, as 1,2/8; null: it is the whole", 0,
        kForPrograms, [](const RunSummary& run) { return text_or_none(run.shard); }},
+      {"measured", "measured", "false: nothing was timed, it is an estimate", 0, kForPrograms,
+       member<&RunSummary::measured>},
       {"device", "device", "GPU", 0, kEverywhere, member<&RunSummary::device>,
        ColumnFit{.leaves = 4, .once = true}},
       {"problems", "problems", "problems begun, each repetition counted", 0, kEverywhere,

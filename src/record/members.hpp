@@ -128,7 +128,10 @@ void visit_members(Self& self, const Visit& visit) {
       self;
   FATUNE_VISIT(command_line, started_at, wall_s, busy_s, gpus, space, family, device, toolchain,
                policy);
-  FATUNE_VISIT_LATER(source_hashes, imported_from, shard, uid);
+  if constexpr (!std::is_const_v<Self>) {
+    measured = true;  // as all that was stored before estimates were
+  }
+  FATUNE_VISIT_LATER(source_hashes, imported_from, shard, uid, measured);
 }
 
 }  // namespace fatune

@@ -65,7 +65,7 @@ void add_times(const std::vector<const RunPart*>& parts, RunReport& header) {
     wall_s[part->header.device.uuid] += part->header.wall_s;
     header.busy_s += part->header.busy_s / std::max(1, part->header.gpus);
   }
-  header.gpus = static_cast<int>(wall_s.size());
+  header.gpus = header.measured ? static_cast<int>(wall_s.size()) : 0;
   header.wall_s =
       std::ranges::max_element(wall_s, {}, [](const auto& gpu) { return gpu.second; })->second;
 }

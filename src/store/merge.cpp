@@ -158,6 +158,7 @@ struct Circumstances {
   std::string gpu;
   std::string driver;
   std::string policy;
+  std::string times;
   std::string where;  ///< the store, for messages
 };
 
@@ -168,7 +169,8 @@ Circumstances circumstances_of(const nlohmann::json& header, const std::string& 
   return {text("/device/name"),
           fmt::format("{} (CUDA {})", text("/toolchain/driver_release"),
                       text("/toolchain/driver_version")),
-          record_text(header.value("policy", nlohmann::json())), where};
+          record_text(header.value("policy", nlohmann::json())),
+          header.value("measured", true) ? "measurements" : "estimates", where};
 }
 
 void check_alike(const Circumstances& a, const Circumstances& b) {
@@ -182,6 +184,7 @@ void check_alike(const Circumstances& a, const Circumstances& b) {
           "with --grouped");
     }
   };
+  check("times", a.times, b.times);
   check("GPU model", a.gpu, b.gpu);
   check("driver", a.driver, b.driver);
   check("policy", a.policy, b.policy);

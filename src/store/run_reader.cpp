@@ -23,7 +23,6 @@ std::optional<StoredRun> load_header(Database& database, std::int64_t run_id) {
   }
   check_run_seal(database, run_id);
   StoredRun run{read_column<RunReport>(row, 0), {}, {}};
-  run.header.measured = true;
   run.header.complete = row.flag(1);
   if (!row.is_null(2)) {
     run.baseline = read_column<Config>(row, 2);
@@ -156,7 +155,7 @@ void add_problems(Database& database, const std::vector<std::int64_t>& problems,
                   RunSummary& summary) {
   summary.problems = std::ssize(problems);
   count_outcomes(database, problems, summary);
-  summary.best = best_of(database, problems);
+  summary.best = summary.measured ? best_of(database, problems) : std::nullopt;
 }
 
 /// Of a run that is no shard: what the list does not show of its header may be missing.
@@ -167,7 +166,8 @@ RunSummary read_summary(Database& database, std::int64_t id, const nlohmann::jso
                      .started_at = header_text(header, "/started_at"),
                      .device = header_text(header, "/device/name"),
                      .command_line = header_text(header, "/command_line"),
-                     .complete = complete};
+                     .complete = complete,
+                     .measured = header.value("measured", true)};
   add_problems(database, problems_of(database, id), summary);
   return summary;
 }
@@ -180,7 +180,8 @@ RunSummary read_joined_summary(Database& database, std::int64_t last,
                      .device = run.header.device.name,
                      .command_line = run.header.command_line,
                      .complete = run.header.complete,
-                     .shard = run.header.shard ? shard_text(*run.header.shard) : std::string()};
+                     .shard = run.header.shard ? shard_text(*run.header.shard) : std::string(),
+                     .measured = run.header.measured};
   add_problems(database, run.problems, summary);
   return summary;
 }

@@ -169,6 +169,86 @@ TEST_F(Fleet, TakesItsShardFromASlurmArray) {
   EXPECT_EQ(report["problems"].size(), 5U);
 }
 
+// --- Estimates ---
+
+class EstimatedFleet : public Fleet {
+ protected:
+  static std::vector<std::string> estimate(const std::vector<std::string>& more) {
+    std::vector<std::string> arguments =
+        sweep_of({"--device", "none", "--arch", "sm_90a", "--no-emulate"});
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+  void estimate_shards() {
+    for (int number = 1; number <= kShards; ++number) {
+      expect_ok(fatune(estimate({"--shard", shard(number), "--db", store(number)})));
+    }
+  }
+};
+
+TEST_F(EstimatedFleet, MergedIsTheUnshardedEstimate) {
+  const ProcessResult whole = fatune(estimate({}));
+  expect_ok(whole);
+  estimate_shards();
+  merge({3, 1, 4, 2});
+  const json merged = show(path("all.db"));
+  EXPECT_EQ(json::diff(timeless(merged), timeless(json::parse(whole.out))), json::array());
+  EXPECT_EQ(merged["measured"], false);
+  const json history = fatune_json({"history", "--db", path("all.db"), "--format", "json"});
+  ASSERT_EQ(history["runs"].size(), 1U);
+  EXPECT_EQ(history["runs"][0]["measured"], false);
+  EXPECT_EQ(history["runs"][0]["best_tflops"], nullptr);
+  expect_ok(fatune({"report", "last", "--db", path("all.db"), "--out", path("r.html")}));
+}
+
+TEST_F(EstimatedFleet, IsStoredWhereTheStoreIsNamed) {
+  expect_ok(fatune(estimate({"--shard", "1/1"})));
+  expect_ok(fatune(estimate({"--db", path("whole.db")})));
+  EXPECT_FALSE(std::filesystem::exists(path(".local/share/fatune/fatune.db")));
+  EXPECT_FALSE(std::filesystem::exists(path("whole.db")));
+  expect_error(fatune(estimate({"--shard", "1/1", "--record", path("records")})), ExitCode::usage,
+               {"--db"});
+}
+
+TEST_F(EstimatedFleet, IsNeverTakenForAMeasurement) {
+  const std::string db = path("both.db");
+  expect_ok(fatune(estimate({"--shard", "1/1", "--db", db})));
+  const auto with_db = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--db", db});
+    return arguments;
+  };
+  const std::vector<std::string> family{"--kernel-dir", FATUNE_SOURCE_DIR "/tests/families/faulty"};
+  const auto of_family = [&](std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), family.begin(), family.end());
+    return with_db(arguments);
+  };
+  expect_error(fatune(of_family({"export", "--run", "1"})), ExitCode::bad_file, {"are estimates"});
+  expect_error(fatune(of_family({"export", "--run", "1", "--to", "t4", "--out", path("t4.json")})),
+               ExitCode::bad_file, {"are estimates"});
+  expect_error(fatune(of_family({"sweep", "--simulate", "1"})), ExitCode::bad_file, {"no times"});
+  expect_error(fatune(of_family({"profile", "--run", "1"})), ExitCode::usage, {"no measured"});
+  EXPECT_EQ(fatune(with_db({"compare", "1", "1"})).exit_code,
+            static_cast<int>(ExitCode::undecided));
+  const json report = fatune_json(sweep_of({"--shard", "1/1", "--db", db, "--reuse"}));
+  EXPECT_EQ(report["measured"], true);
+  for (const json& problem : report["problems"]) {
+    ASSERT_FALSE(problem["ranking"].empty());
+    for (const json& entry : problem["ranking"]) {
+      EXPECT_EQ(entry["reused"], false);
+      EXPECT_EQ(entry["measured"], true);
+    }
+  }
+  expect_error(fatune({"merge", path("all.db"), db}), ExitCode::usage, {"estimates in", "grouped"});
+  expect_ok(fatune({"merge", path("all.db"), db, "--grouped"}));
+}
+
+TEST_F(EstimatedFleet, BeginsAnewOnTheSameStore) {
+  for (int i = 0; i < 2; ++i) {
+    const json report = fatune_json(estimate({"--shard", "1/1", "--db", store(1), "--reuse"}));
+    EXPECT_EQ(report["problems"][0]["ranking"][0]["reused"], false);
+  }
+}
+
 // --- On a cluster ---
 
 class Cluster : public Fleet {

@@ -1,5 +1,6 @@
-"""A fleet on Slurm: two simulated nodes of this machine, the fake CUDA driver, one node killed in the
-middle. What is merged in the end is the unsharded sweep but for times and identifiers.
+"""Fleets on Slurm: two simulated nodes of this machine, one of them killed in the middle; with the fake
+CUDA driver, and without a GPU. What is merged in the end is the unsharded sweep but for times and
+identifiers.
 
 Needs Debian's slurm-wlm, and root, as which its daemons run here: slurm_fleet_test.py FATUNE FAKE_CUDA
 FAKE_WORKER
@@ -21,10 +22,13 @@ FATUNE, FAKE_CUDA, FAKE_WORKER = sys.argv[1:4]
 FAMILY = os.path.join(os.path.dirname(__file__), "..", "families", "faulty")
 SWEEP = ["--kernel-dir", os.path.abspath(FAMILY), "--seq", "128,192,256,320,384,448,512,576,640,704",
          "--batch", "1", "--heads", "1"]
+# What each is told besides, and the program that a shard at work runs on its node.
+FLEETS = {"measured": ([], FAKE_WORKER),
+          "estimated": (["--device", "none", "--arch", "sm_90a", "--no-emulate", "--no-cache"], FATUNE)}
 SHARDS = 8
 TIMES = {"command_line", "started_at", "wall_s", "gpu_busy_percent", "elapsed_s", "compile_ms",
          "from_cache"}
-MOST_S = 120
+MOST_S = 180
 
 PROGRAMS = ["slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "sinfo"]
 MISSING = [name for name in PROGRAMS if not shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")]
@@ -130,11 +134,11 @@ PartitionName=main Nodes=ALL Default=YES State=UP
             if f"SLURM_CONF={self.conf}" in environ and any(v in environ for v in variables):
                 yield int(name)
 
-    def measures(self, node):
-        """Whether a shard has its worker at work there."""
+    def runs(self, program, node):
+        """Whether a job there does."""
         for pid in self.processes(f"SLURMD_NODENAME={node}"):
             try:
-                if os.readlink(f"/proc/{pid}/exe") == os.path.realpath(FAKE_WORKER):
+                if os.readlink(f"/proc/{pid}/exe") == os.path.realpath(program):
                     return True
             except OSError:
                 pass
@@ -174,26 +178,29 @@ def missing(cluster, fleet):
     return json.loads(cluster.fatune("cluster", "missing", fleet, "--format", "json"))["missing"]
 
 
-def kill_in_the_middle(cluster, fleet):
+def kill_in_the_middle(cluster, fleet, program):
     """Once a shard has ended, and another one runs on the node."""
     def in_the_middle():
         ended = any(name.endswith(".json") for name in os.listdir(os.path.join(fleet, "shards")))
-        return ended and cluster.measures("node1")
+        return ended and cluster.runs(program, "node1")
     os.makedirs(os.path.join(fleet, "shards"), exist_ok=True)
     cluster.wait(in_the_middle, "no shard was on node1")
     cluster.kill_node("node1")
 
 
-def check_fleet(cluster, folder):
-    fleet = os.path.join(folder, "a fleet's folder")
-    cluster.fatune("sweep", *SWEEP, "--no-db", "--quiet")  # what is compiled first is measured first
-    whole = cluster.fatune("sweep", *SWEEP, "--db", os.path.join(folder, "whole.db"), "--format", "json")
-    cluster.fatune("cluster", "sbatch", fleet, "--shards", str(SHARDS), "--submit", "--", *SWEEP)
-    kill_in_the_middle(cluster, fleet)
+def check_fleet(cluster, folder, kind):
+    more, program = FLEETS[kind]
+    sweep = SWEEP + more
+    fleet = os.path.join(folder, f"a fleet's folder, {kind}")
+    cluster.fatune("sweep", *sweep, "--no-db", "--quiet")  # what is compiled first is measured first
+    whole = cluster.fatune("sweep", *sweep, "--db", os.path.join(folder, f"whole {kind}.db"),
+                           "--format", "json")
+    cluster.fatune("cluster", "sbatch", fleet, "--shards", str(SHARDS), "--submit", "--", *sweep)
+    kill_in_the_middle(cluster, fleet, program)
     cluster.wait_for_jobs()
     lacking = missing(cluster, fleet)
     expect(lacking, "the kill has hit no shard")
-    print("killed:", lacking)
+    print(f"{kind}, killed:", lacking)
     part = json.loads(cluster.fatune("show", "last", "--db", os.path.join(fleet, "merged.db"),
                                      "--format", "json"))
     expect(not part["complete"], "what is merged claims to be complete")
@@ -204,6 +211,7 @@ def check_fleet(cluster, folder):
     expect(missing(cluster, fleet) == [], "retry has not repeated all")
     merged = cluster.fatune("show", "last", "--db", os.path.join(fleet, "merged.db"), "--format", "json")
     expect(timeless(json.loads(merged)) == timeless(json.loads(whole)), "it is not the unsharded sweep")
+    expect(json.loads(merged)["measured"] == (kind == "measured"), f"it is not {kind}")
     expect(os.path.getsize(os.path.join(fleet, "report.html")) > 1000, "there is no report")
 
 
@@ -211,10 +219,11 @@ def main():
     with tempfile.TemporaryDirectory(prefix="fatune-slurm-") as folder:
         cluster = Cluster(folder)
         try:
-            check_fleet(cluster, folder)
+            for kind in FLEETS:
+                check_fleet(cluster, folder, kind)
         finally:
             cluster.stop()
-    print("the merged fleet is the unsharded sweep")
+    print("the merged fleets are the unsharded sweeps")
 
 
 if __name__ == "__main__":

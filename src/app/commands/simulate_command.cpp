@@ -132,7 +132,9 @@ ExitCode simulate_searches(const SweepOptions& options) {
   const std::string& input = *options.simulation.input;
   std::vector<SearchTrial> trials;
   for (const RunReport& run : load_runs(input, options.store.file).runs) {
-    add_trials(run, choose_families_of(run, options.kernels), options, trials);
+    if (run.measured) {  // searches propose by the estimate: it cannot judge them
+      add_trials(run, choose_families_of(run, options.kernels), options, trials);
+    }
   }
   if (trials.empty()) {
     throw Error(ExitCode::bad_file, "it has no times to replay", input,

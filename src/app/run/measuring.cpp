@@ -52,7 +52,7 @@ RunReport report_header(const PlannedRun& run, const MeasureOptions& options,
   report.source_hashes = source_hashes(run.kernels.families);
   report.policy = options.policy;
   if (report.shard = run.shard; report.shard) {
-    report.shard->sweep = sweep_hash(run, report, *run.shard);
+    report.shard->sweep = sweep_hash(run, report, *run.shard, options.emulate);
   }
   return report;
 }
@@ -126,10 +126,10 @@ void check_all_fit(const PlannedRun& run, const MeasurePolicy& policy, const Sta
   }
 }
 
-/// Null when nothing is to be stored: estimates never are.
+/// Null when nothing is to be stored.
 std::unique_ptr<StoreLog> open_log(const PlannedRun& run, const MeasureOptions& options,
                                    RunReport header, const DeviceLimits& limits) {
-  if (!header.measured || options.store.off) {
+  if (!is_stored(options.store, run, header.measured)) {
     return nullptr;
   }
   header.device = limits;
@@ -253,7 +253,8 @@ class Measuring {
     progress_.finish();
     recorder_.close(complete_, busy_s(stations_));
     logs.end(recorder_.report());
-    return {recorder_.report(), complete_, planned_, logs.all_keep(), recorder_.file_error()};
+    const bool resumable = target_.measured() && logs.all_keep();
+    return {recorder_.report(), complete_, planned_, resumable, recorder_.file_error()};
   }
 
  private:
@@ -345,6 +346,10 @@ class Measuring {
 };
 
 }  // namespace
+
+bool is_stored(const StoreOptions& store, const PlannedRun& run, bool measured) {
+  return !store.off && (measured || (run.shard && store.file));
+}
 
 bool prints_outcomes(const OutputOptions& output) {
   return output.format == OutputFormat::json_lines && !output.view.is_set();

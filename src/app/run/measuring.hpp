@@ -17,10 +17,14 @@ struct RunEnd {
   RunReport report;
   bool complete = false;  ///< false: the user has interrupted it
   std::size_t planned =
-      0;                ///< configurations of the run, those raced for a cover too; 0: not known
-  bool stored = false;  ///< what was measured is in the store
+      0;                   ///< configurations of the run, those raced for a cover too; 0: not known
+  bool resumable = false;  ///< the store has what a later run needs to go on with it
   std::optional<Error> file_error;  ///< why the result files are not what the report is
 };
+
+/// Whether a run goes into the store. Of estimates only shards do, to be merged, and only where the
+/// store is named, so that the default one has nothing but measurements.
+[[nodiscard]] bool is_stored(const StoreOptions& store, const PlannedRun& run, bool measured);
 
 /// Whether outcomes are printed while a run goes on, and the whole run in a last line.
 [[nodiscard]] bool prints_outcomes(const OutputOptions& output);

@@ -9,6 +9,9 @@
 namespace fatune {
 namespace {
 
+/// No hash.
+constexpr const char* kEstimate = "estimate";
+
 void add_file(Sha256& hash, const std::string& name, const std::string& text) {
   hash.update(name + '\0' + std::to_string(text.size()) + '\0');
   hash.update(text);
@@ -66,16 +69,23 @@ nlohmann::json conditions_json(const PlannedRun& run, const RunReport& header,
 
 std::string plan_hash(const PlannedRun& run) { return sha256_hex(record_text(plan_json(run))); }
 
-std::string sweep_hash(const PlannedRun& run, const RunReport& header, const Shard& shard) {
+std::string sweep_hash(const PlannedRun& run, const RunReport& header, const Shard& shard,
+                       bool emulated) {
   nlohmann::json sweep = conditions_json(run, header, header.device.name);
   sweep["sources"] = header.source_hashes;
   sweep["plan"] = shard.sweep;
   sweep["fleet"] = shard.fleet;
   sweep["shards"] = shard.count;
+  if (!header.measured) {
+    sweep["estimate"] = {{"device", record_json(header.device)}, {"emulated", emulated}};
+  }
   return sha256_hex(record_text(sweep));
 }
 
 RunIdentity identify(const PlannedRun& run, const RunReport& header) {
+  if (!header.measured) {
+    return {kEstimate, kEstimate};
+  }
   RunIdentity identity;
   identity.conditions = sha256_hex(record_text(conditions_json(run, header, header.device.uuid)));
   identity.plan = sha256_hex(identity.conditions + record_text(plan_json(run)));

@@ -36,12 +36,12 @@ void explain_interruption(const RunEnd& end, const OutputOptions& output) {
     print_note(output, "fatune: interrupted");
     return;
   }
-  print_note(output,
-             fmt::format("fatune: interrupted: {} of {} configurations have no time yet{}",
-                         end.planned - count_tried(end.report), end.planned,
-                         end.stored ? ".\n  The measurements are stored: the same command resumes "
-                                      "from there (--fresh does not)"
-                                    : ""));
+  print_note(output, fmt::format("fatune: interrupted: {} of {} configurations have no time yet{}",
+                                 end.planned - count_tried(end.report), end.planned,
+                                 end.resumable
+                                     ? ".\n  The measurements are stored: the same command resumes "
+                                       "from there (--fresh does not)"
+                                     : ""));
 }
 
 bool is_failure(const Result& result) {
@@ -208,8 +208,7 @@ void check_cover_is_timed(const PlannedRun& run, const Target& target) {
 
 /// Before hours of measurements, not after them.
 void check_store_place(const StoreOptions& store) {
-  const auto file = store.file ? store.file : default_store_path();
-  if (!store.off && file) {
+  if (const auto file = store.file ? store.file : default_store_path()) {
     refuse_network_file(*file);
   }
 }
@@ -275,8 +274,10 @@ ExitCode carry_out(const MeasureOptions& options, const PlannedRun& run) {
   check_cover_is_timed(run, targets.front());
   check_rivals_are_timed(run, targets.front());
   announce_estimate(targets.front(), options.output);
-  if (targets.front().measured()) {
+  if (is_stored(options.store, run, targets.front().measured())) {
     check_store_place(options.store);
+  }
+  if (targets.front().measured()) {
     announce_workspaces(run.kernels.families, options.output);
   }
   Reports reports(options.output, targets.size());

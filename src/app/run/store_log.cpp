@@ -42,8 +42,9 @@ void StoreLog::open(const StoreOptions& options, const NewRun& run) {
   database_ =
       std::make_unique<Database>(open_store(store_path(options.file), Database::Mode::create));
   writer_ = std::make_unique<RunWriter>(*database_, run);
-  reuse_ = options.reuse;
-  continues_ = !options.fresh && has_unfinished(*database_, identity_, writer_->run_id());
+  reuse_ = options.reuse && run.header.measured;
+  continues_ = !options.fresh && run.header.measured &&
+               has_unfinished(*database_, identity_, writer_->run_id());
 }
 
 bool StoreLog::has_begun(const Problem& problem, int run) {

@@ -14,8 +14,8 @@
 
 namespace fatune {
 
-/// Stores a run as it proceeds, and answers from earlier runs. A store that cannot be opened, or
-/// fails during the run, causes a warning, and the run continues without it.
+/// Stores a run as it proceeds, and answers a run that measures from earlier ones. A store that
+/// cannot be opened, or fails during the run, causes a warning, and the run continues without it.
 class StoreLog : public RunLog {
  public:
   /// The GPU must be held already: what other runs on it left is then final.

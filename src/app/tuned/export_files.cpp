@@ -40,6 +40,10 @@ std::vector<RunReport> runs_of(const ExportOptions& options) {
   std::vector<RunReport> runs;
   for (const auto& run : options.tuned.runs) {
     runs.push_back(stored_report(options.tuned.db_file, run));
+    if (!runs.back().measured) {
+      throw Error(ExitCode::bad_file, "the run's times are estimates", "--run",
+                  "'fatune history' lists the runs");
+    }
   }
   if (runs.empty() || !options.tuned.best_files.empty()) {
     const KernelSet kernels = choose_families(options.kernels);
