@@ -5,7 +5,7 @@
 
 #include <spdlog/spdlog.h>
 
-#include "attention/input_kind.hpp"
+#include "core/is_among.hpp"
 
 namespace fatune {
 namespace {
@@ -17,13 +17,13 @@ JournalEvent event_of(JournalEvent::Kind kind, const MeasuredCandidate& candidat
   return event;
 }
 
-/// What was found out on normal inputs on the problem itself, in place of the same on its part.
-void take_normal(const Verification& whole, Verification& verification) {
-  const auto is_normal = [](const auto& of) {
-    return of.input == input_kind_name(InputKind::normal);
+/// What was found out on these kinds of input on the problem itself, in place of that on its part.
+void take_whole(const Verification& whole, Verification& verification) {
+  const auto is_known = [&](const auto& of) {
+    return is_among(of.input, whole.inputs, &ErrorStats::input);
   };
-  std::erase_if(verification.inputs, is_normal);
-  std::erase_if(verification.rows, is_normal);
+  std::erase_if(verification.inputs, is_known);
+  std::erase_if(verification.rows, is_known);
   verification.inputs.insert(verification.inputs.begin(), whole.inputs.begin(), whole.inputs.end());
   verification.rows.insert(verification.rows.begin(), whole.rows.begin(), whole.rows.end());
   verification.method = whole.method;
@@ -34,7 +34,7 @@ bool learn(const Samples& samples, Verification& verification) {
   const bool differs = verification.deterministic && !samples.deterministic;
   verification.deterministic = verification.deterministic && samples.deterministic;
   if (samples.verification) {
-    take_normal(*samples.verification, verification);
+    take_whole(*samples.verification, verification);
   }
   return differs || samples.verification;
 }

@@ -35,6 +35,21 @@ void append(const std::vector<Item>& more, std::vector<Item>& items) {
   items.insert(items.end(), more.begin(), more.end());
 }
 
+void append_verified(const Verification& more, Verification& verification) {
+  append(more.inputs, verification.inputs);
+  append(more.rows, verification.rows);
+}
+
+// On the part of a problem, all kinds of input but normal ones are on the small problem.
+bool defers_probes(const CandidateKernel& kernel) {
+  return kernel.part_geometry && kernel.small_geometry && kernel.is_repeated;
+}
+
+// At the admission.
+Verifier::Where probes_on(const CandidateKernel& kernel) {
+  return defers_probes(kernel) ? Verifier::Where::small : Verifier::Where::probe;
+}
+
 void check_has_graphs() {
   if (!gpu::has_graphs()) {
     throw Error(ExitCode::usage, "the driver has no CUDA graphs", {},
@@ -95,20 +110,30 @@ class GpuMeasurer::ProblemState {
             find_implausible(first_us, least_.at(static_cast<std::size_t>(extent)))) {
       return {{}, 0.0, *std::move(implausible)};
     }
-    admitted_.insert_or_assign(id, Admitted{std::move(loaded), std::move(sampled)});
+    admitted_.insert_or_assign(id, Admitted{std::move(loaded), std::move(sampled), kernel});
     return {std::move(verdict.verification), first_us, std::nullopt};
   }
 
   /// A sample in `sample_us`, or what is wrong with it.
   [[nodiscard]] std::optional<Outcome> sample(CandidateId id, int set, double& sample_us) {
-    return sampler_.sample(admitted_.at(id).sampled, set, sample_us);
+    Admitted& candidate = admitted_.at(id);
+    if (extent_of(set) == Extent::whole && defers_probes(candidate.kernel)) {
+      if (std::optional<WrongResult> wrong = make_up_probes(candidate)) {
+        return *std::move(wrong);
+      }
+    }
+    return sampler_.sample(candidate.sampled, set, sample_us);
   }
 
   /// What is known since the last sample of the first run on the problem itself.
   [[nodiscard]] std::optional<Verification> take_verification(CandidateId id) {
     const auto found = admitted_.find(id);
-    return found == admitted_.end() ? std::nullopt
-                                    : std::exchange(found->second.sampled.verification, {});
+    if (found == admitted_.end() || !found->second.sampled.verification) {
+      return std::nullopt;
+    }
+    auto verification = std::exchange(found->second.sampled.verification, {});
+    append_verified(found->second.probes, *verification);
+    return verification;
   }
 
   [[nodiscard]] bool deterministic(CandidateId id) const {
@@ -138,6 +163,9 @@ class GpuMeasurer::ProblemState {
   struct Admitted {
     std::unique_ptr<LoadedKernel> loaded;
     SampledKernel sampled;  // of `loaded`
+    CandidateKernel kernel;
+    Verification probes{};  // once they have been made up for
+    bool made_up = false;
   };
   struct Verified {
     Verdict verdict;
@@ -175,26 +203,44 @@ class GpuMeasurer::ProblemState {
   }
 
   // Kinds about values are left to the many launches, if there are any.
-  [[nodiscard]] Verdict verify_probes(const LoadedKernel& loaded, SampledKernel& sampled,
-                                      const CandidateKernel& kernel) {
+  [[nodiscard]] Verdict run_probes(const LoadedKernel& loaded, const CandidateKernel& kernel,
+                                   Verifier::Where where) {
+    const bool on_small = where == Verifier::Where::small;
+    const LaunchGeometry& geometry = on_small ? *kernel.small_geometry : kernel.probe_geometry;
     std::vector<KernelLaunch> launches;  // live until check() has waited for them
     std::vector<const Stage*> stages;
     for (const InputKind kind : kProbeKinds) {
       if (kernel.is_repeated && is_about_values(kind)) {
         continue;
       }
-      const Stage& stage = verifier_.probe(kind, Verifier::Where::probe);
-      launches.push_back(
-          launch(loaded, kernel.probe_geometry, stage, range_of(kernel, stage.problem())));
+      const Stage& stage = verifier_.probe(kind, where);
+      launches.push_back(launch(loaded, geometry, stage, range_of(kernel, stage.problem())));
       stage.poison_output(launches.back().buffers());
       launches.back().queue(stream_);
       stages.push_back(&stage);
     }
-    Verdict verdict = verifier_.check(stages);
+    return verifier_.check(stages);
+  }
+
+  // Before the first sample on the problem itself, of a candidate that was admitted on its part.
+  [[nodiscard]] std::optional<WrongResult> make_up_probes(Admitted& candidate) {
+    if (std::exchange(candidate.made_up, true)) {
+      return std::nullopt;
+    }
+    Verdict verdict = run_probes(*candidate.loaded, candidate.kernel, Verifier::Where::probe);
+    if (verdict.finding) {
+      return WrongResult{std::move(verdict.verification), *std::move(verdict.finding)};
+    }
+    candidate.probes = std::move(verdict.verification);
+    return std::nullopt;
+  }
+
+  [[nodiscard]] Verdict verify_probes(const LoadedKernel& loaded, SampledKernel& sampled,
+                                      const CandidateKernel& kernel) {
+    Verdict verdict = run_probes(loaded, kernel, probes_on(kernel));
     if (kernel.is_repeated && !verdict.finding) {
       Verdict repeated = repeat(loaded, sampled, kernel);
-      append(repeated.verification.inputs, verdict.verification.inputs);
-      append(repeated.verification.rows, verdict.verification.rows);
+      append_verified(repeated.verification, verdict.verification);
       verdict.finding = std::move(repeated.finding);
     }
     return verdict;
@@ -212,8 +258,9 @@ class GpuMeasurer::ProblemState {
       Verified whole;
       whole.verdict = sampler_.first_sample(sampled, set, whole.first_us);
       if (!whole.verdict.damaged || !others_ran) {
-        append(probes.verification.inputs, whole.verdict.verification.inputs);
-        append(probes.verification.rows, whole.verdict.verification.rows);
+        append_verified(probes.verification, whole.verdict.verification);
+        whole.verdict.verification.method =
+            verifier_.method(verifier_.normal(set), probes_on(kernel));
         return whole;
       }
     }

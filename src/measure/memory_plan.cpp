@@ -18,7 +18,11 @@
 namespace fatune {
 namespace {
 
-constexpr std::int64_t kSmallStages = 2;  // of kinds of input that are about values
+// Of kinds of input that are about values; where there is a part, of all.
+std::int64_t small_stages(const StagePlan& part) {
+  return part.total_bytes() > 0 ? std::ssize(kProbeKinds) : 2;
+}
+
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 // Kept free for modules, and for the local memory that the driver backs for kernels that spill.
 constexpr std::int64_t kReserveBytes = 512 * kMiB;
@@ -79,12 +83,13 @@ std::int64_t MemoryPlan::tensors_bytes() const {
     return stage.tensors_bytes() + stage.output_bytes;
   };
   return kInputSets * (all(whole) + all(part)) + std::ssize(kProbeKinds) * all(probe) +
-         kSmallStages * all(small);
+         small_stages(part) * all(small);
 }
 
 std::int64_t MemoryPlan::reference_bytes() const {
   return kInputSets * (whole.reference_bytes + part.reference_bytes) +
-         std::ssize(kProbeKinds) * probe.reference_bytes + kSmallStages * small.reference_bytes;
+         std::ssize(kProbeKinds) * probe.reference_bytes +
+         small_stages(part) * small.reference_bytes;
 }
 
 StagePlan plan_stage(const Problem& problem) {

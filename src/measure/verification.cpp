@@ -144,7 +144,7 @@ const Stage& Verifier::probe(InputKind kind, Where where) {
   if (found != probes_.end()) {
     return found->second;
   }
-  const Problem on = where == Where::small ? small_problem(problem_) : probe_problem(problem_);
+  const Problem on = problem_of(where);
   return probes_
       .emplace(std::piecewise_construct, std::forward_as_tuple(kind, where),
                std::forward_as_tuple(on, kind, seed_, kernels_, stream_))
@@ -157,19 +157,22 @@ const CheckCounts* Verifier::fetch_counts() const {
   return host_counts_.host_as<const CheckCounts>();
 }
 
-// Normal inputs are on the problem itself unless a stage has them on its part.
-std::string Verifier::method(std::span<const Stage* const> stages) const {
-  const Problem probe = probe_problem(problem_);
-  std::string text = "gpu references, " + describe_rows(problem_);
-  for (const Stage* const stage : stages) {
-    if (stage->kind() == InputKind::normal && stage->problem() != problem_) {
-      text = fmt::format("gpu references, {} on batch {}", describe_rows(stage->problem()),
-                         stage->problem().batch);
-    }
+Problem Verifier::problem_of(Where where) const {
+  return where == Where::small ? small_problem(problem_) : probe_problem(problem_);
+}
+
+std::string Verifier::method(const Stage& normal, Where others) const {
+  const Problem& on = normal.problem();
+  const Problem other = problem_of(others);
+  std::string text = "gpu references, " + describe_rows(on);
+  if (on != problem_) {
+    text += fmt::format(" on batch {}", on.batch);
   }
-  if (probe != problem_) {
-    text += fmt::format("; other inputs than normal on batch {}, heads {}: {}", probe.batch,
-                        probe.heads, describe_rows(probe));
+  if (other != on) {
+    text += fmt::format(
+        "; other inputs than normal on batch {}, heads {}{}: {}", other.batch, other.heads,
+        other.seq_len == on.seq_len ? std::string() : fmt::format(", {} positions", other.seq_len),
+        describe_rows(other));
   }
   return text;
 }
@@ -202,7 +205,7 @@ Verdict Verifier::check(std::span<const Stage* const> stages) const {
     stage->queue_check(on_device++);
   }
   const CheckCounts* counts = fetch_counts();
-  Verdict verdict{{method(stages), seed_, {}}, std::nullopt, false};
+  Verdict verdict{{method(normal_.front(), Where::probe), seed_, {}}, std::nullopt, false};
   for (const Stage* const stage : stages) {
     judge(*stage, *counts++, verdict);
   }

@@ -59,9 +59,13 @@ class Verifier {
   [[nodiscard]] Verdict check(const Stage& stage) const;
   [[nodiscard]] Verdict check(std::span<const Stage* const> stages) const;
 
+  /// Verification::method of what was verified on this stage of normal inputs, and on the others
+  /// there.
+  [[nodiscard]] std::string method(const Stage& normal, Where others) const;
+
  private:
   [[nodiscard]] const CheckCounts* fetch_counts() const;
-  [[nodiscard]] std::string method(std::span<const Stage* const> stages) const;
+  [[nodiscard]] Problem problem_of(Where where) const;
   void judge(const Stage& stage, const CheckCounts& counts, Verdict& verdict) const;
 
   Problem problem_;

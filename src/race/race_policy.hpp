@@ -42,8 +42,8 @@ struct RacePolicy {
   /// By how much more than on the whole problem a candidate may be behind on the part: an
   /// assumption.
   double part_margin = 0.02;
-  int least_part_samples = 6;        ///< least_race_samples on the part
-  int most_part_samples = 12;        ///< of each contender, before it goes on to the whole problem
+  int least_part_samples = 4;        ///< least_race_samples on the part
+  int most_part_samples = 8;         ///< of each contender, before it goes on to the whole problem
   double finals_budget_share = 0.3;  ///< of budget_s, kept back for the finals
 };
 

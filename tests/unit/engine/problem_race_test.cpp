@@ -49,8 +49,20 @@ struct OneRace {
                    std::optional<double> budget_s = std::nullopt)
       : OneRace(policy_of(strategy), std::move(parts), budget_s) {}
   OneRace(const MeasurePolicy& policy, Parts parts, std::optional<double> budget_s = std::nullopt)
+      : OneRace(policy, std::move(parts), RaceTerms{budget_s, std::nullopt}) {}
+  OneRace(const MeasurePolicy& policy, Parts parts, const RaceTerms& terms)
       : measurer(policy, std::move(parts)),
-        race(measurer, RaceTerms{budget_s, std::nullopt}, log) {}
+        race(measurer, terms, log),
+        has_part(terms.part_share.has_value()) {}
+
+  [[nodiscard]] CandidateKernel kernel_of(const std::string& label) const {
+    CandidateKernel kernel = scripted_kernel(label);
+    if (has_part) {
+      kernel.part_geometry = kernel.geometry;
+      kernel.part_geometry->grid[0] = 2;
+    }
+    return kernel;
+  }
 
   [[nodiscard]] std::vector<std::string> labels() const {
     std::vector<std::string> labels;
@@ -62,7 +74,7 @@ struct OneRace {
   std::optional<Outcome> admit(const std::string& label) {
     const auto all = labels();
     const auto place = std::find(all.begin(), all.end(), label) - all.begin();
-    return race.admit({static_cast<std::size_t>(place)}, scripted_kernel(label));
+    return race.admit({static_cast<std::size_t>(place)}, kernel_of(label));
   }
   void admit_all() {
     for (const std::string& label : labels()) {
@@ -88,7 +100,7 @@ struct OneRace {
         return event.kind == Kind::admitted && event.config == all[i];
       });
       if (admitted) {
-        candidates.push_back({{i}, scripted_kernel(all[i])});
+        candidates.push_back({{i}, kernel_of(all[i])});
       }
       measurer.next_sample +=
           static_cast<int>(std::count_if(events.begin(), events.end(), [&](const auto& event) {
@@ -102,6 +114,7 @@ struct OneRace {
   RecordingLog log;
   ScriptedMeasurer measurer;
   ProblemRace race;
+  bool has_part;
 };
 
 const CandidateOutcome& result_at(const Evaluation& evaluation, int place) {
@@ -390,6 +403,64 @@ INSTANTIATE_TEST_SUITE_P(Strategies, ResumedRace,
                          [](const auto& strategy) {
                            return std::string(strategy_name(strategy.param));
                          });
+
+// --- On a part of the problem ---
+
+RaceTerms terms_with_part() {
+  RaceTerms terms;
+  terms.part = Problem{1, 64, 1, 64, DType::fp16, false};
+  terms.part_share = ScriptedMeasurer::kPartShare;
+  return terms;
+}
+
+TEST(ProblemRaceOnAPart, TimesAndVerificationsOfTheBestAreOfTheWholeProblem) {
+  OneRace run(policy_of(Strategy::race), field(), terms_with_part());
+  const Evaluation evaluation = run.whole();
+  const auto measured_at = [&](int place) {
+    return std::get<Measured>(result_at(evaluation, place).outcome);
+  };
+  EXPECT_EQ(measured_at(1).timing.part_share, 0.0);
+  EXPECT_NEAR(measured_at(1).timing.median_us, 100.0, 1.0);
+  EXPECT_THAT(measured_at(1).verification.method, HasSubstr("the whole of"));
+  EXPECT_EQ(measured_at(12).timing.part_share, ScriptedMeasurer::kPartShare);
+  EXPECT_NEAR(measured_at(12).timing.median_us, 300.0, 10.0);
+  EXPECT_EQ(measured_at(12).verification.method, "scripted l");
+  EXPECT_EQ(evaluation.summary->part_share, ScriptedMeasurer::kPartShare);
+  EXPECT_GT(evaluation.summary->part_rounds, 0);
+}
+
+TEST(ProblemRaceOnAPart, TheJournalHasTheLaunchThere) {
+  OneRace run(policy_of(Strategy::race), field(), terms_with_part());
+  static_cast<void>(run.whole());
+  EXPECT_EQ(run.log.events.front().kind, Kind::admitted);
+  EXPECT_EQ(run.log.events.front().launch.grid[0], 2);
+}
+
+TEST(ProblemRaceOnAPart, WarmUpsComeBeforeTheFirstSampleOnEither) {
+  MeasurePolicy policy = policy_of(Strategy::race);
+  policy.warmup = 2;
+  OneRace run(policy, field_of({100.0, 300.0}), terms_with_part());
+  static_cast<void>(run.whole());
+  EXPECT_THAT(std::vector<std::string>(run.measurer.calls.begin(), run.measurer.calls.begin() + 3),
+              ElementsAre("admit a", "sample a on the part", "sample a on the part"));
+  const auto rounds = run.race.finish().summary->samples_taken;
+  EXPECT_EQ(run.measurer.call_count("sample"), rounds + 2 * 2 + 2);
+}
+
+TEST(ProblemRaceOnAPart, OneThatIsCutOffEndsAsIfItHadNeverBeen) {
+  const MeasurePolicy policy = policy_of(Strategy::race);
+  OneRace whole(policy, field(), terms_with_part());
+  const Evaluation expected = whole.whole();
+  const auto& events = whole.log.events;
+  for (std::size_t cut = 13; cut <= events.size(); cut += 7) {
+    SCOPED_TRACE(cut);
+    OneRace rest(policy, field(), terms_with_part());
+    ASSERT_TRUE(rest.resume({events.begin(), events.begin() + static_cast<std::ptrdiff_t>(cut)}));
+    rest.work_to_the_end();
+    expect_same(expected, rest.race.finish());
+    EXPECT_EQ(rest.log.events.size(), events.size());
+  }
+}
 
 TEST(ProblemRaceResume, LoadsAnewOnlyWhoIsSampled) {
   OneRace whole;

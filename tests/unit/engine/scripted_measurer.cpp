@@ -25,7 +25,11 @@ Admission ScriptedMeasurer::admit(CandidateId id, const CandidateKernel& kernel)
     return {{}, 0.0, parts_[label].refusal};
   }
   labels_[id] = label;
-  return {{"scripted " + label, 1, {}}, parts_[label].us, std::nullopt};
+  if (kernel.part_geometry) {
+    on_part_.insert(id);
+  }
+  const double share = kernel.part_geometry ? kPartShare : 1.0;
+  return {{"scripted " + label, 1, {}}, share * parts_[label].us, std::nullopt};
 }
 
 Samples ScriptedMeasurer::sample(CandidateId id, const SampleRequest& request) {
@@ -33,8 +37,12 @@ Samples ScriptedMeasurer::sample(CandidateId id, const SampleRequest& request) {
   const Part& part = parts_.at(label);
   Samples samples;
   samples.gate_in_use = gate;
+  const bool on_part = request.extent == Extent::part;
+  if (!on_part && on_part_.erase(id) > 0) {
+    samples.verification = Verification{"the whole of " + label, 1, {}};
+  }
   for (int i = 0; i < request.count; ++i) {
-    calls.push_back("sample " + label);
+    calls.push_back("sample " + label + (on_part ? " on the part" : ""));
     rounds.push_back(request.round + i);
     if (taken_[label]++ == part.samples_until_crash) {
       samples.failure = Crashed{"scripted"};
@@ -44,7 +52,8 @@ Samples ScriptedMeasurer::sample(CandidateId id, const SampleRequest& request) {
         part.differs_from_sample < 0 || taken_[label] <= part.differs_from_sample;
     const int number = next_sample++;
     const bool slow = throttled.count(number) > 0;
-    samples.samples_us.push_back(part.us * (slow ? 2.0 : 1.0) * (1.0 + noise * normal(number)));
+    samples.samples_us.push_back(part.us * (on_part ? kPartShare : 1.0) * (slow ? 2.0 : 1.0) *
+                                 (1.0 + noise * normal(number)));
     samples.readings.push_back(
         slow       ? std::optional(GpuReading{1200, 300, 90, kPowerCap | kThermalSlowdown})
         : readings ? std::optional(GpuReading{1980, 350, 45, kPowerCap})

@@ -33,11 +33,14 @@ class ScriptedMeasurer : public Measurer {
   void retire(CandidateId id) override { labels_.erase(id); }
   [[nodiscard]] bool context_lost() const noexcept override { return false; }
 
+  /// Of its time, that of a candidate on the part of the problem.
+  static constexpr double kPartShare = 0.25;
+
   /// The calls of this kind so far: "admit", "sample", "recheck", "count".
   [[nodiscard]] int call_count(const std::string& what) const;
 
   std::map<std::string, Part> parts_;
-  std::vector<std::string> calls;  ///< "admit A", "sample A", "recheck A"
+  std::vector<std::string> calls;  ///< "admit A", "sample A", "sample A on the part", "recheck A"
   std::vector<int> rounds;         ///< of the samples, as they were asked for
   int next_sample = 1;
   double noise = 0.003;     ///< standard deviation, over the time
@@ -49,6 +52,7 @@ class ScriptedMeasurer : public Measurer {
 
  private:
   std::map<CandidateId, std::string> labels_;
+  std::set<CandidateId> on_part_;  ///< admitted there, and not sampled on the whole problem since
   std::map<std::string, int> taken_;
 };
 

@@ -694,6 +694,14 @@ class PartMeasurerTest : public GpuMeasurerTest {
     kernel_.part_geometry = kernel_.geometry;
     kernel_.part_geometry->arguments = candidate_for(part_).geometry.arguments;
   }
+  /// With a launch on the small problem.
+  void admit_with_small_launch() {
+    begin();
+    kernel_.small_geometry = kernel_.probe_geometry;
+    kernel_.is_repeated = true;
+    const Admission admission = measurer_->admit({1}, kernel_);
+    ASSERT_FALSE(admission.failure) << outcome_summary(*admission.failure);
+  }
   Samples sample(Extent extent, int round = 0) {
     batches_.clear();
     return measurer_->sample({1}, SampleRequest{1, round, extent});
@@ -730,6 +738,29 @@ TEST_F(PartMeasurerTest, ItsFirstSampleOfTheWholeProblemIsVerifiedThere) {
   EXPECT_EQ(first.verification->inputs[0].elements, 4 * 20 * 2 * 64);
   EXPECT_FALSE(sample(Extent::whole, 0).verification) << "once";
   EXPECT_FALSE(measurer_->recheck({1}));
+}
+
+TEST_F(PartMeasurerTest, ProbesAreMadeUpForBeforeTheFirstSampleOfTheWholeProblem) {
+  admit_with_small_launch();
+  EXPECT_EQ(std::ranges::count(batches_, 1), 2 + RepeatedLaunches::kLaunches);
+  EXPECT_EQ(std::ranges::count(batches_, 4), 0);
+  EXPECT_FALSE(sample(Extent::part).failure);
+  EXPECT_THAT(batches_, ElementsAre(2));
+  const Samples first = sample(Extent::whole);
+  EXPECT_FALSE(first.failure);
+  EXPECT_THAT(batches_, ElementsAre(1, 1, 4));
+  EXPECT_THAT(first.verification->inputs, SizeIs(3)) << "normal, and the two of the probe";
+  EXPECT_FALSE(sample(Extent::whole, 1).failure);
+  EXPECT_THAT(batches_, ElementsAre(4));
+}
+
+TEST_F(PartMeasurerTest, AProbeThatGoesWrongThenIsTheCandidatesFault) {
+  admit_with_small_launch();
+  wrong_batch_ = 1;
+  const Samples first = sample(Extent::whole);
+  ASSERT_TRUE(first.failure);
+  EXPECT_TRUE(std::holds_alternative<WrongResult>(*first.failure));
+  EXPECT_THAT(batches_, ElementsAre(1, 1)) << "not run on the whole problem";
 }
 
 TEST_F(PartMeasurerTest, WhatIsWrongOnTheWholeProblemAloneIsFoundByItsFirstSampleThere) {

@@ -40,6 +40,16 @@ TEST(MemoryPlan, CountsTensorsGuardsReferencesAndFlush) {
                                     plan.flush_bytes);
 }
 
+TEST(MemoryPlan, CountsThePart) {
+  Problem part = kLarge;
+  part.batch = 4;
+  const MemoryPlan plan = plan_memory(kLarge, {}, limits(0), part);
+  EXPECT_EQ(plan.part.tensor_bytes[0], 2 * 4 * 4096 * 16 * 128);
+  EXPECT_EQ(plan.total_bytes(), plan_memory(kLarge, {}, limits(0)).total_bytes() +
+                                    kInputSets * plan.part.total_bytes() +
+                                    2 * plan.small.total_bytes());
+}
+
 TEST(MemoryPlan, CountsOutputsBesideO) {
   Problem with_lse = kLarge;
   with_lse.lse = true;

@@ -23,6 +23,7 @@ TEST(WorkerMessages, ACandidateTravelsWithItsGeometries) {
   EXPECT_FALSE(read_candidate(admit_message({41}, sent)).small_geometry);
   sent.is_repeated = true;
   sent.small_geometry = LaunchGeometry{{7, 8, 9}, {32, 1, 1}, 16};
+  sent.part_geometry = LaunchGeometry{{4, 5, 2}, {128, 1, 1}, 4096};
   const Message message = admit_message({42}, sent);
   EXPECT_EQ(read_id(message), CandidateId{42});
   EXPECT_EQ(message.body.at("id"), 42);
@@ -35,6 +36,17 @@ TEST(WorkerMessages, ACandidateTravelsWithItsGeometries) {
   EXPECT_EQ(read.family, "flash");
   EXPECT_TRUE(read.is_repeated);
   EXPECT_EQ(read.small_geometry, sent.small_geometry);
+  EXPECT_EQ(read.part_geometry, sent.part_geometry);
+}
+
+TEST(WorkerMessages, AProblemTravelsWithItsPart) {
+  const Problem problem{4, 128, 2, 64, DType::bf16, true};
+  EXPECT_FALSE(read_begin_problem(begin_problem_message({problem, {}})).part);
+  Problem part = problem;
+  part.batch = 1;
+  const ProblemStart read = read_begin_problem(begin_problem_message({problem, {}, part}));
+  EXPECT_EQ(read.problem, problem);
+  EXPECT_EQ(read.part, part);
 }
 
 TEST(WorkerMessages, CountsTravelByRunAndMetric) {
@@ -127,12 +139,19 @@ TEST(WorkerMessages, ASampleTravelsWithItsReading) {
   EXPECT_EQ(read.reading->temperature_c, 71.0);
   EXPECT_EQ(read.reading->clock_limits, 0x80000024U);
   EXPECT_FALSE(read_sampled(sampled_message({12.5, std::nullopt, false})).reading);
+  EXPECT_FALSE(read.verification);
+  const Verification whole{"on the whole", 7, {}};
+  EXPECT_EQ(
+      read_sampled(sampled_message({12.5, std::nullopt, true, true, whole})).verification->method,
+      "on the whole");
 }
 
 TEST(WorkerMessages, ARequestForSamplesSaysTheRound) {
   const SampleRequest read = read_sample(sample_message({3}, {5, 17}));
   EXPECT_EQ(read.count, 5);
   EXPECT_EQ(read.round, 17);
+  EXPECT_EQ(read.extent, Extent::whole);
+  EXPECT_EQ(read_sample(sample_message({3}, {5, 17, Extent::part})).extent, Extent::part);
 }
 
 TEST(WorkerMessages, AReadingThatIsNoneIsNonsense) {
