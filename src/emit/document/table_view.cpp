@@ -46,9 +46,10 @@ bool is_less(const FieldValue& a, const FieldValue& b) {
 /// Rows without a value come last, in either direction.
 void sort_rows(Table& table, const std::string& name, bool descending) {
   const std::size_t column = column_of(table, name, "--sort");
-  const auto without = std::ranges::stable_partition(
-      table.rows, [&](const auto& row) { return has_value(row[column]); });
-  std::stable_sort(table.rows.begin(), without.begin(), [&](const auto& a, const auto& b) {
+  const auto without =
+      std::stable_partition(table.rows.begin(), table.rows.end(),
+                            [&](const auto& row) { return has_value(row[column]); });
+  std::stable_sort(table.rows.begin(), without, [&](const auto& a, const auto& b) {
     return descending ? is_less(b[column], a[column]) : is_less(a[column], b[column]);
   });
 }

@@ -1,6 +1,7 @@
 #include "emit/plots/problem_group.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "core/text_parts.hpp"
 
@@ -21,16 +22,13 @@ std::string group_name_without_mask(const Problem& problem) {
 }
 
 std::vector<std::int64_t> lengths_of(const std::vector<RunReport>& runs) {
-  std::vector<std::int64_t> lengths;
+  std::set<std::int64_t> lengths;
   for (const RunReport& run : runs) {
     for (const ProblemReport& problem : run.problems) {
-      lengths.push_back(problem.problem.seq_len);
+      lengths.insert(problem.problem.seq_len);
     }
   }
-  std::ranges::sort(lengths);
-  const auto same = std::ranges::unique(lengths);
-  lengths.erase(same.begin(), same.end());
-  return lengths;
+  return {lengths.begin(), lengths.end()};
 }
 
 std::vector<std::string> groups_of(const std::vector<RunReport>& runs,
