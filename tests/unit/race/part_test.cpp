@@ -111,39 +111,63 @@ TEST(RaceOnAPart, BeforeItIsOverTimesAreScaledByTheShare) {
   }
 }
 
-TEST(RaceOnAPart, TheBestMayBeBehindThereByTheMargin) {
-  int dropped = 0;
-  int bad_winner = 0;
+struct Lost {
+  int dropped = 0;     ///< races that left the best behind on the part
+  int bad_winner = 0;  ///< with a winner that is more than 0.5 % slower than the best
+};
+
+/// Of 200 races in which the best is behind its rivals on the part, by nearly 2 % or a little less.
+Lost race_with_a_best_that_is_behind(double part_margin) {
+  Lost lost;
+  std::vector<double> true_us = field();
+  true_us[1] = 100.3;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Random random(seed);
-    std::uniform_real_distribution<> less(0.0, part_policy().part_margin);
-    std::vector<double> ratios;
-    for (std::size_t i = 0; i < field().size(); ++i) {
-      ratios.push_back(kShare * (i == 0 ? 1.0 : 1.0 - less(random)));
+    std::uniform_real_distribution<> less(0.0, 0.02);
+    std::vector<double> ratios{kShare, kShare * 0.98};
+    while (ratios.size() < true_us.size()) {
+      ratios.push_back(kShare * (1.0 - less(random)));
     }
     Chip chip = calm_chip();
     chip.part_ratio = [&](std::size_t i) { return ratios[i]; };
-    const RaceResult result =
-        simulation::run_admitted(part_policy(seed), field(), chip, 7919 * seed);
-    dropped += static_cast<int>(result.standings[0].part_share > 0.0);
-    bad_winner += static_cast<int>(simulation::winner_of(result) != 0);
+    RacePolicy policy = part_policy(seed);
+    policy.part_margin = part_margin;
+    const RaceResult result = simulation::run_admitted(policy, true_us, chip, 7919 * seed);
+    lost.dropped += static_cast<int>(result.standings[0].part_share > 0.0);
+    lost.bad_winner += static_cast<int>(true_us[simulation::winner_of(result)] > 100.5);
   }
-  RecordProperty("dropped_of_200", dropped);
-  RecordProperty("bad_winner_of_200", bad_winner);
-  EXPECT_LE(dropped, 6);
-  EXPECT_LE(bad_winner, 6);
+  return lost;
 }
 
-TEST(RaceOnAPart, CostsLess) {
-  double with = 0.0;
-  double without = 0.0;
-  for (std::uint64_t seed = 1; seed <= 50; ++seed) {
-    with += simulation::run_admitted(part_policy(seed), field(), calm_chip(), seed).elapsed_s;
-    without += simulation::run_admitted(simulation::racing_policy(seed), field(), calm_chip(), seed)
-                   .elapsed_s;
+TEST(RaceOnAPart, TheBestMayBeBehindThereByTheMargin) {
+  const Lost lost = race_with_a_best_that_is_behind(RacePolicy{}.part_margin);
+  RecordProperty("dropped_of_200", lost.dropped);
+  EXPECT_LE(lost.dropped, 6);  // a true rate of 1 % shows more in less than 0.5 % of cases
+  EXPECT_LE(lost.bad_winner, 6);
+  EXPECT_GT(race_with_a_best_that_is_behind(0.0).dropped, 20) << "that is what the margin is for";
+}
+
+// In units of the best one's sample, admissions included.
+double cost_of_races(bool on_part) {
+  constexpr int kRaces = 200;
+  const std::vector<double> true_us = field();
+  const double admissions = std::accumulate(true_us.begin(), true_us.end(), 0.0) / true_us[0];
+  double cost = 0.0;
+  for (std::uint64_t seed = 1; seed <= kRaces; ++seed) {
+    const RacePolicy policy = on_part ? part_policy(seed) : simulation::racing_policy(seed);
+    const RaceResult result = simulation::run_admitted(policy, true_us, calm_chip(), 7919 * seed);
+    cost += 1e6 * result.elapsed_s / true_us[0] / kRaces;
+    EXPECT_EQ(simulation::winner_of(result), 0U);
   }
-  RecordProperty("percent", static_cast<int>(100.0 * with / without));
-  EXPECT_LT(with, 0.75 * without);
+  return cost + (on_part ? kShare : 1.0) * admissions;
+}
+
+TEST(RaceOnAPart, CostsHalfWithTheSameWinner) {
+  const double with = cost_of_races(true);
+  const double without = cost_of_races(false);
+  RecordProperty("cost", static_cast<int>(with));
+  RecordProperty("cost_without", static_cast<int>(without));
+  EXPECT_LT(with, 0.5 * without);
 }
 
 TEST(RaceOnAPart, ManyEqualsRaceOnTheWholeProblemBeforeTheFinals) {
