@@ -247,10 +247,10 @@ TEST_F(LongSequence, AProblemBeginsQuickly) {
   }
   const gpu::Stream stream;
   const MeasurementModule kernels(measurement_kernels(problem, arch()));
-  std::optional<Verifier> verifier(std::in_place, problem, 1, kernels, stream, false);
+  std::optional<Verifier> verifier(std::in_place, problem, std::nullopt, 1, kernels, stream, false);
   verifier.reset();
   const auto start = std::chrono::steady_clock::now();
-  verifier.emplace(problem, 2, kernels, stream, false);
+  verifier.emplace(problem, std::nullopt, 2, kernels, stream, false);
   const double took_ms =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   RecordProperty("begin_ms", fmt::format("{:.1f}", took_ms));
