@@ -1,24 +1,32 @@
 #include "search/model_search.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <limits>
 #include <utility>
 
 namespace fatune {
 namespace {
 
-/// How many are proposed before there is a model.
+/// How many outcomes are known before there is a model.
 constexpr std::size_t kFirst = 16;
+/// How far behind the fastest one a configuration is whose target is 1 - 1/e.
+constexpr double kClose = 0.05;
 
 }  // namespace
 
 ModelSource::ModelSource(SearchSpace space, std::size_t most_tried, std::uint64_t seed)
-    : PointSource(std::move(space), most_tried), random_(seed), seed_(seed), features_(size()) {}
+    : PointSource(std::move(space), most_tried),
+      random_(seed),
+      seed_(seed),
+      distance_(this->space().points),
+      features_(size()) {}
 
 void ModelSource::learn(std::size_t point, std::optional<double> us) { us_[point] = us; }
 
 std::vector<PointSource::Pick> ModelSource::pick(std::size_t most) {
-  if (us_.empty() || us_.size() + open() < kFirst) {
+  if (us_.size() < kFirst) {
     return pick_first(most);
   }
   if (knows_more()) {
@@ -33,20 +41,41 @@ std::vector<PointSource::Pick> ModelSource::pick(std::size_t most) {
   return picks;
 }
 
-/// In turn the point of the least guess and a random one, also over several calls.
+/// One in four is the point of the least guess, also over several calls. The others are far from
+/// all that are known: a model says little of a part of the space of which it has seen nothing.
 std::vector<PointSource::Pick> ModelSource::pick_first(std::size_t most) {
   std::vector<std::size_t> left = untried();
   std::ranges::shuffle(left, random_);
   std::ranges::stable_sort(left, {}, [this](std::size_t point) { return at(point).guess_us; });
   std::vector<Pick> picks;
-  for (std::size_t proposed = us_.size() + open(); !left.empty() && picks.size() < most;
-       ++proposed) {
-    const bool by_guess = proposed % 2 == 0;
-    const std::size_t place = by_guess ? 0 : random_() % left.size();
-    picks.push_back({left[place], by_guess ? "estimate" : "random"});
+  for (; !left.empty() && picks.size() < most;) {
+    const bool by_guess = first_.size() % 4 == 0;
+    const std::size_t place = by_guess ? 0 : farthest_of_some(left);
+    picks.push_back({left[place], by_guess ? "estimate" : "spread"});
+    first_.push_back(left[place]);
     left.erase(left.begin() + static_cast<std::ptrdiff_t>(place));
   }
   return picks;
+}
+
+/// The place in `left` of the point that is the farthest from the first ones. It is chosen among
+/// some random ones: the farthest of all are at the edges of the space.
+std::size_t ModelSource::farthest_of_some(const std::vector<std::size_t>& left) {
+  constexpr int kSome = 60;
+  std::size_t place = 0;
+  double farthest = -1.0;
+  for (int i = 0; i < kSome; ++i) {
+    const std::size_t other = random_() % left.size();
+    double distance = std::numeric_limits<double>::infinity();
+    for (const std::size_t point : first_) {
+      distance = std::min(distance, distance_(at(point).config, at(left[other]).config));
+    }
+    if (distance > farthest) {
+      farthest = distance;
+      place = other;
+    }
+  }
+  return place;
 }
 
 /// Whether a tenth more is known than the ranking is made of: learning from each outcome costs more
@@ -57,13 +86,14 @@ bool ModelSource::knows_more() const {
 
 void ModelSource::rank_untried() {
   ranked_from_ = us_.size();
-  const std::vector<std::size_t> left = untried();
+  std::vector<std::size_t> left = untried();
+  std::ranges::shuffle(left, random_);  // no order among those that are predicted to be equal
   const std::vector<float> predicted = predict(left);
   std::vector<std::pair<float, std::size_t>> ranked;
   for (std::size_t i = 0; i < left.size(); ++i) {
     ranked.emplace_back(predicted[i], left[i]);
   }
-  std::ranges::sort(ranked, std::greater<>());
+  std::ranges::stable_sort(ranked, std::greater<>(), &std::pair<float, std::size_t>::first);
   ranking_.clear();
   for (const auto& [prediction, point] : ranked) {
     ranking_.push_back(point);
@@ -92,19 +122,17 @@ FeatureRows ModelSource::rows_of(const std::vector<std::size_t>& points) {
   return rows;
 }
 
-/// Of each known point, the part of the others that are faster. What failed is as bad as the
-/// slowest one. Ranks tell the fastest ones apart, whatever the others take.
+/// How far behind the fastest one each known point is, from 0 to 1. What is far behind counts as
+/// little more than what is farther still, so that the model tells apart those that are close. What
+/// failed is as far behind as can be.
 std::vector<float> ModelSource::targets() const {
-  constexpr double kFailed = std::numeric_limits<double>::infinity();
-  std::vector<double> sorted;
+  double best_us = std::numeric_limits<double>::infinity();
   for (const auto& [point, us] : us_) {
-    sorted.push_back(us.value_or(kFailed));
+    best_us = std::min(best_us, us.value_or(best_us));
   }
-  std::ranges::sort(sorted);
   std::vector<float> targets;
   for (const auto& [point, us] : us_) {
-    const auto faster = std::ranges::lower_bound(sorted, us.value_or(kFailed)) - sorted.begin();
-    targets.push_back(static_cast<float>(faster) / static_cast<float>(sorted.size()));
+    targets.push_back(us ? static_cast<float>(-std::expm1((1.0 - *us / best_us) / kClose)) : 1.0F);
   }
   return targets;
 }

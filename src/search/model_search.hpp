@@ -1,17 +1,21 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
+#include <optional>
 #include <random>
 #include <vector>
 
 #include "search/boosted_trees.hpp"
+#include "search/parameter_distance.hpp"
 #include "search/point_source.hpp"
 
 namespace fatune {
 
 /// Proposes what a model of the times, learned from what was measured so far, takes for fast. The
-/// first proposals, before there is anything to learn from, are those of the least guesses and
-/// random ones in turn (docs/search.md).
+/// first proposals, before there is enough to learn from, are spread over the space, but for some
+/// of the least guesses (docs/search.md).
 class ModelSource : public PointSource {
  public:
   ModelSource(SearchSpace space, std::size_t most_tried, std::uint64_t seed);
@@ -24,6 +28,7 @@ class ModelSource : public PointSource {
 
  private:
   [[nodiscard]] std::vector<Pick> pick_first(std::size_t most);
+  [[nodiscard]] std::size_t farthest_of_some(const std::vector<std::size_t>& left);
   [[nodiscard]] bool knows_more() const;
   void rank_untried();
   [[nodiscard]] std::vector<float> predict(const std::vector<std::size_t>& points);
@@ -32,6 +37,8 @@ class ModelSource : public PointSource {
 
   std::mt19937_64 random_;
   std::uint64_t seed_;
+  ParameterDistance distance_;
+  std::vector<std::size_t> first_;                   ///< proposed before there was a model
   std::map<std::size_t, std::optional<double>> us_;  ///< of points whose outcome is known
   std::vector<std::vector<float>> features_;         ///< by point; empty: not yet asked for
   std::size_t ranked_from_ = 0;                      ///< how many were known then

@@ -35,6 +35,9 @@ class RecordedSpace {
     plan_.problem = report.problem;
     add(report.ranking);
     add(report.failures);
+    for (const auto& [config, recorded] : tries_) {  // not in the order of the ranking
+      plan_.configs.push_back(config);
+    }
     space_ = make_search_space(plan_, maker_);
     std::erase_if(space_.points, [](const SearchPoint& point) { return point.guess_us <= 0.0; });
   }
@@ -60,9 +63,7 @@ class RecordedSpace {
         continue;
       }
       Config config = parse_short_form(*family, result.short_form);
-      if (tries_.try_emplace(config, RecordedTry{result.outcome, result.compile_ms}).second) {
-        plan_.configs.push_back(std::move(config));
-      }
+      tries_.try_emplace(std::move(config), RecordedTry{result.outcome, result.compile_ms});
     }
   }
 
