@@ -97,6 +97,8 @@ $(requirements cuda13.txt)
 Provides-Extra: counters
 Provides-Extra: cuda12
 $(requirements cuda12.txt cuda12)
+Provides-Extra: search
+Requires-Dist: xgboost-cpu; extra == 'search'
 Provides-Extra: tools
 $(requirements tools.txt tools)
 

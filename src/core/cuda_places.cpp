@@ -72,17 +72,25 @@ std::vector<fs::path> python_prefixes() {
   return prefixes;
 }
 
-std::vector<fs::path> nvidia_packages(const fs::path& prefix) {
-  std::vector<fs::path> packages;
+std::vector<fs::path> python_packages(const fs::path& prefix) {
+  std::vector<fs::path> folders;
   for (const char* const library_folder : {"lib", "lib64"}) {
     for (const fs::path& version : sorted_entries(prefix / library_folder)) {
       if (version.filename().string().starts_with("python3")) {
-        append(sorted_entries(version / "site-packages" / "nvidia"), packages);
-        append(sorted_entries(version / "dist-packages" / "nvidia"), packages);
+        folders.push_back(version / "site-packages");
+        folders.push_back(version / "dist-packages");
       }
     }
   }
-  append(sorted_entries(prefix / "nvidia"), packages);
+  folders.push_back(prefix);
+  return folders;
+}
+
+std::vector<fs::path> nvidia_packages(const fs::path& prefix) {
+  std::vector<fs::path> packages;
+  for (const fs::path& folder : python_packages(prefix)) {
+    append(sorted_entries(folder / "nvidia"), packages);
+  }
   return packages;
 }
 

@@ -25,8 +25,12 @@ namespace fatune {
 /// /usr/local, /usr.
 [[nodiscard]] std::vector<std::filesystem::path> python_prefixes();
 
-/// The folders below `prefix` that NVIDIA's Python packages lie in, a folder for each package:
-/// <prefix>/lib/python3.*/site-packages/nvidia/*, and those of `pip install --target <prefix>`.
+/// The folders below `prefix` that Python packages lie in, whether they exist or not:
+/// <prefix>/lib/python3.*/site-packages, and that of `pip install --target <prefix>`.
+[[nodiscard]] std::vector<std::filesystem::path> python_packages(
+    const std::filesystem::path& prefix);
+
+/// NVIDIA's Python packages below `prefix`, a folder for each.
 [[nodiscard]] std::vector<std::filesystem::path> nvidia_packages(
     const std::filesystem::path& prefix);
 

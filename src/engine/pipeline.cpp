@@ -56,6 +56,18 @@ void Pipeline::reserve_begun(const std::vector<Seat>& seats, ProblemQueue& queue
   }
 }
 
+/// Several, because those that tie may do so on one problem alone.
+void Pipeline::remember_winners(const ProblemReport& report) {
+  constexpr std::size_t kMost = 3;
+  std::vector<Config> best;
+  for (const Result& result : report.ranking) {
+    if (best.size() < kMost) {
+      best.push_back(result.config);
+    }
+  }
+  winners_.insert(winners_.begin(), best.begin(), best.end());
+}
+
 bool Pipeline::run(std::vector<Seat>& seats,
                    const std::function<void(std::size_t, ProblemReport)>& on_problem) {
   std::mutex reporting;
@@ -70,6 +82,10 @@ bool Pipeline::run(std::vector<Seat>& seats,
       if (!index) {
         return;
       }
+      {
+        const std::lock_guard lock(reporting);
+        works_[*index].suggest(winners_);
+      }
       ProblemRun run({parts_.limits, *feed_, evaluator, seats[seat].log, parts_.observer,
                       parts_.baseline, budget_s},
                      works_[*index], *index);
@@ -78,6 +94,7 @@ bool Pipeline::run(std::vector<Seat>& seats,
       }
       const std::lock_guard lock(reporting);
       ProblemReport report = run.take_report();
+      remember_winners(report);
       parts_.observer.end_problem(report);
       on_problem(*index, std::move(report));
     }

@@ -61,11 +61,13 @@ class Pipeline {
   [[nodiscard]] double compiling_s() const { return feed_->compiling_s(); }
 
  private:
+  void remember_winners(const ProblemReport& report);
   void reserve_begun(const std::vector<Seat>& seats, ProblemQueue& queue) const;
 
   PipelineParts parts_;
   std::vector<std::size_t> order_;
   std::vector<ProblemWork> works_;
+  std::vector<Config> winners_;  ///< of the problems that have ended, those of the last one first
   std::unique_ptr<CompileFeed> feed_;
 };
 

@@ -1,11 +1,14 @@
 #include "engine/problem_work.hpp"
 
+#include <cstddef>
 #include <utility>
 #include <variant>
 
 #include "core/mapped.hpp"
 #include "engine/search_space.hpp"
 #include "measure/part_of_problem.hpp"
+#include "plan/family.hpp"
+#include "plan/parameter.hpp"
 #include "race/race_policy.hpp"
 
 namespace fatune {
@@ -23,12 +26,27 @@ bool is_worth_a_part(const ProblemPlan& plan, const CandidateSearch& search) {
 ProblemWork::ProblemWork(const FamilySet& families, const DeviceLimits& limits,
                          const SmRates& rates, const ProblemPlan& plan,
                          const CandidateSearch& search, bool parts)
-    : plan_(plan),
+    : families_(families),
+      plan_(plan),
       part_(parts && is_worth_a_part(plan, search) ? part_of(plan.problem, limits) : std::nullopt),
       maker_(std::make_unique<CandidateMaker>(families, limits, rates, plan.problem, part_)),
       source_(search.begin(make_search_space(plan, *maker_))) {}
 
 std::vector<CandidateId> ProblemWork::ask(std::size_t most) { return take(source_->propose(most)); }
+
+void ProblemWork::suggest(const std::vector<Config>& configs) {
+  std::vector<Suggestion> suggested;
+  for (Config config : configs) {
+    const std::vector<Parameter>& parameters = families_.of(config).parameters;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (parameters[i].binds) {
+        config.values.at(i) = property_value(plan_.problem, *parameters[i].binds);
+      }
+    }
+    suggested.push_back({std::move(config), "other problem"});
+  }
+  source_->suggest(suggested);
+}
 
 std::vector<CandidateId> ProblemWork::ask_again(const std::set<std::string>& short_forms) {
   std::vector<Config> configs;

@@ -32,6 +32,10 @@ class ProblemWork {
   /// had tried them.
   [[nodiscard]] std::vector<CandidateId> ask_again(const std::set<std::string>& short_forms);
 
+  /// Suggests configurations that were fast on other problems of the run to the search, as they are
+  /// on this problem's dtype and head dimension.
+  void suggest(const std::vector<Config>& configs);
+
   [[nodiscard]] const ProblemPlan& plan() const noexcept { return plan_; }
   /// The part of the problem that early rounds are on, if they are.
   [[nodiscard]] const std::optional<Problem>& part() const noexcept { return part_; }
@@ -52,6 +56,7 @@ class ProblemWork {
  private:
   [[nodiscard]] std::vector<CandidateId> take(const std::vector<Proposal>& proposals);
 
+  const FamilySet& families_;
   const ProblemPlan& plan_;
   std::optional<Problem> part_;
   std::unique_ptr<CandidateMaker> maker_;  ///< the source refers to it

@@ -11,6 +11,9 @@ SearchSpace make_search_space(const ProblemPlan& plan, CandidateMaker& maker) {
   for (const AuditedConfig& audited : plan.audited) {
     space.points.push_back({audited.config, audited.rule, true, maker.guess_us(audited.config)});
   }
+  for (const Config& config : plan.suggested) {
+    space.suggested.push_back({config, "tuned neighbour"});
+  }
   return space;
 }
 

@@ -5,9 +5,13 @@
 #include <xgboost/c_api.h>
 
 #include <array>
+#include <filesystem>
 #include <limits>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "core/cuda_places.hpp"
 #include "core/environment.hpp"
 #include "core/error.hpp"
 
@@ -17,6 +21,30 @@ namespace {
 constexpr const char* kXgboostVariable = "FATUNE_XGBOOST";
 // Debian's and Ubuntu's, then that of others.
 constexpr std::array kXgboostNames{"libxgboost.so.0", "libxgboost.so"};
+
+/// Where a Python package of XGBoost has its library: first of the environment that this program is
+/// installed in.
+std::vector<std::string> python_libraries() {
+  std::vector<std::filesystem::path> prefixes = python_prefixes();
+  if (const auto prefix = program_prefix()) {
+    prefixes.insert(prefixes.begin(), *prefix);
+  }
+  std::vector<std::string> libraries;
+  for (const std::filesystem::path& prefix : prefixes) {
+    for (const std::filesystem::path& folder : python_packages(prefix)) {
+      libraries.push_back(folder / "xgboost" / "lib" / "libxgboost.so");
+    }
+  }
+  return libraries;
+}
+
+void* open_first(const std::vector<std::string>& names) {
+  void* library = nullptr;
+  for (const std::string& name : names) {
+    library = library != nullptr ? library : dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  }
+  return library;
+}
 
 /// The functions of XGBoost's C API that are used, and their library.
 class Xgboost {
@@ -62,11 +90,9 @@ class Xgboost {
     if (const auto named = environment_variable(kXgboostVariable)) {
       return dlopen(named->c_str(), RTLD_NOW | RTLD_LOCAL);
     }
-    void* library = nullptr;
-    for (const char* const name : kXgboostNames) {
-      library = library != nullptr ? library : dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    }
-    return library;
+    void* const of_python = open_first(python_libraries());
+    return of_python != nullptr ? of_python
+                                : open_first({kXgboostNames.begin(), kXgboostNames.end()});
   }
 
   template <typename Function>
@@ -145,7 +171,8 @@ std::optional<std::string> BoostedTrees::why_missing() {
 void BoostedTrees::check() {
   if (const auto problem = why_missing()) {
     throw Error(ExitCode::usage, *problem, "--search model",
-                "install libxgboost0, or let FATUNE_XGBOOST name a libxgboost.so");
+                "install libxgboost0 or the Python package xgboost-cpu, or let FATUNE_XGBOOST name "
+                "a libxgboost.so");
   }
 }
 

@@ -24,10 +24,17 @@ struct SearchPoint {
 /// estimate. Not a number: its family has no such feature. The same count for all configurations.
 using FeaturesOf = std::function<std::vector<float>(const Config&)>;
 
+/// A configuration that was fast on a problem like this one; it need not be in the space.
+struct Suggestion {
+  Config config;
+  std::string proposed_by;  ///< Result::proposed_by
+};
+
 /// What may be tried on one problem.
 struct SearchSpace {
   std::vector<SearchPoint> points;  ///< no configuration twice
   FeaturesOf features;
+  std::vector<Suggestion> suggested = {};  ///< likely winners first
 };
 
 /// A configuration that a search wants to be tried.
@@ -51,6 +58,8 @@ class CandidateSource {
   /// call comes before the problem's turn. It may give none until it is told outcomes. Giving none
   /// when nothing that it has proposed is still being compiled or timed ends the search.
   [[nodiscard]] virtual std::vector<Proposal> propose(std::size_t most) = 0;
+  /// Searches that learn propose these next, where they have not tried them.
+  virtual void suggest(const std::vector<Suggestion>& /*suggested*/) {}
   /// Proposals of those of `configs` that were not proposed before: an interrupted run had tried
   /// them.
   [[nodiscard]] virtual std::vector<Proposal> propose_again(const std::vector<Config>& configs) = 0;

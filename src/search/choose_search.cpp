@@ -41,15 +41,19 @@ class BySize : public CandidateSearch {
 };
 
 std::shared_ptr<const CandidateSearch> automatic(const SearchLimits& limits, std::size_t greatest) {
-  const std::size_t most = most_exhaustive(limits);
-  if (greatest <= most) {
+  if (!learns(SearchKind::automatic, limits, greatest)) {
     return std::make_shared<ExhaustiveSearch>();
   }
   const SearchKind large = BoostedTrees::why_missing() ? SearchKind::local : SearchKind::model;
-  return std::make_shared<BySize>(most, choose_search(large, limits, greatest));
+  return std::make_shared<BySize>(most_exhaustive(limits), choose_search(large, limits, greatest));
 }
 
 }  // namespace
+
+bool learns(SearchKind kind, const SearchLimits& limits, std::size_t greatest) {
+  return kind == SearchKind::local || kind == SearchKind::model ||
+         (kind == SearchKind::automatic && greatest > most_exhaustive(limits));
+}
 
 std::shared_ptr<const CandidateSearch> choose_search(SearchKind kind, const SearchLimits& limits,
                                                      std::size_t greatest) {

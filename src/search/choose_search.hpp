@@ -25,4 +25,7 @@ inline constexpr std::size_t kMostExhaustive = 2000;
                                                                    const SearchLimits& limits,
                                                                    std::size_t greatest);
 
+/// Whether what choose_search() gives for the same arguments learns from outcomes.
+[[nodiscard]] bool learns(SearchKind kind, const SearchLimits& limits, std::size_t greatest);
+
 }  // namespace fatune

@@ -14,7 +14,7 @@ bool are_neighbours(const Config& a, const Config& b) {
 }
 
 LocalSource::LocalSource(SearchSpace space, std::size_t most_tried, std::uint64_t seed)
-    : PointSource(std::move(space), most_tried), random_(seed), in_descent_(size(), false) {}
+    : PointSource(std::move(space), most_tried), random_(seed), in_descent_(size(), true) {}
 
 std::vector<PointSource::Pick> LocalSource::pick(std::size_t most) {
   std::vector<Pick> picks;
@@ -31,13 +31,13 @@ std::vector<PointSource::Pick> LocalSource::pick(std::size_t most) {
 std::vector<PointSource::Pick> LocalSource::begin_descent(std::size_t most) {
   std::vector<std::size_t> starts = untried();
   if (std::exchange(has_begun_, true)) {
+    in_descent_.assign(size(), false);
     std::ranges::shuffle(starts, random_);
   } else {
     std::ranges::stable_sort(starts, {}, [this](std::size_t point) { return at(point).guess_us; });
   }
   starts.resize(std::min(most, starts.size()));
   centre_us_ = std::numeric_limits<double>::infinity();
-  in_descent_.assign(size(), false);
   std::vector<Pick> picks;
   for (const std::size_t start : starts) {
     in_descent_[start] = true;

@@ -14,6 +14,7 @@ constexpr std::string_view kEarlier = "interrupted run";
 PointSource::PointSource(SearchSpace space, std::size_t most_tried)
     : space_(std::move(space)),
       states_(size(), State::untried),
+      suggested_(space_.suggested.begin(), space_.suggested.end()),
       budget_(most_tried),
       untried_count_(size()) {
   for (std::size_t point = size(); point-- > 0;) {
@@ -30,6 +31,9 @@ std::vector<Proposal> PointSource::propose(std::size_t most) {
     proposals.push_back(take({required_.back(), kRequired}));
     required_.pop_back();
   }
+  if (learns()) {
+    take_suggested(most, proposals);
+  }
   const std::size_t left = std::min({most - proposals.size(), budget_, untried_count_});
   if (left > 0) {
     for (const Pick& next : pick(left)) {
@@ -38,6 +42,21 @@ std::vector<Proposal> PointSource::propose(std::size_t most) {
     }
   }
   return proposals;
+}
+
+void PointSource::suggest(const std::vector<Suggestion>& suggested) {
+  suggested_.insert(suggested_.end(), suggested.begin(), suggested.end());
+}
+
+/// Until there are `most` proposals.
+void PointSource::take_suggested(std::size_t most, std::vector<Proposal>& proposals) {
+  for (; !suggested_.empty() && proposals.size() < most && budget_ > 0; suggested_.pop_front()) {
+    const std::optional<std::size_t> point = find(suggested_.front().config);
+    if (point && state(*point) == State::untried) {
+      proposals.push_back(take({*point, suggested_.front().proposed_by}));
+      --budget_;
+    }
+  }
 }
 
 std::vector<Proposal> PointSource::propose_again(const std::vector<Config>& configs) {

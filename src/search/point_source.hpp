@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <string_view>
@@ -16,6 +17,7 @@ namespace fatune {
 class PointSource : public CandidateSource {
  public:
   [[nodiscard]] std::vector<Proposal> propose(std::size_t most) final;
+  void suggest(const std::vector<Suggestion>& suggested) final;
   [[nodiscard]] std::vector<Proposal> propose_again(const std::vector<Config>& configs) final;
   void observe(const Config& config, const Outcome& outcome) final;
   [[nodiscard]] bool finished() const final;
@@ -48,11 +50,13 @@ class PointSource : public CandidateSource {
 
  private:
   [[nodiscard]] Proposal take(const Pick& pick);
+  void take_suggested(std::size_t most, std::vector<Proposal>& proposals);
 
   SearchSpace space_;
   std::map<Config, std::size_t> by_config_;
   std::vector<State> states_;
   std::vector<std::size_t> required_;  ///< not yet proposed, the next one last
+  std::deque<Suggestion> suggested_;   ///< not yet looked at
   std::size_t budget_;                 ///< how many may still be proposed besides
   std::size_t untried_count_;
   std::size_t open_ = 0;

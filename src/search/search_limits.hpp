@@ -19,11 +19,12 @@ struct SearchLimits {
   std::optional<std::size_t> max_configs;  ///< absent: usual_most_tried()
 };
 
-/// How many of `configs` a search tries that nobody has told: one in twenty, and at least enough
-/// for a model to learn from (docs/search.md).
+/// How many of `configs` a search tries that nobody has told: one in twenty, at least enough for a
+/// model to learn from, and no more than it has needed (docs/search.md).
 [[nodiscard]] inline std::size_t usual_most_tried(std::size_t configs) {
   constexpr std::size_t kLeast = 128;
-  return std::min(configs, std::max(kLeast, (configs + 19) / 20));
+  constexpr std::size_t kMost = 256;
+  return std::min(configs, std::clamp((configs + 19) / 20, kLeast, kMost));
 }
 
 /// A search that chooses some of the configurations that can run.

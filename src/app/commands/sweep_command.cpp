@@ -19,6 +19,7 @@
 #include "app/fleet/deliver.hpp"
 #include "app/run/run_identity.hpp"
 #include "app/run/session.hpp"
+#include "app/tuned/suggestions.hpp"
 #include "core/error.hpp"
 #include "core/is_among.hpp"
 #include "plan/planner.hpp"
@@ -128,19 +129,25 @@ ExitCode say_nothing_to_do(const SweepOptions& options, const Shard& shard) {
   return ExitCode::ok;
 }
 
-std::shared_ptr<const CandidateSearch> choose_search_for(const SweepOptions& options,
-                                                         const std::vector<ProblemPlan>& problems) {
+std::size_t most_configs(const std::vector<ProblemPlan>& problems) {
   std::size_t greatest = 0;
   for (const ProblemPlan& plan : problems) {
     greatest = std::max(greatest, plan.configs.size());
   }
-  const SearchLimits limits{options.policy.seed, options.search.max_configs};
-  const bool would_learn =
-      options.search.kind == SearchKind::automatic && greatest > most_exhaustive(limits);
-  if (const auto missing = would_learn ? BoostedTrees::why_missing() : std::nullopt) {
+  return greatest;
+}
+
+std::shared_ptr<const CandidateSearch> choose_search_for(const SweepOptions& options,
+                                                         const SearchLimits& limits,
+                                                         std::size_t greatest) {
+  const SearchKind kind = options.search.kind;
+  const auto missing = kind == SearchKind::automatic && learns(kind, limits, greatest)
+                           ? BoostedTrees::why_missing()
+                           : std::nullopt;
+  if (missing) {
     print_note(options.output, *missing + ": a local search stands in for the model");
   }
-  return choose_search(options.search.kind, limits, greatest);
+  return choose_search(kind, limits, greatest);
 }
 
 }  // namespace
@@ -161,18 +168,23 @@ ExitCode sweep(const SweepOptions& options) {
   }
   std::optional<Config> baseline = planned_baseline(kernels.families, problems, options.baseline);
   const std::string keys = space_keys(kernels.families, spaces);
-  const auto fit = [&](const DeviceLimits& limits, std::vector<ProblemPlan>& fitted) {
-    prune_problems(plans, limits, fitted);
-    choose_audited(plans, options.audit, options.problems, options.policy.seed, fitted);
-  };
   std::shared_ptr<const Rivals> rivals;
   if (auto chosen = choose_rivals(options.against, kernels, options.kernels)) {
     rivals = std::make_shared<const Rivals>(*std::move(chosen));
   }
-  PlannedRun run{std::move(kernels), keys, std::move(problems), baseline, options.counters, fit};
+  PlannedRun run{std::move(kernels), keys, std::move(problems), baseline, options.counters};
   run.cover_percent = options.cover_percent;
   run.rivals = std::move(rivals);
-  run.search = choose_search_for(options, run.problems);
+  const SearchLimits limits{options.policy.seed, options.search.max_configs};
+  const std::size_t greatest = most_configs(run.problems);
+  run.fit = [&](const DeviceLimits& device, std::vector<ProblemPlan>& fitted) {
+    prune_problems(plans, device, fitted);
+    if (learns(options.search.kind, limits, greatest)) {
+      suggest_tuned(run.kernels.families, options.store, device, fitted);
+    }
+    choose_audited(plans, options.audit, options.problems, options.policy.seed, fitted);
+  };
+  run.search = choose_search_for(options, limits, greatest);
   const std::string whole = plan_hash(run);
   if (run.shard = take_shard(options.shard, run.problems); run.shard) {
     run.shard->sweep = whole;

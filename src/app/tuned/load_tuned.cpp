@@ -1,6 +1,12 @@
 #include "app/tuned/load_tuned.hpp"
 
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -11,6 +17,7 @@
 #include "data/file_tree.hpp"
 #include "data/json_file.hpp"
 #include "emit/results_json.hpp"
+#include "report/run_summary.hpp"
 #include "tuned/eligibility.hpp"
 #include "tuned/tuned_file.hpp"
 
@@ -23,9 +30,10 @@ std::string run_name(const std::optional<std::int64_t>& run) {
   return run ? fmt::format("run {}", *run) : "last run";
 }
 
-void add_run(const TunedOptions& options, const std::optional<std::int64_t>& run,
-             const KernelsAtHand& kernels, TunedTable& table) {
-  const nlohmann::json json = results_object(stored_report(options.db_file, run));
+void add_run(const std::optional<std::filesystem::path>& db_file,
+             const std::optional<std::int64_t>& run, const KernelsAtHand& kernels,
+             TunedTable& table) {
+  const nlohmann::json json = results_object(stored_report(db_file, run));
   add_tuned(JsonNode(json, run_name(run)), run_name(run), kernels, table);
 }
 
@@ -36,6 +44,16 @@ void add_file(const JsonFile& file, const KernelsAtHand& kernels, TunedTable& ta
 void add_shipped(const FileTree& tree, const KernelsAtHand& kernels, TunedTable& table) {
   for (const std::string& path : tree.list(kShipped)) {
     add_file(load_json(tree, path, kTunedFormats.front()), kernels, table);
+  }
+}
+
+void add_latest_runs(const StoreOptions& store, const KernelsAtHand& kernels, TunedTable& table) {
+  constexpr std::size_t kMost = 4;
+  std::vector<RunSummary> runs = stored_runs(store.file);
+  std::erase_if(runs, [](const RunSummary& run) { return !run.complete || run.outcomes == 0; });
+  runs.resize(std::min(runs.size(), kMost));
+  for (const RunSummary& run : runs) {
+    add_run(store.file, run.id, kernels, table);
   }
 }
 
@@ -58,13 +76,25 @@ TunedTable load_tuned(const TunedOptions& options, const FamilySet& families) {
     add_file(load_json_from_disk(tree, path, kTunedFormats), kernels, table);
   }
   for (const std::optional<std::int64_t>& run : options.runs) {
-    add_run(options, run, kernels, table);
+    add_run(options.db_file, run, kernels, table);
   }
   if (options.best_files.empty() && options.runs.empty()) {
     add_shipped(tree, kernels, table);
   }
   finish_table(table);
   check_not_empty(table);
+  return table;
+}
+
+TunedTable load_known(const StoreOptions& store, const FamilySet& families) {
+  const SourceHashes hashes = source_hashes(families);
+  const KernelsAtHand kernels{families, hashes};
+  TunedTable table;
+  add_shipped(FileTree(), kernels, table);
+  if (!store.off) {
+    add_latest_runs(store, kernels, table);
+  }
+  finish_table(table);
   return table;
 }
 

@@ -11,6 +11,11 @@ namespace fatune {
 /// be used; Error(usage) when there is no such run.
 [[nodiscard]] TunedTable load_tuned(const TunedOptions& options, const FamilySet& families);
 
+/// What is known without being named: the tuned problems that fatune ships and, unless the store is
+/// off, those of its latest complete runs. It may be empty. Error(bad_file) and Error(io) as
+/// stored_runs().
+[[nodiscard]] TunedTable load_known(const StoreOptions& store, const FamilySet& families);
+
 /// The table with its leave-one-out regrets, by the families' own rules.
 [[nodiscard]] ExportReport judge_tuned(TunedTable table, const FamilySet& families);
 
