@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <limits>
+#include <optional>
 
 #include "race/precision.hpp"
 
@@ -29,15 +30,39 @@ bool noise_is_due(const RaceState& state) {
   return (state.phase == RacePhase::finals ? state.final_rounds : state.rounds) % kNoiseStep == 0;
 }
 
+/// The half-width of the interval of a candidate's ratio to the leader, over the ratio.
+std::optional<double> relative_half_width_to_leader(const RaceState& state, CandidateId id) {
+  const auto ratio = ratio_interval(state.candidates.at(id), state.candidates.at(*state.leader),
+                                    state.policy.confidence);
+  return ratio ? std::optional((ratio->high - ratio->low) / (ratio->high + ratio->low))
+               : std::nullopt;
+}
+
+/// Whether a candidate is to be known better. In the finals of a problem with a part, whose
+/// launches are long, it is the ratio to the leader that must be within the target: ties depend on
+/// it, and while the clock moves it takes fewer samples than a time does. The leader's time must be
+/// within twice the target then.
+bool is_vague(const RaceState& state, CandidateId id) {
+  const RacePolicy& policy = state.policy;
+  const bool finals = state.phase == RacePhase::finals;
+  const bool by_ratio = finals && has_part(policy) && !state.candidates.at(id).kept_in;
+  if (by_ratio && id != state.leader) {
+    const auto width = relative_half_width_to_leader(state, id);
+    return !width || *width > policy.target_ci;
+  }
+  const double target_ci = !finals    ? policy.race_ci
+                           : by_ratio ? 2.0 * policy.target_ci
+                                      : policy.target_ci;
+  const auto width = relative_half_width(series_of(state, id), policy.confidence);
+  return !width || *width > target_ci;
+}
+
 StopReason judge(const RaceState& state, const std::vector<CandidateId>& sampled) {
-  const double target_ci =
-      state.phase == RacePhase::finals ? state.policy.target_ci : state.policy.race_ci;
   std::size_t vague = 0;
   std::size_t stuck = 0;
   for (const CandidateId id : sampled) {
     const Series& series = series_of(state, id);
-    const auto width = relative_half_width(series, state.policy.confidence);
-    if (!width || *width > target_ci) {
+    if (is_vague(state, id)) {
       ++vague;
       stuck += static_cast<std::size_t>(noise_is_due(state) &&
                                         series.size() >= std::size_t{kNoiseStep} &&

@@ -270,5 +270,31 @@ TEST(RaceOnAPart, SharesAndMarginsHaveTheirRange) {
   EXPECT_THROW(Race{policy}, std::invalid_argument);
 }
 
+/// Each round another clock, for all alike.
+double moving_clock(int round) { return 1.0 + 0.01 * (round % 5 - 2); }
+
+int final_rounds_with_a_moving_clock(const RacePolicy& policy) {
+  const std::vector<double> times_us{100.0, 101.0};
+  Race race(policy);
+  simulation::join(race);
+  simulation::join(race);
+  race.close();
+  for (Step step = race.next(0.0); step.kind == Step::Kind::sample; step = race.next(0.0)) {
+    race.record(
+        times_us[step.candidate.index] * moving_clock(step.round) * (step.on_part ? kShare : 1.0),
+        false);
+  }
+  EXPECT_EQ(race.result().standings[0].candidate.index, 0U);
+  EXPECT_EQ(race.result().standings[1].tie_group, 2);
+  return race.result().final_rounds;
+}
+
+TEST(RaceOnAPart, EndsWhenTheRatiosAreKnownThoughTheClockMoves) {
+  RacePolicy whole = part_policy();
+  whole.part_share.reset();
+  EXPECT_LT(2 * final_rounds_with_a_moving_clock(part_policy()),
+            final_rounds_with_a_moving_clock(whole));
+}
+
 }  // namespace
 }  // namespace fatune

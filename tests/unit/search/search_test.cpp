@@ -115,6 +115,33 @@ TEST(LearningSearches, FindTheBestSoonerThanTheGuessesAndChance) {
   EXPECT_LT(tried[SearchKind::model], tried[SearchKind::random]);
 }
 
+TEST(LearningSearches, TrySuggestionsFirst) {
+  for (const SearchKind kind : {SearchKind::local, SearchKind::model}) {
+    SearchSpace space = grid_space(kWhole);
+    space.suggested = {
+        {{"grid", {4, 2}}, "tuned"}, {{"other", {1}}, "tuned"}, {{"grid", {4, 2}}, "tuned"}};
+    const auto source = begin(kind, std::move(space), 1, 8);
+    const std::vector<Proposal> first = source->propose(2);
+    EXPECT_EQ(names_of(first).front(), "42");
+    EXPECT_EQ(first[0].proposed_by, "tuned");
+    EXPECT_NE(first[1].proposed_by, "tuned");
+    source->suggest({{{"grid", {9, 9}}, "other problem"}});
+    EXPECT_THAT(names_of(source->propose(1)), ElementsAre("99"));
+    EXPECT_THAT(source->propose(kWhole), SizeIs(testing::Le(5U)));
+  }
+}
+
+TEST(LearningSearches, DescendFromASuggestion) {
+  SearchSpace space = grid_space(kWhole);
+  const Config bottom{"grid", {6, 3}};
+  space.suggested = {{{"grid", {6, 5}}, "tuned"}};
+  const RecordedTries recorded = bowl(space);
+  const std::vector<SimulatedTry> tries =
+      simulate(*begin(SearchKind::local, std::move(space)), recorded, 1, {10.0, 0});
+  EXPECT_EQ(tries.back().config, bottom);
+  EXPECT_LT(tries.size(), 40U);
+}
+
 TEST(LearningSearches, LeaveOutWhatCannotRun) {
   SearchSpace space = grid_space(10);
   space.points[4].guess_us = 0.0;
@@ -145,7 +172,8 @@ TEST(ChooseSearch, IsExhaustiveForSmallProblemsOnly) {
   EXPECT_EQ(automatic(100, {1, 100})->name(), "");
   const auto large = automatic(kMostExhaustive + 1);
   EXPECT_EQ(large->name(), "model, seed 1");
-  EXPECT_EQ(large->most_tried(10'000), 500U);
+  EXPECT_EQ(large->most_tried(4'000), 200U);
+  EXPECT_EQ(large->most_tried(10'000), 256U);
   EXPECT_EQ(large->most_tried(1'000), 1'000U);
   EXPECT_EQ(automatic(100, {3, 99})->name(), "model, seed 3, at most 99");
   EXPECT_EQ(automatic(100, {3, 99})->most_tried(100), 99U);
