@@ -16,6 +16,7 @@ RunPart part(std::int64_t id, int number, const std::vector<std::int64_t>& place
   run.header.started_at = "2026-01-01T00:00:0" + std::to_string(id) + "Z";
   run.header.command_line = "fatune " + std::to_string(id);
   run.header.complete = true;
+  run.header.measured = true;
   run.header.gpus = 1;
   run.header.wall_s = 10.0 * static_cast<double>(id);
   run.header.busy_s = 1.0;
@@ -26,6 +27,12 @@ RunPart part(std::int64_t id, int number, const std::vector<std::int64_t>& place
     run.problems.push_back({10 * id + place, problem_of(100 * place + 100), 1, true});
   }
   return run;
+}
+
+TEST(JoinedRuns, OfEstimatesUsedNoGpu) {
+  RunPart estimated = part(1, 1, {0});
+  estimated.header.measured = false;
+  EXPECT_EQ(join_runs({estimated}).header.gpus, 0);
 }
 
 TEST(JoinedRuns, HaveTheSweepsProblemsInItsOrder) {
