@@ -30,9 +30,11 @@ RunPart part(std::int64_t id, int number, const std::vector<std::int64_t>& place
 }
 
 TEST(JoinedRuns, OfEstimatesUsedNoGpu) {
-  RunPart estimated = part(1, 1, {0});
-  estimated.header.measured = false;
-  EXPECT_EQ(join_runs({estimated}).header.gpus, 0);
+  std::vector<RunPart> parts{part(1, 1, {0}), part(2, 2, {1})};
+  for (RunPart& estimated : parts) {
+    estimated.header.measured = false;
+  }
+  EXPECT_EQ(join_runs(parts).header.gpus, 0);
 }
 
 TEST(JoinedRuns, HaveTheSweepsProblemsInItsOrder) {
