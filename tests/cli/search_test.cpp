@@ -64,5 +64,34 @@ TEST_F(Search, WithoutXgboostALocalSearchStandsInForTheModel) {
   EXPECT_THAT(proposers(json::parse(without.out)), Each("local"));
 }
 
+class SearchOnAGpu : public Search {
+ protected:
+  SearchOnAGpu() { use_gpu_that_never_runs_kernels(); }
+
+  /// With one compiler, so that each proposal is made when the outcome before it is known.
+  static std::vector<std::string> measuring(const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{
+        "sweep", "--kernel-dir", kToyFolder, "--dtype", "fp16", "--batch",  "1",   "--heads",
+        "1",     "--repeats",    "2",        "--jobs",  "1",    "--format", "json"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+};
+
+TEST_F(SearchOnAGpu, BeginsWithWhatWasFastOnOtherProblemsOfTheRun) {
+  const json report = fatune_json(
+      measuring({"--seq", "128,256", "--search", "model", "--max-configs", "2", "--no-db"}));
+  EXPECT_THAT(proposers(report), testing::Contains("other problem"));
+}
+
+TEST_F(SearchOnAGpu, BeginsWithWhatWasFastInEarlierRunsOfTheStore) {
+  expect_ok(fatune(measuring({"--seq", "128", "--search", "exhaustive"})));
+  const std::vector<std::string> next{"--seq", "256", "--search", "local", "--max-configs", "1"};
+  EXPECT_THAT(proposers(fatune_json(measuring(next))), Each("tuned neighbour"));
+  std::vector<std::string> alone = next;
+  alone.emplace_back("--no-db");
+  EXPECT_THAT(proposers(fatune_json(measuring(alone))), Each("local"));
+}
+
 }  // namespace
 }  // namespace fatune::testing_cli

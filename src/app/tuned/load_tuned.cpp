@@ -50,7 +50,9 @@ void add_shipped(const FileTree& tree, const KernelsAtHand& kernels, TunedTable&
 void add_latest_runs(const StoreOptions& store, const KernelsAtHand& kernels, TunedTable& table) {
   constexpr std::size_t kMost = 4;
   std::vector<RunSummary> runs = stored_runs(store.file);
-  std::erase_if(runs, [](const RunSummary& run) { return !run.complete || run.outcomes == 0; });
+  std::erase_if(runs, [](const RunSummary& run) {
+    return !run.measured || !run.complete || run.outcomes == 0;
+  });
   runs.resize(std::min(runs.size(), kMost));
   for (const RunSummary& run : runs) {
     add_run(store.file, run.id, kernels, table);
