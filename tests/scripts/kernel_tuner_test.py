@@ -148,6 +148,26 @@ class KernelTuner(unittest.TestCase):
                                                  strategy_options={"max_fevals": 4})
             self.assertGreater(len(results), 0, strategy)
 
+    def compare_searches(self, *python):
+        return subprocess.run([*python, str(ROOT / "scripts/compare_searches"), "--seeds", "3", "--percent", "60", "--strategies",
+                               "random_sample,greedy_ils", self.path("cache")], capture_output=True, text=True,
+                              check=False)
+
+    def test_its_strategies_are_compared(self):
+        done = self.compare_searches(sys.executable)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [line.split() for line in done.stdout.splitlines()[1:]]
+        self.assertEqual([row[:2] for row in rows], [["cache.json", "random_sample"], ["cache.json", "greedy_ils"]])
+        for _, _, median, nine_of_ten, close in rows:
+            self.assertLessEqual(0.0, float(median))
+            self.assertLessEqual(float(median), float(nine_of_ten))
+            self.assertEqual(close.split("/")[1], "3")
+
+    def test_comparing_without_it_says_what_to_install(self):
+        done = self.compare_searches(sys.executable, "-I", "-S")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("pip install kernel_tuner", done.stderr)
+
     def test_it_can_add_settings_to_the_cache(self):
         path = self.path("added")
         pathlib.Path(path).write_bytes(pathlib.Path(self.path("cache")).read_bytes())
