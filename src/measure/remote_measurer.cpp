@@ -106,7 +106,9 @@ std::optional<Outcome> RemoteMeasurer::take_samples(CandidateId id, int discarde
     saw_sample(one.sample_us, request.extent);
     samples.gate_in_use = samples.gate_in_use && one.gate_in_use;
     samples.deterministic = samples.deterministic && one.deterministic;
-    samples.verification = one.verification ? one.verification : std::move(samples.verification);
+    if (one.verification) {
+      samples.verification = one.verification;
+    }
     if (taken > discarded) {
       samples.samples_us.push_back(one.sample_us);
       samples.readings.push_back(one.reading);

@@ -24,7 +24,8 @@ class BySize : public CandidateSearch {
 
   [[nodiscard]] std::string name() const override { return large_->name(); }
   [[nodiscard]] std::unique_ptr<CandidateSource> begin(SearchSpace space) const override {
-    return of(space.points.size()).begin(std::move(space));
+    const CandidateSearch& search = of(space.points.size());
+    return search.begin(std::move(space));
   }
   [[nodiscard]] std::size_t most_tried(std::size_t configs) const override {
     return of(configs).most_tried(configs);

@@ -36,7 +36,7 @@ struct StoredRunKey {
 /// That which names it wherever it is. Runs of earlier versions have no name: two with the same
 /// plan on the same GPU do not begin in the same second.
 std::string uid_of(const nlohmann::json& header, const Statement& row) {
-  const std::string uid = header.value("uid", "");
+  std::string uid = header.value("uid", "");
   if (!uid.empty()) {
     return uid;
   }

@@ -209,7 +209,7 @@ bool is_finished(const ProblemReport& report) {
 }
 
 /// Reports in the order of their plans, of an interrupted run those that were finished.
-std::vector<ProblemReport> finished_reports(std::map<std::size_t, ProblemReport> by_number,
+std::vector<ProblemReport> finished_reports(std::map<std::size_t, ProblemReport>&& by_number,
                                             bool complete) {
   std::vector<ProblemReport> reports;
   for (auto& [number, report] : by_number) {
