@@ -59,13 +59,9 @@ void Pipeline::reserve_begun(const std::vector<Seat>& seats, ProblemQueue& queue
 /// Several, because those that tie may do so on one problem alone.
 void Pipeline::remember_winners(const ProblemReport& report) {
   constexpr std::size_t kMost = 3;
-  std::vector<Config> best;
-  for (const Result& result : report.ranking) {
-    if (best.size() < kMost) {
-      best.push_back(result.config);
-    }
+  for (std::size_t place = std::min(kMost, report.ranking.size()); place-- > 0;) {
+    winners_.insert(winners_.begin(), report.ranking[place].config);
   }
-  winners_.insert(winners_.begin(), best.begin(), best.end());
 }
 
 bool Pipeline::run(std::vector<Seat>& seats,

@@ -245,20 +245,19 @@ class RacingOnAPart : public Racing {
 };
 
 TEST_F(RacingOnAPart, TheWholeProblemIsForThoseThatCanWin) {
+  // One that is compiled last may go on to the whole problem for want of evidence.
+  expect_ok(fatune({"compile", "--family", "flash_sm80", "--dhead", "128", "--dtype", "fp16"}));
   const json problem = long_problem({});
   ASSERT_EQ(problem["ranking"].size(), 40U);
   EXPECT_EQ(problem["measuring"]["part_share"], 0.25);
   EXPECT_GT(problem["measuring"]["part_rounds"], 0);
   EXPECT_THAT(std::string(problem["ranking"][0]["config"]), HasSubstr("load_2_2_2_tiles"));
-  int on_whole = 0;
   for (const json& entry : problem["ranking"]) {
     const bool is_close = entry["time_us"] < 24000.0;
-    EXPECT_TRUE(entry["part_share"].is_null() || !is_close) << entry["config"];
-    on_whole += static_cast<int>(entry["part_share"].is_null());
+    EXPECT_EQ(entry["part_share"].is_null(), is_close) << entry["config"];
     EXPECT_GT(entry["time_us"], 22500.0) << "scaled to the whole problem";
     EXPECT_LT(entry["time_us"], 37000.0);
   }
-  EXPECT_LE(on_whole, 8) << "those that joined last may not have lost often enough";
   const std::vector<bool> on_part = samples_on_part();
   EXPECT_TRUE(std::ranges::is_partitioned(on_part, [](bool of_part) { return of_part; }))
       << "first the part, then the whole problem";

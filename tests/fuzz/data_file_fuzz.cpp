@@ -3,48 +3,24 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <string_view>
-
-#include <unistd.h>
 
 #include "core/error.hpp"
 #include "data/device_file.hpp"
 #include "plan/expression.hpp"
 #include "plan/planner.hpp"
+#include "unit/data/temp_folder.hpp"
 
 namespace {
 
 using namespace fatune;
 
 /// A family folder that is rewritten for every input.
-class Folder {
- public:
-  Folder()
-      : path_(std::filesystem::temp_directory_path() /
-              ("fatune_fuzz_" + std::to_string(getpid()))) {
-    std::filesystem::create_directories(path_);
-    write("toy_attention.cu", "");
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  Folder(Folder&&) = delete;
-  Folder& operator=(Folder&&) = delete;
-
-  std::filesystem::path write(const std::string& name, std::string_view bytes) const {
-    std::ofstream(path_ / name, std::ios::binary) << bytes;
-    return path_ / name;
-  }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-const Folder& folder() {
-  static const Folder the_folder;
+const fixtures::TempFolder& folder() {
+  static const fixtures::TempFolder the_folder;
+  [[maybe_unused]] static const std::filesystem::path kernel =
+      the_folder.write("toy_attention.cu", "");
   return the_folder;
 }
 

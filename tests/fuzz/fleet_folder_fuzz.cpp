@@ -3,14 +3,11 @@
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <string>
 #include <string_view>
-
-#include <unistd.h>
 
 #include "app/fleet/fleet_folder.hpp"
 #include "core/error.hpp"
+#include "unit/data/temp_folder.hpp"
 
 namespace {
 
@@ -18,31 +15,7 @@ using namespace fatune;
 
 constexpr int kMostShards = 100'000;
 
-/// A fleet's folder whose files are rewritten for every input.
-class FleetFolder {
- public:
-  FleetFolder()
-      : path_(std::filesystem::temp_directory_path() /
-              ("fatune_fuzz_fleet_" + std::to_string(getpid()))) {
-    std::filesystem::create_directories(records_folder(path_));
-    write("shards/1-of-1.db", "a store");
-  }
-  ~FleetFolder() { std::filesystem::remove_all(path_); }
-  FleetFolder(const FleetFolder&) = delete;
-  FleetFolder& operator=(const FleetFolder&) = delete;
-  FleetFolder(FleetFolder&&) = delete;
-  FleetFolder& operator=(FleetFolder&&) = delete;
-
-  void write(const std::string& name, std::string_view bytes) const {
-    std::ofstream(path_ / name, std::ios::binary) << bytes;
-  }
-  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-void plan(const FleetFolder& folder, std::string_view text) {
+void plan(const fixtures::TempFolder& folder, std::string_view text) {
   folder.write("fleet.json", text);
   try {
     const FleetPlan plan = read_fleet(folder.path());
@@ -56,7 +29,7 @@ void plan(const FleetFolder& folder, std::string_view text) {
   }
 }
 
-void record(const FleetFolder& folder, std::string_view text) {
+void record(const fixtures::TempFolder& folder, std::string_view text) {
   folder.write("shards/1-of-1.json", text);
   const auto states = shard_states(folder.path(), {"fuzz", 1, 0});
   const bool delivers = !states.at(0).database.empty();
@@ -69,7 +42,9 @@ void record(const FleetFolder& folder, std::string_view text) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  static const FleetFolder folder;
+  static const fixtures::TempFolder folder;
+  [[maybe_unused]] static const std::filesystem::path store =
+      folder.write("shards/1-of-1.db", "a store");
   if (size > 0) {
     const std::string_view text(reinterpret_cast<const char*>(bytes) + 1, size - 1);
     bytes[0] == 'f' ? plan(folder, text) : record(folder, text);

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <random>
 #include <string>
+#include <string_view>
 
 namespace fatune::fixtures {
 
@@ -28,7 +29,7 @@ class TempFolder {
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 
   /// Writes a file below the folder and returns its path.
-  std::filesystem::path write(const std::string& name, const std::string& bytes) const {
+  std::filesystem::path write(const std::string& name, std::string_view bytes) const {
     const std::filesystem::path file = path_ / name;
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file, std::ios::binary) << bytes;
