@@ -142,6 +142,17 @@ bool ProblemRace::work() {
   return recheck_next() || count_next();
 }
 
+// Nothing where something else comes before that sample.
+std::optional<CandidateId> ProblemRace::sampled_after(const Step& step) {
+  if (!step.then) {
+    return std::nullopt;
+  }
+  const MeasuredCandidate& then = race_.at(*step.then);
+  const bool is_warm = step.on_part || then.ran_on_whole || !then.kernel.part_geometry ||
+                       measurer_.policy().warmup == 0;
+  return then.loaded && is_warm ? step.then : std::nullopt;
+}
+
 void ProblemRace::take_sample(MeasuredCandidate& candidate, const Step& step) {
   std::optional<Outcome> failure = load(candidate);
   if (!failure && !step.on_part) {
@@ -151,8 +162,9 @@ void ProblemRace::take_sample(MeasuredCandidate& candidate, const Step& step) {
     race_.withdraw(candidate, *std::move(failure));
     return;
   }
-  Samples samples =
-      measurer_.sample(candidate.id, {1, step.round, step.on_part ? Extent::part : Extent::whole});
+  Samples samples = measurer_.sample(
+      candidate.id,
+      {1, step.round, step.on_part ? Extent::part : Extent::whole, sampled_after(step)});
   if (samples.failure) {
     race_.withdraw(candidate, *std::move(samples.failure));
     return;

@@ -32,6 +32,7 @@ class ProblemRace {
   [[nodiscard]] std::optional<Outcome> discard_warmup(CandidateId id, Extent extent);
   [[nodiscard]] std::optional<Outcome> warm_up_on_whole(MeasuredCandidate& candidate);
   [[nodiscard]] std::optional<Outcome> load(MeasuredCandidate& candidate);
+  [[nodiscard]] std::optional<CandidateId> sampled_after(const Step& step);
   void take_sample(MeasuredCandidate& candidate, const Step& step);
   [[nodiscard]] bool recheck_next();
   [[nodiscard]] bool count_next();

@@ -59,12 +59,17 @@ Death Conversation::hung(milliseconds within) {
   return {TimedOut{static_cast<double>(within.count())}};
 }
 
-Reply Conversation::ask(const Message& request, milliseconds within) {
+std::optional<Death> Conversation::tell(const Message& request, milliseconds within) {
+  // When it has gone, it may have said why: await() finds out.
   const Exchange sent = process_->channel().send(request, Channel::Clock::now() + within);
-  if (sent == Exchange::too_late) {
-    return hung(within);
+  return sent == Exchange::too_late ? std::optional(hung(within)) : std::nullopt;
+}
+
+Reply Conversation::ask(const Message& request, milliseconds within) {
+  if (std::optional<Death> death = tell(request, within)) {
+    return *std::move(death);
   }
-  return await(within);  // also when it has gone: it may have said why
+  return await(within);
 }
 
 Reply Conversation::await(milliseconds within) {

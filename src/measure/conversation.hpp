@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -34,7 +35,9 @@ class Conversation {
   [[nodiscard]] bool was_killed() const noexcept { return killed_; }
 
   [[nodiscard]] Reply ask(const Message& request, std::chrono::milliseconds within);
-  /// Waits for another answer to the same question.
+  /// Sends a request without waiting for its answer. Those of earlier ones come first.
+  [[nodiscard]] std::optional<Death> tell(const Message& request, std::chrono::milliseconds within);
+  /// Waits for an answer: another one to the same question, or that to what was told.
   [[nodiscard]] Reply await(std::chrono::milliseconds within);
 
   /// Returns what `read` makes of an answer of this type. Another answer is a failure: the

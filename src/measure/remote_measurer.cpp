@@ -19,7 +19,9 @@ RemoteMeasurer::RemoteMeasurer(WorkerSettings settings, MeasurePolicy policy)
 
 void RemoteMeasurer::begin_problem(const Problem& problem, const Artifact& kernels,
                                    const std::optional<Problem>& part) {
+  settle_ahead();
   held_.clear();
+  failed_ahead_.clear();
   judge_.forget_all();
   worker_.begin_problem({problem, kernels, part});
 }
@@ -28,15 +30,21 @@ std::optional<Outcome> RemoteMeasurer::judged(CandidateId id, const std::string&
                                               const CrashJudge::Step& step) {
   std::optional<Outcome> failure = judge_.judge(id, label, worker_, step);
   if (failure) {
-    held_.erase(id);
-    judge_.forget(id);
+    forget(id);
   }
   return failure;
+}
+
+void RemoteMeasurer::forget(CandidateId id) {
+  held_.erase(id);
+  failed_ahead_.erase(id);
+  judge_.forget(id);
 }
 
 // --- Admission ---
 
 Admission RemoteMeasurer::admit_once(CandidateId id, const CandidateKernel& kernel) {
+  settle_ahead();
   worker_.ensure();
   worker_.conversation().forget_output();
   worker_.note_admission();
@@ -68,18 +76,62 @@ bool RemoteMeasurer::is_in_worker(CandidateId id) const {
   return found != held_.end() && worker_.runs() && found->second.worker == worker_.number();
 }
 
-std::optional<Outcome> RemoteMeasurer::readmit_if_gone(CandidateId id) {
+std::optional<Outcome> RemoteMeasurer::make_ready(CandidateId id) {
+  if (const auto failed = failed_ahead_.find(id); failed != failed_ahead_.end()) {
+    return failed->second;
+  }
   return is_in_worker(id) ? std::nullopt : admit_once(id, held_.at(id).kernel).failure;
 }
 
 void RemoteMeasurer::retire(CandidateId id) {
+  settle_ahead();
   const bool in_worker = is_in_worker(id);
-  held_.erase(id);
-  judge_.forget(id);
+  forget(id);
   if (in_worker) {
     // A worker that dies here cannot be blamed on a candidate; the next step gets a fresh one.
     static_cast<void>(
         worker_.conversation().ask(candidate_message("retire", id), worker_.deadlines().runs(1)));
+  }
+}
+
+// --- Samples that are begun before the one ahead of them is known ---
+
+bool RemoteMeasurer::is_under_way(const std::optional<Ahead>& ahead) const {
+  return ahead && worker_.runs() && ahead->worker == worker_.number();
+}
+
+bool RemoteMeasurer::is_ahead(CandidateId id, const SampleRequest& request) const {
+  return is_under_way(ahead_) && ahead_->id == id && ahead_->round == request.round &&
+         ahead_->extent == request.extent && request.count == 1;
+}
+
+std::optional<Death> RemoteMeasurer::tell(CandidateId id, const SampleRequest& request) {
+  Conversation& conversation = worker_.conversation();
+  const auto within = worker_.deadlines().runs(1);
+  std::optional<Death> death;
+  if (!is_ahead(id, request)) {
+    death = conversation.tell(sample_message(id, request), within);
+  }
+  ahead_.reset();
+  if (!death && request.then && request.count == 1 && is_in_worker(*request.then)) {
+    ahead_ = Ahead{*request.then, request.round, request.extent, worker_.number()};
+    death = conversation.tell(sample_message(*request.then, request), within);
+  }
+  return death;
+}
+
+// A worker that dies of it takes all candidates with it: they are admitted again.
+void RemoteMeasurer::settle_ahead() {
+  const std::optional<Ahead> ahead = std::exchange(ahead_, std::nullopt);
+  if (!is_under_way(ahead)) {
+    return;
+  }
+  Conversation& conversation = worker_.conversation();
+  const auto answer = conversation.read_reply(conversation.await(worker_.deadlines().runs(1)),
+                                              "sampled", read_sampled);
+  const auto* failure = std::get_if<Outcome>(&answer);
+  if (failure != nullptr && worker_.runs()) {
+    failed_ahead_.insert_or_assign(ahead->id, *failure);
   }
 }
 
@@ -96,7 +148,10 @@ std::optional<Outcome> RemoteMeasurer::take_samples(CandidateId id, int discarde
                                                     Samples& samples) {
   const AddedSeconds busy = worker_.busy();
   Conversation& conversation = worker_.conversation();
-  Reply reply = conversation.ask(sample_message(id, request), worker_.deadlines().runs(1));
+  if (std::optional<Death> death = tell(id, request)) {
+    return std::move(death->outcome);
+  }
+  Reply reply = conversation.await(worker_.deadlines().runs(1));
   for (int taken = 1;; ++taken) {
     auto answer = conversation.read_reply(std::move(reply), "sampled", read_sampled);
     if (auto* failure = std::get_if<Outcome>(&answer)) {
@@ -122,12 +177,16 @@ std::optional<Outcome> RemoteMeasurer::take_samples(CandidateId id, int discarde
 
 std::optional<Outcome> RemoteMeasurer::sample_once(CandidateId id, const SampleRequest& request,
                                                    Samples& samples) {
+  if (!is_ahead(id, request)) {
+    settle_ahead();
+  }
   const int discarded = is_in_worker(id) ? 0 : std::max(0, policy().warmup);
-  if (std::optional<Outcome> failure = readmit_if_gone(id)) {
+  if (std::optional<Outcome> failure = make_ready(id)) {
     return failure;
   }
-  return take_samples(id, discarded, {request.count + discarded, request.round, request.extent},
-                      samples);
+  SampleRequest all = request;
+  all.count += discarded;
+  return take_samples(id, discarded, all, samples);
 }
 
 Samples RemoteMeasurer::sample(CandidateId id, const SampleRequest& request) {
@@ -135,7 +194,10 @@ Samples RemoteMeasurer::sample(CandidateId id, const SampleRequest& request) {
   samples.gate_in_use = policy().device_gate;
   samples.failure = judged(id, held_.at(id).kernel.label, [&] {
     const auto taken = static_cast<int>(samples.samples_us.size());
-    return sample_once(id, {request.count - taken, request.round + taken, request.extent}, samples);
+    SampleRequest left = request;
+    left.count -= taken;
+    left.round += taken;
+    return sample_once(id, left, samples);
   });
   return samples;
 }
@@ -143,7 +205,8 @@ Samples RemoteMeasurer::sample(CandidateId id, const SampleRequest& request) {
 // --- Other steps ---
 
 std::optional<Outcome> RemoteMeasurer::recheck_once(CandidateId id) {
-  if (std::optional<Outcome> failure = readmit_if_gone(id)) {
+  settle_ahead();
+  if (std::optional<Outcome> failure = make_ready(id)) {
     return failure;
   }
   const AddedSeconds busy = worker_.busy();
@@ -161,7 +224,8 @@ std::optional<Outcome> RemoteMeasurer::recheck(CandidateId id) {
 
 // Throws the Error with which the worker cannot count at all: no candidate is to blame for that.
 Counted RemoteMeasurer::count_once(CandidateId id, const CountRequest& request) {
-  if (std::optional<Outcome> failure = readmit_if_gone(id)) {
+  settle_ahead();
+  if (std::optional<Outcome> failure = make_ready(id)) {
     return {{}, std::move(failure)};
   }
   const AddedSeconds busy = worker_.busy();
@@ -196,6 +260,7 @@ Counted RemoteMeasurer::count(CandidateId id, const CountRequest& request) {
 // --- Without a problem ---
 
 MatmulRate RemoteMeasurer::matmul_rate(const Artifact& kernel) {
+  settle_ahead();
   worker_.ensure();
   Conversation& conversation = worker_.conversation();
   conversation.forget_output();

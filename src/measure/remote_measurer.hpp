@@ -62,12 +62,28 @@ class RemoteMeasurer : public Measurer {
     int worker = 0;  // the number of the worker in which it is admitted
   };
 
+  /// A sample that the worker was told to take after another, without waiting for that.
+  struct Ahead {
+    CandidateId id{};
+    int round = 0;
+    Extent extent = Extent::whole;
+    int worker = 0;  // number
+  };
+
   /// The failure of the step, if it is the candidate's own; the candidate is then forgotten.
   [[nodiscard]] std::optional<Outcome> judged(CandidateId id, const std::string& label,
                                               const CrashJudge::Step& step);
   [[nodiscard]] bool is_in_worker(CandidateId id) const;
   void saw_sample(double us, Extent extent);
-  [[nodiscard]] std::optional<Outcome> readmit_if_gone(CandidateId id);
+  /// Has it admitted in the worker. The failure with which it cannot be run.
+  [[nodiscard]] std::optional<Outcome> make_ready(CandidateId id);
+  void forget(CandidateId id);
+  [[nodiscard]] bool is_under_way(const std::optional<Ahead>& ahead) const;
+  [[nodiscard]] bool is_ahead(CandidateId id, const SampleRequest& request) const;
+  /// Tells the worker to take these samples, unless it has been told, and those after them.
+  [[nodiscard]] std::optional<Death> tell(CandidateId id, const SampleRequest& request);
+  /// Waits for a sample that was begun, and is not wanted now.
+  void settle_ahead();
   [[nodiscard]] Admission admit_once(CandidateId id, const CandidateKernel& kernel);
   [[nodiscard]] std::optional<Outcome> sample_once(CandidateId id, const SampleRequest& request,
                                                    Samples& samples);
@@ -79,6 +95,8 @@ class RemoteMeasurer : public Measurer {
   RemoteWorker worker_;
   CrashJudge judge_;
   std::map<CandidateId, Held> held_;
+  std::optional<Ahead> ahead_;
+  std::map<CandidateId, Outcome> failed_ahead_;  // in samples that were not wanted
 };
 
 }  // namespace fatune

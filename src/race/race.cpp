@@ -84,7 +84,7 @@ Step Race::next(double elapsed_s) {
   }
   if (const auto& round = course_.round()) {
     return {Step::Kind::sample, round->next().value(), state_.rounds + state_.final_rounds,
-            state_.on_part};
+            state_.on_part, round->after_next()};
   }
   return state_.phase == RacePhase::done ? Step{} : Step{Step::Kind::wait};
 }

@@ -28,6 +28,10 @@ std::optional<CandidateId> Round::next() const {
   return queue_.empty() ? std::nullopt : std::optional(queue_.front().candidate);
 }
 
+std::optional<CandidateId> Round::after_next() const {
+  return queue_.size() < 2 ? std::nullopt : std::optional(queue_[1].candidate);
+}
+
 bool Round::record(double time_us, bool throttled) {
   const Waiting taken = queue_.front();
   queue_.pop_front();

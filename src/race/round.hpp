@@ -23,6 +23,8 @@ class Round {
 
   /// The candidate whose sample is next; nothing when all are taken.
   [[nodiscard]] std::optional<CandidateId> next() const;
+  /// The candidate after next(), unless what next() gives changes the queue; nothing: the last.
+  [[nodiscard]] std::optional<CandidateId> after_next() const;
   /// The sample of next(). Returns whether it was kept. Precondition: next().
   bool record(double time_us, bool throttled);
   /// The member leaves, with its sample.

@@ -5,9 +5,15 @@
 #include <gmock/gmock.h>
 #include <signal.h>
 
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
 #include <utility>
 
 #include "core/error.hpp"
+#include "unit/data/temp_folder.hpp"
 #include "unit/gpu/fake_driver.hpp"
 #include "unit/measure/measure_alone.hpp"
 
@@ -16,6 +22,7 @@ namespace {
 
 using testing::AllOf;
 using testing::Each;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
@@ -302,6 +309,94 @@ TEST_F(RemoteMeasurerTest, InterleavedCandidatesSurviveTheCrashOfOne) {
   EXPECT_THAT(again.samples_us, SizeIs(3));
   EXPECT_FALSE(measurer.recheck({1}));
   measurer.retire({1});
+}
+
+class SamplesAhead : public RemoteMeasurerTest {
+ protected:
+  /// With candidates 1 and 2 admitted, which take 50 and 70 us.
+  RemoteMeasurer& open_with_two(const std::string& faults = "[]") {
+    script(fmt::format(R"({{"us": {{"first": 50, "second": 70}}, "log": "{}", "faults": {}}})",
+                       log_path().string(), faults));
+    RemoteMeasurer& measurer = open();
+    EXPECT_FALSE(measurer.admit({1}, candidate("first")).failure);
+    EXPECT_FALSE(measurer.admit({2}, candidate("second")).failure);
+    return measurer;
+  }
+  static SampleRequest one(int round, std::optional<CandidateId> then = {}) {
+    return {1, round, Extent::whole, then};
+  }
+  [[nodiscard]] int times_logged(const std::string& line) const {
+    std::ifstream log(log_path());
+    int times = 0;
+    for (std::string read; std::getline(log, read);) {
+      times += static_cast<int>(read == line);
+    }
+    return times;
+  }
+  /// Waits for it, some seconds at most.
+  [[nodiscard]] bool is_logged(const std::string& line) const {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (times_logged(line) == 0 && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return times_logged(line) > 0;
+  }
+
+ private:
+  [[nodiscard]] std::filesystem::path log_path() const { return folder_.path() / "log"; }
+
+  fixtures::TempFolder folder_;
+};
+
+TEST_F(SamplesAhead, AreBegunBeforeTheyAreAskedForAndTakenOnce) {
+  RemoteMeasurer& measurer = open_with_two();
+  EXPECT_THAT(measurer.sample({1}, one(0, CandidateId{2})).samples_us, ElementsAre(50.0));
+  EXPECT_TRUE(is_logged("sampled 70 second"));
+  EXPECT_THAT(measurer.sample({2}, one(0, CandidateId{1})).samples_us, ElementsAre(70.0));
+  EXPECT_THAT(measurer.sample({1}, one(0)).samples_us, ElementsAre(50.0));
+  EXPECT_EQ(times_logged("sampled 70 second"), 1);
+  EXPECT_EQ(times_logged("sampled 50 first"), 2);
+}
+
+TEST_F(SamplesAhead, MayTurnOutNotToBeWanted) {
+  RemoteMeasurer& measurer = open_with_two();
+  static_cast<void>(measurer.sample({1}, one(0, CandidateId{2})));
+  EXPECT_THAT(measurer.sample({1}, one(1)).samples_us, ElementsAre(50.0));
+  static_cast<void>(measurer.sample({1}, one(1, CandidateId{2})));
+  EXPECT_THAT(measurer.sample({2}, one(2)).samples_us, ElementsAre(70.0)) << "another round";
+  static_cast<void>(measurer.sample({1}, one(2, CandidateId{2})));
+  EXPECT_FALSE(measurer.recheck({1}));
+  static_cast<void>(measurer.sample({1}, one(3, CandidateId{2})));
+  measurer.retire({2});
+  EXPECT_FALSE(measurer.admit({3}, candidate("third")).failure);
+  EXPECT_EQ(times_logged("sampled 70 second"), 5);
+  EXPECT_EQ(measurer.workers_started(), 1);
+}
+
+TEST_F(SamplesAhead, FailuresOfThoseThatAreNotWantedAreNotLost) {
+  RemoteMeasurer& measurer =
+      open_with_two(R"([{"label": "second", "at": "sample", "do": "wrong numbers"}])");
+  static_cast<void>(measurer.sample({1}, one(0, CandidateId{2})));
+  EXPECT_THAT(measurer.sample({1}, one(1)).samples_us, ElementsAre(50.0));
+  const auto failure = measurer.sample({2}, one(1)).failure;
+  ASSERT_TRUE(failure);
+  EXPECT_THAT(outcome_summary(*failure), HasSubstr("numbers"));
+  EXPECT_EQ(measurer.workers_started(), 1);
+}
+
+TEST_F(SamplesAhead, CrashesAreTheirOwnCandidates) {
+  for (const bool wanted : {true, false}) {
+    RemoteMeasurer& measurer =
+        open_with_two(R"([{"label": "second", "at": "sample", "do": "exit 3"}])");
+    EXPECT_FALSE(measurer.sample({1}, one(0, CandidateId{2})).failure);
+    if (!wanted) {
+      EXPECT_THAT(measurer.sample({1}, one(1)).samples_us, ElementsAre(50.0));
+    }
+    const auto failure = measurer.sample({2}, one(0)).failure;
+    ASSERT_TRUE(failure);
+    EXPECT_THAT(outcome_summary(*failure), HasSubstr("exit status 3"));
+    EXPECT_THAT(measurer.sample({1}, one(2)).samples_us, ElementsAre(50.0));
+  }
 }
 
 TEST_F(RemoteMeasurerTest, AWorkerInWhichAKernelWroteAstrayIsReplaced) {

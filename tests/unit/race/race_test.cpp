@@ -55,9 +55,13 @@ TEST(Race, EveryRoundHasEachCandidateOnceInAnOrderOfItsOwn) {
   std::set<std::vector<std::size_t>> orders;
   for (int round = 0; round < 5; ++round) {
     std::vector<std::size_t> order;
+    std::optional<CandidateId> foretold;
     for (std::size_t i = 0; i < kCandidates; ++i) {
       const Step step = race.next(0);
       ASSERT_EQ(step.kind, Step::Kind::sample);
+      EXPECT_EQ(step.candidate, foretold.value_or(step.candidate));
+      EXPECT_EQ(step.then.has_value(), i + 1 < kCandidates) << "within the round";
+      foretold = step.then;
       EXPECT_EQ(race.next(0).candidate.index,
                 step.candidate.index);  // asking twice changes nothing
       order.push_back(step.candidate.index);
