@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <future>
 #include <optional>
 #include <set>
 
@@ -10,26 +11,29 @@
 
 namespace fatune {
 
-/// One run under way: the report as it grows, and the files that follow it. When these cannot be
-/// written, it warns and tries again at the next change.
+/// One run under way: the report as it grows, and the files that follow it, written while the next
+/// problem is measured. When these cannot be written, it warns and tries again at the next change.
 class Recorder {
  public:
   Recorder(RunReport header, ResultFiles files);
 
   /// The GPU, once it is known how much of its memory is free.
-  void set_device(const DeviceLimits& limits) { report_.device = limits; }
+  void set_device(const DeviceLimits& limits);
   /// Problems are reported in the order of their numbers, whichever is done first.
   void add(std::size_t number, ProblemReport problem);
-  void set_gate(GateReport gate) { report_.gate = std::move(gate); }
-  /// `busy_s`: RunReport::busy_s.
+  void set_gate(GateReport gate);
+  /// Waits until the files are what the report is, or cannot be.
+  void settle();
+  /// Settles too. `busy_s`: RunReport::busy_s.
   void close(bool complete, double busy_s);
 
   [[nodiscard]] const RunReport& report() const { return report_; }
   [[nodiscard]] const ResultFiles& files() const { return files_; }
-  /// Why the files are not what the report is.
+  /// Why the files are not what the report is. Settled.
   [[nodiscard]] const std::optional<Error>& file_error() const { return file_error_; }
 
  private:
+  void note_wall_time();
   void save(Moment moment);
 
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -37,6 +41,7 @@ class Recorder {
   ResultFiles files_;
   std::set<std::size_t> numbers_;  ///< of those in the report
   std::optional<Error> file_error_;
+  std::future<void> saving_;  ///< reads the report, which must not change meanwhile
 };
 
 }  // namespace fatune

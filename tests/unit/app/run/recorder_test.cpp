@@ -47,6 +47,7 @@ TEST(Recorder, TheFilesFollowTheRun) {
   header.gpus = 2;
   Recorder recorder(header, {folder.path(), {}, false});
   recorder.add(0, problem_of(128));
+  recorder.settle();
   EXPECT_EQ(read()["problems"].size(), 1U);
   EXPECT_EQ(read()["complete"], false);
   recorder.close(true, 0.0);
@@ -60,6 +61,7 @@ TEST(Recorder, FilesThatCannotBeWrittenAreTriedAgain) {
   std::ofstream(folder.path() / "out") << "in the folder's place";
   Recorder recorder({}, {folder.path() / "out", {}, false});
   recorder.add(0, problem_of(128));
+  recorder.settle();
   ASSERT_TRUE(recorder.file_error());
   EXPECT_EQ(recorder.file_error()->code(), ExitCode::io);
   std::filesystem::remove(folder.path() / "out");
