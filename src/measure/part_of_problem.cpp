@@ -45,7 +45,8 @@ bool fit_together(const Problem& part, const Problem& whole, const DeviceLimits&
 }  // namespace
 
 std::optional<Problem> part_of(const Problem& problem, const DeviceLimits& limits) {
-  if (least_us(problem, limits) < kLeastWholeUs) {
+  const bool has_unequal_blocks = problem.causal || problem.window > 0;
+  if (has_unequal_blocks || least_us(problem, limits) < kLeastWholeUs) {
     return std::nullopt;
   }
   Problem part = problem;

@@ -45,7 +45,7 @@ std::vector<CandidateId> choose_finalists(const RaceState& state) {
     return std::tuple(!candidate.kept_in, candidate.race.empty(), candidate.ranked().median_us());
   };
   std::ranges::stable_sort(ids, [&](CandidateId a, CandidateId b) { return key(a) < key(b); });
-  ids.resize(std::min(ids.size(), static_cast<std::size_t>(state.policy.most_finalists)));
+  ids.resize(std::min(ids.size(), most_finalists(state)));
   return ids;
 }
 
@@ -63,6 +63,8 @@ void leave_part(RaceState& state) {
     RacedCandidate& candidate = state.candidates.at(id);
     candidate.evidence = LosingEvidence(state.policy.chances);
     candidate.opponents.clear();
+    candidate.kept_throttled = 0;
+    candidate.kept_off_rounds = 0;
   }
   state.on_part = false;
 }

@@ -139,7 +139,8 @@ void Race::end_complete_rounds() {
 void Race::end_round() {
   const bool off = course_.is_off();
   place_bets(*course_.round(), off, state_);
-  if (off && course_.may_retake(state_.policy)) {
+  // On the part, rounds only drop candidates, and bets on the noise leave this round out.
+  if (off && !state_.on_part && course_.may_retake(state_.policy)) {
     course_.retake(eliminate(state_.rounds + state_.final_rounds + 1, state_));
     return;
   }

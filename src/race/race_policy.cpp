@@ -45,6 +45,8 @@ void check_policy(const RacePolicy& policy) {
               policy.most_retaken_rounds >= 0,
           "numbers of retakes must not be negative");
   require(!policy.part_share || is_share(*policy.part_share), "part_share must be between 0 and 1");
+  require(policy.most_finalists_after_part >= policy.most_finalists,
+          "most_finalists_after_part must be at least most_finalists");
   require(policy.part_margin >= 0.0, "part_margin must not be negative");
   require(policy.most_part_samples >= policy.least_part_samples,
           "most_part_samples must be at least least_part_samples");

@@ -35,13 +35,14 @@ struct RacePolicy {
   int least_race_samples = 3;  ///< of each contender, before they may be few enough for the finals
   double race_ci = 0.01;       ///< target_ci of the race, where contenders are more than finalists
   int most_finalists = 8;
+  int most_finalists_after_part = 12;  ///< more than that race on the whole problem before it
   int least_final_rounds = 8;
   /// The part's share of the whole problem's work, where early rounds are on a part; above 0, below
   /// 1. Ignored by the exhaustive strategy.
   std::optional<double> part_share{};
   /// By how much more than on the whole problem a candidate may be behind on the part: an
   /// assumption.
-  double part_margin = 0.02;
+  double part_margin = 0.01;
   int least_part_samples = 4;        ///< least_race_samples on the part
   int most_part_samples = 8;         ///< of each contender, before it goes on to the whole problem
   double finals_budget_share = 0.3;  ///< of budget_s, kept back for the finals

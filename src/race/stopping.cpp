@@ -30,31 +30,36 @@ bool noise_is_due(const RaceState& state) {
   return (state.phase == RacePhase::finals ? state.final_rounds : state.rounds) % kNoiseStep == 0;
 }
 
-/// The half-width of the interval of a candidate's ratio to the leader, over the ratio.
-std::optional<double> relative_half_width_to_leader(const RaceState& state, CandidateId id) {
-  const auto ratio = ratio_interval(state.candidates.at(id), state.candidates.at(*state.leader),
-                                    state.policy.confidence);
-  return ratio ? std::optional((ratio->high - ratio->low) / (ratio->high + ratio->low))
-               : std::nullopt;
+bool is_wide(const Series& series, double target_ci, const RacePolicy& policy) {
+  const auto width = relative_half_width(series, policy.confidence);
+  return !width || *width > target_ci;
 }
 
-/// Whether a candidate is to be known better. In the finals of a problem with a part, whose
-/// launches are long, it is the ratio to the leader that must be within the target: ties depend on
-/// it, and while the clock moves it takes fewer samples than a time does. The leader's time must be
-/// within twice the target then.
-bool is_vague(const RaceState& state, CandidateId id) {
-  const RacePolicy& policy = state.policy;
-  const bool finals = state.phase == RacePhase::finals;
-  const bool by_ratio = finals && has_part(policy) && !state.candidates.at(id).kept_in;
-  if (by_ratio && id != state.leader) {
-    const auto width = relative_half_width_to_leader(state, id);
-    return !width || *width > policy.target_ci;
+/// Where launches are long, the clock moves between them, and ratios to the leader need fewer
+/// samples than times do. Finals only have to show that no other is faster than the leader by more
+/// than the target.
+bool is_vague_beside_leader(const RaceState& state, CandidateId id, double target_ci) {
+  const auto ratio = ratio_interval(state.candidates.at(id), state.candidates.at(*state.leader),
+                                    state.policy.confidence);
+  if (!ratio) {
+    return true;
   }
-  const double target_ci = !finals    ? policy.race_ci
-                           : by_ratio ? 2.0 * policy.target_ci
-                                      : policy.target_ci;
-  const auto width = relative_half_width(series_of(state, id), policy.confidence);
-  return !width || *width > target_ci;
+  const bool may_win = state.phase == RacePhase::racing || ratio->low < 1.0 - target_ci;
+  return may_win && ratio->high - ratio->low > target_ci * (ratio->high + ratio->low);
+}
+
+/// Whether a candidate is to be known better. On the whole of a problem with a part that is its
+/// ratio to the leader, and the leader's time to four times the target.
+bool is_vague(const RaceState& state, CandidateId id) {
+  constexpr double kLeaderTargets = 4.0;
+  const RacePolicy& policy = state.policy;
+  const double target_ci = state.phase == RacePhase::finals ? policy.target_ci : policy.race_ci;
+  const bool by_ratio = has_part(policy) && !state.candidates.at(id).kept_in;
+  if (!by_ratio) {
+    return is_wide(series_of(state, id), target_ci, policy);
+  }
+  return id == state.leader ? is_wide(series_of(state, id), kLeaderTargets * target_ci, policy)
+                            : is_vague_beside_leader(state, id, target_ci);
 }
 
 StopReason judge(const RaceState& state, const std::vector<CandidateId>& sampled) {
@@ -111,8 +116,14 @@ bool over_budget(const RaceState& state) {
   return state.elapsed_s >= *state.policy.budget_s * share;
 }
 
+std::size_t most_finalists(const RaceState& state) {
+  const bool comes_from_part = has_part(state.policy) && !state.on_part && !over_budget(state);
+  return static_cast<std::size_t>(comes_from_part ? state.policy.most_finalists_after_part
+                                                  : state.policy.most_finalists);
+}
+
 bool fit_into_finals(const RaceState& state, const std::vector<CandidateId>& ids) {
-  return ids.size() <= static_cast<std::size_t>(state.policy.most_finalists);
+  return ids.size() <= most_finalists(state);
 }
 
 bool is_needy(const RaceState& state, CandidateId id) {

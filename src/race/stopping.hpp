@@ -9,7 +9,9 @@ namespace fatune {
 /// Whether the budget of the phase is used up.
 [[nodiscard]] bool over_budget(const RaceState& state);
 
-/// Whether there is room in the finals for all of them.
+/// How many there is room for in the finals.
+[[nodiscard]] std::size_t most_finalists(const RaceState& state);
+/// Whether there is room for all of them.
 [[nodiscard]] bool fit_into_finals(const RaceState& state, const std::vector<CandidateId>& ids);
 
 /// Whether the candidate has too few samples to be in the finals.

@@ -116,7 +116,8 @@ struct Lost {
   int bad_winner = 0;  ///< with a winner that is more than 0.5 % slower than the best
 };
 
-/// Of 200 races in which the best is behind its rivals on the part, by nearly 2 % or a little less.
+/// Of 200 races in which the best is behind its rivals on the part, by nearly 2 % or a little less:
+/// twice the margin.
 Lost race_with_a_best_that_is_behind(double part_margin) {
   Lost lost;
   std::vector<double> true_us = field();
@@ -175,10 +176,53 @@ TEST(RaceOnAPart, ManyEqualsRaceOnTheWholeProblemBeforeTheFinals) {
       simulation::run_admitted(part_policy(), std::vector<double>(20, 100.0), calm_chip(), 5);
   EXPECT_EQ(result.part_rounds, part_policy().most_part_samples);
   EXPECT_GT(result.rounds, result.part_rounds);
-  EXPECT_EQ(std::ranges::count(result.standings, true, &Standing::finalist), 8);
+  EXPECT_EQ(std::ranges::count(result.standings, true, &Standing::finalist),
+            part_policy().most_finalists_after_part);
   for (const Standing& standing : result.standings) {
     EXPECT_EQ(standing.part_share, 0.0);
   }
+}
+
+TEST(RaceOnAPart, AFewTooManyMeetInTheFinalsAllTheSame) {
+  const RaceResult result =
+      simulation::run_admitted(part_policy(), std::vector<double>(12, 100.0), calm_chip(), 5);
+  EXPECT_EQ(result.part_rounds, part_policy().most_part_samples);
+  EXPECT_EQ(result.rounds, result.part_rounds);
+  EXPECT_EQ(std::ranges::count(result.standings, true, &Standing::finalist), 12);
+}
+
+// In a row of rounds that alternate between a fast and a slow clock, no time is known well, but
+// each ratio is.
+TEST(RaceOnAPart, ClocksThatMoveBetweenRoundsDoNotProlongTheFinals) {
+  Race race(part_policy());
+  race.admit({0}, 25.0);
+  race.admit({1}, 25.25);
+  race.close();
+  for (Step step = race.next(0.0); step.kind == Step::Kind::sample; step = race.next(0.0)) {
+    const double clock = step.round % 2 == 0 ? 1.0 : 1.02;
+    const double whole_us = (step.candidate.index == 0 ? 100.0 : 101.0) * clock;
+    race.record(whole_us * (step.on_part ? kShare : 1.0), false);
+  }
+  EXPECT_EQ(race.result().stopped_because, StopReason::target);
+  EXPECT_EQ(race.result().final_rounds, part_policy().least_final_rounds);
+}
+
+// Of twelve equals, on a chip that is slow in the seventh round.
+std::int64_t samples_retaken(const RacePolicy& policy) {
+  Race race(policy);
+  for (std::size_t i = 0; i < 12; ++i) {
+    race.admit({i}, 25.0);
+  }
+  race.close();
+  for (Step step = race.next(0.0); step.kind == Step::Kind::sample; step = race.next(0.0)) {
+    race.record((step.on_part ? 25.0 : 100.0) * (step.round == 6 ? 1.1 : 1.0), false);
+  }
+  return race.result().samples_retaken;
+}
+
+TEST(RaceOnAPart, RoundsThereAreNotRetaken) {
+  EXPECT_EQ(samples_retaken(part_policy()), 0);
+  EXPECT_GT(samples_retaken(simulation::racing_policy(1)), 0);
 }
 
 TEST(RaceOnAPart, WaitsForThoseThatMayStillJoinThere) {
