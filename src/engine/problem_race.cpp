@@ -142,7 +142,7 @@ bool ProblemRace::work() {
   return recheck_next() || count_next();
 }
 
-// Nothing where something else comes before that sample.
+// Empty where a warm-up has to come before that sample.
 std::optional<CandidateId> ProblemRace::sampled_after(const Step& step) {
   if (!step.then) {
     return std::nullopt;

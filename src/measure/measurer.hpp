@@ -41,7 +41,7 @@ struct SampleRequest {
   int count = 1;
   int round = 0;  ///< of the first one
   Extent extent = Extent::whole;
-  /// An admitted candidate of which the same sample is likely to be asked for next.
+  /// The admitted candidate of which such a sample is likely to be asked for next.
   std::optional<CandidateId> then = {};
 };
 

@@ -22,6 +22,7 @@ void RemoteMeasurer::begin_problem(const Problem& problem, const Artifact& kerne
   settle_ahead();
   held_.clear();
   failed_ahead_.clear();
+  verified_ahead_.clear();
   judge_.forget_all();
   worker_.begin_problem({problem, kernels, part});
 }
@@ -38,6 +39,7 @@ std::optional<Outcome> RemoteMeasurer::judged(CandidateId id, const std::string&
 void RemoteMeasurer::forget(CandidateId id) {
   held_.erase(id);
   failed_ahead_.erase(id);
+  verified_ahead_.erase(id);
   judge_.forget(id);
 }
 
@@ -133,6 +135,10 @@ void RemoteMeasurer::settle_ahead() {
   if (failure != nullptr && worker_.runs()) {
     failed_ahead_.insert_or_assign(ahead->id, *failure);
   }
+  const auto* sample = std::get_if<OneSample>(&answer);
+  if (sample != nullptr && sample->verification) {
+    verified_ahead_.insert_or_assign(ahead->id, *sample->verification);
+  }
 }
 
 // --- Samples ---
@@ -150,6 +156,9 @@ std::optional<Outcome> RemoteMeasurer::take_samples(CandidateId id, int discarde
   Conversation& conversation = worker_.conversation();
   if (std::optional<Death> death = tell(id, request)) {
     return std::move(death->outcome);
+  }
+  if (auto known = verified_ahead_.extract(id)) {
+    samples.verification = std::move(known.mapped());
   }
   Reply reply = conversation.await(worker_.deadlines().runs(1));
   for (int taken = 1;; ++taken) {

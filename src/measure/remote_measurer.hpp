@@ -96,7 +96,9 @@ class RemoteMeasurer : public Measurer {
   CrashJudge judge_;
   std::map<CandidateId, Held> held_;
   std::optional<Ahead> ahead_;
-  std::map<CandidateId, Outcome> failed_ahead_;  // in samples that were not wanted
+  // What samples that were not wanted have shown.
+  std::map<CandidateId, Outcome> failed_ahead_;
+  std::map<CandidateId, Verification> verified_ahead_;
 };
 
 }  // namespace fatune

@@ -20,8 +20,8 @@ struct Step {
   CandidateId candidate{};
   int round = 0;         ///< of a sample: how many rounds were accepted before this one
   bool on_part = false;  ///< it is to be of the part of the problem, not of the whole
-  /// Whose sample, of the same kind, is likely to be next: it may be begun without waiting for what
-  /// this one gives. Nothing: that depends on it.
+  /// The candidate whose sample, of the same kind, is likely to be next: it may be begun before
+  /// this one is recorded. Empty: what is next depends on this one.
   std::optional<CandidateId> then = {};
 };
 

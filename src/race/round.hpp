@@ -23,7 +23,8 @@ class Round {
 
   /// The candidate whose sample is next; nothing when all are taken.
   [[nodiscard]] std::optional<CandidateId> next() const;
-  /// The candidate after next(), unless what next() gives changes the queue; nothing: the last.
+  /// The candidate after next(), unless the sample of next() changes the queue. Empty: there is
+  /// none.
   [[nodiscard]] std::optional<CandidateId> after_next() const;
   /// The sample of next(). Returns whether it was kept. Precondition: next().
   bool record(double time_us, bool throttled);

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 #include <random>
+#include <set>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -192,6 +193,9 @@ class ScriptedMeasurer : public Measurer {
       return {{}, 0.0, std::move(failure)};
     }
     labels_[id] = candidate.label;
+    if (candidate.part_geometry) {
+      only_on_part_.insert(id);
+    }
     taken_[id] = 0;
     log_.add("admitted " + candidate.label);
     const double share = candidate.part_geometry ? share_on_part(candidate.label) : 1.0;
@@ -207,7 +211,11 @@ class ScriptedMeasurer : public Measurer {
     const double us = clock_.sample_us(label) * (on_part ? share_on_part(label) : 1.0);
     log_.add(fmt::format("sampled {} {}{}", us, label, on_part ? " on the part" : ""));
     const bool deterministic = !by_label(script_.value("differs", Json::object()), label, false);
-    return {{us}, {clock_.reading()}, true, deterministic, {}, std::nullopt};
+    std::optional<Verification> verification;
+    if (!on_part && only_on_part_.erase(id) > 0) {
+      verification = {"scripted, on the whole", 1, {}};
+    }
+    return {{us}, {clock_.reading()}, true, deterministic, verification, std::nullopt};
   }
 
   std::optional<Outcome> recheck(CandidateId id) override {
@@ -300,6 +308,7 @@ class ScriptedMeasurer : public Measurer {
   EventLog log_;
   std::map<CandidateId, std::string> labels_;
   std::map<CandidateId, int> taken_;
+  std::set<CandidateId> only_on_part_;
   int admissions_ = 0;
   double part_share_ = 1.0;
   bool lost_ = false;

@@ -384,6 +384,19 @@ TEST_F(SamplesAhead, FailuresOfThoseThatAreNotWantedAreNotLost) {
   EXPECT_EQ(measurer.workers_started(), 1);
 }
 
+TEST_F(SamplesAhead, VerificationsOfThoseThatAreNotWantedAreNotLost) {
+  RemoteMeasurer& measurer = open_with_two();
+  CandidateKernel on_part = candidate("third");
+  on_part.part_geometry = LaunchGeometry{};
+  EXPECT_FALSE(measurer.admit({3}, on_part).failure);
+  static_cast<void>(measurer.sample({1}, one(0, CandidateId{3})));
+  EXPECT_FALSE(measurer.sample({1}, one(1)).verification);
+  const Samples samples = measurer.sample({3}, one(1));
+  ASSERT_TRUE(samples.verification);
+  EXPECT_EQ(samples.verification->method, "scripted, on the whole");
+  EXPECT_FALSE(measurer.sample({3}, one(2)).verification);
+}
+
 TEST_F(SamplesAhead, CrashesAreTheirOwnCandidates) {
   for (const bool wanted : {true, false}) {
     RemoteMeasurer& measurer =

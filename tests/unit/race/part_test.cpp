@@ -191,8 +191,7 @@ TEST(RaceOnAPart, AFewTooManyMeetInTheFinalsAllTheSame) {
   EXPECT_EQ(std::ranges::count(result.standings, true, &Standing::finalist), 12);
 }
 
-// In a row of rounds that alternate between a fast and a slow clock, no time is known well, but
-// each ratio is.
+// With a clock that is fast in one round and slow in the next, times stay vague, but ratios do not.
 TEST(RaceOnAPart, ClocksThatMoveBetweenRoundsDoNotProlongTheFinals) {
   Race race(part_policy());
   race.admit({0}, 25.0);
@@ -207,7 +206,7 @@ TEST(RaceOnAPart, ClocksThatMoveBetweenRoundsDoNotProlongTheFinals) {
   EXPECT_EQ(race.result().final_rounds, part_policy().least_final_rounds);
 }
 
-// Of twelve equals, on a chip that is slow in the seventh round.
+// The samples that a race of twelve equals retakes on a chip that is slow in the seventh round.
 std::int64_t samples_retaken(const RacePolicy& policy) {
   Race race(policy);
   for (std::size_t i = 0; i < 12; ++i) {
