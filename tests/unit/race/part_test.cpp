@@ -176,8 +176,7 @@ TEST(RaceOnAPart, ManyEqualsRaceOnTheWholeProblemBeforeTheFinals) {
       simulation::run_admitted(part_policy(), std::vector<double>(20, 100.0), calm_chip(), 5);
   EXPECT_EQ(result.part_rounds, part_policy().most_part_samples);
   EXPECT_GT(result.rounds, result.part_rounds);
-  EXPECT_EQ(std::ranges::count(result.standings, true, &Standing::finalist),
-            part_policy().most_finalists_after_part);
+  EXPECT_EQ(std::ranges::count(result.standings, true, &Standing::finalist), 12);
   for (const Standing& standing : result.standings) {
     EXPECT_EQ(standing.part_share, 0.0);
   }
@@ -191,19 +190,36 @@ TEST(RaceOnAPart, AFewTooManyMeetInTheFinalsAllTheSame) {
   EXPECT_EQ(std::ranges::count(result.standings, true, &Standing::finalist), 12);
 }
 
-// With a clock that is fast in one round and slow in the next, times stay vague, but ratios do not.
-TEST(RaceOnAPart, ClocksThatMoveBetweenRoundsDoNotProlongTheFinals) {
+// Races two configurations whose times on the whole problem depend on the parity of the round.
+template <typename WholeUs>
+RaceResult race_of_two(WholeUs whole_us) {
   Race race(part_policy());
   race.admit({0}, 25.0);
   race.admit({1}, 25.25);
   race.close();
   for (Step step = race.next(0.0); step.kind == Step::Kind::sample; step = race.next(0.0)) {
-    const double clock = step.round % 2 == 0 ? 1.0 : 1.02;
-    const double whole_us = (step.candidate.index == 0 ? 100.0 : 101.0) * clock;
-    race.record(whole_us * (step.on_part ? kShare : 1.0), false);
+    const double us = whole_us(step.candidate.index, step.round % 2 == 0);
+    race.record(us * (step.on_part ? kShare : 1.0), false);
   }
-  EXPECT_EQ(race.result().stopped_because, StopReason::target);
-  EXPECT_EQ(race.result().final_rounds, part_policy().least_final_rounds);
+  return race.result();
+}
+
+TEST(RaceOnAPart, ClocksThatMoveBetweenRoundsDoNotProlongTheFinals) {
+  const RaceResult result = race_of_two(
+      [](std::size_t i, bool even) { return (i == 0 ? 100.0 : 101.0) * (even ? 1.0 : 1.03); });
+  EXPECT_EQ(result.stopped_because, StopReason::target);
+  EXPECT_EQ(result.final_rounds, 8);
+}
+
+TEST(RaceOnAPart, ARivalThatCannotBeFasterNeedNotBeKnownBetter) {
+  const auto final_rounds = [](double fast_us) {
+    return race_of_two([=](std::size_t i, bool even) {
+             return i == 0 ? 100.0 : even ? fast_us : 103.0;
+           })
+        .final_rounds;
+  };
+  EXPECT_EQ(final_rounds(99.7), 8) << "0.3 % faster at most";
+  EXPECT_GT(final_rounds(99.0), 8) << "perhaps 1 % faster";
 }
 
 // The samples that a race of twelve equals retakes on a chip that is slow in the seventh round.
