@@ -20,12 +20,14 @@ from wheel_folder import skip
 
 FATUNE, FAKE_CUDA, FAKE_WORKER = sys.argv[1:4]
 FAMILY = os.path.join(os.path.dirname(__file__), "..", "families", "faulty")
-SWEEP = ["--kernel-dir", os.path.abspath(FAMILY), "--seq", "128,192,256,320,384,448,512,576,640,704",
+# By their hashes, one shard has none of these problems, and each other one has some.
+SWEEP = ["--kernel-dir", os.path.abspath(FAMILY), "--seq", "192,256,320,384,448,512,640,704,960",
          "--batch", "1", "--heads", "1"]
 # What each is told besides, and the program that a shard at work runs on its node.
 FLEETS = {"measured": ([], FAKE_WORKER),
           "estimated": (["--device", "none", "--arch", "sm_90a", "--no-emulate", "--no-cache"], FATUNE)}
 SHARDS = 8
+IDLE_SHARD = 3
 TIMES = {"command_line", "started_at", "wall_s", "gpu_busy_percent", "elapsed_s", "compile_ms",
          "from_cache"}
 MOST_S = 180
@@ -63,7 +65,7 @@ class Cluster:
         self.start("slurmctld", ["slurmctld", "-D"])
         for node in self.NODES:
             self.start_node(node)
-        self.wait(lambda: self.run("sinfo", "-h", "-o", "%D %T") == "2 idle\n", "the nodes are not idle")
+        self.wait_for_nodes()
 
     @staticmethod
     def settings(folder):
@@ -113,12 +115,16 @@ PartitionName=main Nodes=ALL Default=YES State=UP
         return self.run(FATUNE, *arguments)
 
     @staticmethod
-    def wait(holds, otherwise):
+    def wait(holds, otherwise, every_s=0.1):
         deadline = time.monotonic() + MOST_S
         while not holds():
             if time.monotonic() > deadline:
                 raise AssertionError(otherwise)
-            time.sleep(0.1)
+            time.sleep(every_s)
+
+    def wait_for_nodes(self):
+        """A node that was down is in service again once its daemon has registered (ReturnToService=2)."""
+        self.wait(lambda: self.run("sinfo", "-h", "-o", "%D %T") == "2 idle\n", "the nodes are not idle")
 
     def wait_for_jobs(self):
         self.wait(lambda: not self.run("squeue", "-h"), "jobs are not done")
@@ -134,15 +140,14 @@ PartitionName=main Nodes=ALL Default=YES State=UP
             if f"SLURM_CONF={self.conf}" in environ and any(v in environ for v in variables):
                 yield int(name)
 
-    def runs(self, program, node):
-        """Whether a job there does."""
+    def running(self, program, node):
+        """The processes of a job there that run this program."""
         for pid in self.processes(f"SLURMD_NODENAME={node}"):
             try:
                 if os.readlink(f"/proc/{pid}/exe") == os.path.realpath(program):
-                    return True
+                    yield pid
             except OSError:
                 pass
-        return False
 
     def kill_node(self, node):
         """As if its power was cut: its daemon, and all that runs on it."""
@@ -178,13 +183,52 @@ def missing(cluster, fleet):
     return json.loads(cluster.fatune("cluster", "missing", fleet, "--format", "json"))["missing"]
 
 
+def is_halted(pid):
+    with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+        return file.read().rpartition(")")[2].split()[0] == "T"
+
+
+def shard_number(pid):
+    with open(f"/proc/{pid}/environ", encoding="utf-8", errors="replace") as file:
+        variables = dict(word.partition("=")[::2] for word in file.read().split("\0"))
+    return int(variables["SLURM_ARRAY_TASK_ID"])
+
+
+def record_of(fleet, shard):
+    return os.path.join(fleet, "shards", f"{shard}-of-{SHARDS}.json")
+
+
+def halt_shard(cluster, fleet, program):
+    """Whether a shard is at work on node1. It stands still then, so that it cannot end before its node."""
+    for pid in cluster.running(FATUNE, "node1"):
+        try:
+            shard = shard_number(pid)
+            if shard == IDLE_SHARD:
+                continue
+            os.kill(pid, signal.SIGSTOP)
+            cluster.wait(lambda pid=pid: is_halted(pid), "a shard does not stand still", every_s=0.001)
+            if not os.path.exists(record_of(fleet, shard)) and any(cluster.running(program, "node1")):
+                return True
+            os.kill(pid, signal.SIGCONT)
+        except (OSError, KeyError):
+            pass  # it has ended
+    return False
+
+
+def check_idle_shard(fleet):
+    """Otherwise the kill could hit a shard that has nothing to do, or none that has."""
+    for shard in range(1, SHARDS + 1):
+        with open(record_of(fleet, shard), encoding="utf-8") as file:
+            problems = json.load(file)["problems"]
+        expect((problems == 0) == (shard == IDLE_SHARD), f"shard {shard} has {problems} problems")
+
+
 def kill_in_the_middle(cluster, fleet, program):
     """Once a shard has ended, and another one runs on the node."""
     def in_the_middle():
-        ended = any(name.endswith(".json") for name in os.listdir(os.path.join(fleet, "shards")))
-        return ended and cluster.runs(program, "node1")
-    os.makedirs(os.path.join(fleet, "shards"), exist_ok=True)
-    cluster.wait(in_the_middle, "no shard was on node1")
+        ended = any(os.path.exists(record_of(fleet, shard)) for shard in range(1, SHARDS + 1))
+        return ended and halt_shard(cluster, fleet, program)
+    cluster.wait(in_the_middle, "no shard was on node1", every_s=0.02)
     cluster.kill_node("node1")
 
 
@@ -205,10 +249,11 @@ def check_fleet(cluster, folder, kind):
                                      "--format", "json"))
     expect(not part["complete"], "what is merged claims to be complete")
     cluster.start_node("node1")
-    cluster.run("scontrol", "update", "nodename=node1", "state=resume")
+    cluster.wait_for_nodes()
     cluster.fatune("cluster", "retry", fleet)
     cluster.wait_for_jobs()
     expect(missing(cluster, fleet) == [], "retry has not repeated all")
+    check_idle_shard(fleet)
     merged = cluster.fatune("show", "last", "--db", os.path.join(fleet, "merged.db"), "--format", "json")
     expect(timeless(json.loads(merged)) == timeless(json.loads(whole)), "it is not the unsharded sweep")
     expect(json.loads(merged)["measured"] == (kind == "measured"), f"it is not {kind}")
