@@ -59,7 +59,8 @@ TEST_F(OwnArguments, ACounterThatNobodyClearsIsFoundInTheSecondLaunch) {
 
 TEST_F(OwnArguments, AnOutputThatIsNotWhatTheFamilySaysIsWrong) {
   const std::string folder = changed([](json& family) { family["outputs"][0]["is"] = "row_max"; });
-  for (const json& config : emulate(folder, ExitCode::failed_outcomes)["configs"]) {
+  const json report = emulate(folder, ExitCode::failed_outcomes);
+  for (const json& config : report["configs"]) {
     EXPECT_EQ(config["outcome"], "wrong_result");
     EXPECT_EQ(config["output"], "row_sum");
     EXPECT_THAT(config["detail"].get<std::string>(), HasSubstr("row_sum: greatest error"));
@@ -69,7 +70,8 @@ TEST_F(OwnArguments, AnOutputThatIsNotWhatTheFamilySaysIsWrong) {
 TEST_F(OwnArguments, AnOutputThatNobodyKnowsIsNotCompared) {
   const std::string folder =
       changed([](json& family) { family["outputs"][0]["is"] = "unchecked"; });
-  for (const json& config : emulate(folder)["configs"]) {
+  const json report = emulate(folder);
+  for (const json& config : report["configs"]) {
     EXPECT_EQ(config["outcome"], "right") << config.dump(2);
   }
 }

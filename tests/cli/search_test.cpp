@@ -39,7 +39,8 @@ TEST_F(Search, StopsAtItsLimitAndCountsUpToIt) {
     expect_ok(result);
     EXPECT_THAT(result.err, HasSubstr("[2/8] ")) << search;
     EXPECT_THAT(result.err, HasSubstr("[8/8] ")) << search;
-    for (const json& problem : json::parse(result.out)["problems"]) {
+    const json report = json::parse(result.out);
+    for (const json& problem : report["problems"]) {
       EXPECT_EQ(problem["ranking"].size(), 2U) << search;
     }
   }
