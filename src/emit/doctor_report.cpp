@@ -15,8 +15,9 @@ std::string_view health_name(Health health) {
   return kNames.at(static_cast<std::size_t>(health));
 }
 
-Colour health_colour(Health health) {
-  static constexpr std::array<Colour, 3> kColours{Colour::green, Colour::yellow, Colour::red};
+TextColour health_colour(Health health) {
+  static constexpr std::array<TextColour, 3> kColours{TextColour::green, TextColour::yellow,
+                                                      TextColour::red};
   return kColours.at(static_cast<std::size_t>(health));
 }
 

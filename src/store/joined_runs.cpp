@@ -12,13 +12,13 @@ namespace {
 
 /// What one run has of a problem.
 struct Taken {
-  const RunPart* part = nullptr;
+  const StoredShard* part = nullptr;
   const ProblemRow* row = nullptr;
 };
 
 using Place = std::pair<std::int64_t, int>;  ///< of a problem in the sweep, and its repetition
 
-std::int64_t place_of(const Problem& problem, const RunPart& part) {
+std::int64_t place_of(const Problem& problem, const StoredShard& part) {
   const auto& placed = part.header.shard->problems;
   const auto found = std::ranges::find(placed, problem, &PlacedProblem::problem);
   return found != placed.end() ? found->place : part.header.shard->sweep_problems;
@@ -28,9 +28,9 @@ auto worth(const Taken& taken) {
   return std::tie(taken.row->finished, taken.part->header.started_at, taken.row->id);
 }
 
-std::map<Place, Taken> choose_problems(const std::vector<RunPart>& parts) {
+std::map<Place, Taken> choose_problems(const std::vector<StoredShard>& parts) {
   std::map<Place, Taken> chosen;
-  for (const RunPart& part : parts) {
+  for (const StoredShard& part : parts) {
     for (const ProblemRow& row : part.problems) {
       const Taken taken{&part, &row};
       Taken& best =
@@ -46,10 +46,10 @@ bool is_whole(const std::map<Place, Taken>& chosen, const Shard& shard) {
   return std::ranges::all_of(chosen, finished) && std::ssize(chosen) >= shard.sweep_problems;
 }
 
-Shard joined_shard(const std::vector<const RunPart*>& parts) {
+Shard joined_shard(const std::vector<const StoredShard*>& parts) {
   Shard shard = *parts.front()->header.shard;
   std::set<int> numbers;
-  for (const RunPart* part : parts) {
+  for (const StoredShard* part : parts) {
     numbers.insert(part->header.shard->numbers.begin(), part->header.shard->numbers.end());
   }
   shard.numbers.assign(numbers.begin(), numbers.end());
@@ -58,10 +58,10 @@ Shard joined_shard(const std::vector<const RunPart*>& parts) {
 }
 
 /// A run on several GPUs is stored once for each, with the sums over all of them.
-void add_times(const std::vector<const RunPart*>& parts, RunReport& header) {
+void add_times(const std::vector<const StoredShard*>& parts, RunReport& header) {
   std::map<std::string, double> wall_s;
   header.busy_s = 0.0;
-  for (const RunPart* part : parts) {
+  for (const StoredShard* part : parts) {
     wall_s[part->header.device.uuid] += part->header.wall_s;
     header.busy_s += part->header.busy_s / std::max(1, part->header.gpus);
   }
@@ -70,7 +70,7 @@ void add_times(const std::vector<const RunPart*>& parts, RunReport& header) {
       std::ranges::max_element(wall_s, {}, [](const auto& gpu) { return gpu.second; })->second;
 }
 
-RunReport joined_header(const std::vector<const RunPart*>& parts, bool whole) {
+RunReport joined_header(const std::vector<const StoredShard*>& parts, bool whole) {
   RunReport header = parts.front()->header;
   header.complete = whole;
   header.shard = whole ? std::nullopt : std::optional(joined_shard(parts));
@@ -80,10 +80,10 @@ RunReport joined_header(const std::vector<const RunPart*>& parts, bool whole) {
 
 /// Those of which something was chosen, the first that was started first; if there is none, the
 /// last.
-std::vector<const RunPart*> contributors(const std::vector<RunPart>& parts,
-                                         const std::map<Place, Taken>& chosen) {
-  std::vector<const RunPart*> all;
-  for (const RunPart& part : parts) {
+std::vector<const StoredShard*> contributors(const std::vector<StoredShard>& parts,
+                                             const std::map<Place, Taken>& chosen) {
+  std::vector<const StoredShard*> all;
+  for (const StoredShard& part : parts) {
     if (std::ranges::any_of(chosen, [&](const auto& of) { return of.second.part == &part; })) {
       all.push_back(&part);
     }
@@ -91,14 +91,15 @@ std::vector<const RunPart*> contributors(const std::vector<RunPart>& parts,
   if (all.empty()) {
     all.push_back(&parts.back());
   }
-  std::ranges::stable_sort(
-      all, {}, [](const RunPart* part) -> const std::string& { return part->header.started_at; });
+  std::ranges::stable_sort(all, {}, [](const StoredShard* part) -> const std::string& {
+    return part->header.started_at;
+  });
   return all;
 }
 
 }  // namespace
 
-JoinedRun join_runs(const std::vector<RunPart>& parts) {
+JoinedRun join_runs(const std::vector<StoredShard>& parts) {
   const auto chosen = choose_problems(parts);
   const auto of = contributors(parts, chosen);
   JoinedRun joined{of.front()->header, of.front()->baseline, {}};

@@ -18,8 +18,8 @@ struct ProblemRow {
   bool finished = false;  ///< nothing of it is missing
 };
 
-/// A stored run, without what its problems have.
-struct RunPart {
+/// The stored run of a shard, without what its problems have.
+struct StoredShard {
   std::int64_t id = 0;
   RunReport header;
   std::optional<Config> baseline;
@@ -38,6 +38,6 @@ struct JoinedRun {
 /// measured all of it: it started with the first of them, took as long as the GPU that took
 /// longest, and is complete once all problems of the sweep are finished. A run that is alone in it
 /// stays as it is.
-[[nodiscard]] JoinedRun join_runs(const std::vector<RunPart>& parts);
+[[nodiscard]] JoinedRun join_runs(const std::vector<StoredShard>& parts);
 
 }  // namespace fatune

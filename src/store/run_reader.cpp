@@ -77,7 +77,7 @@ std::vector<ProblemRow> problem_rows(Database& database, std::int64_t run_id) {
 }
 
 JoinedRun load_joined(Database& database, const std::vector<std::int64_t>& runs) {
-  std::vector<RunPart> parts;
+  std::vector<StoredShard> parts;
   for (const std::int64_t id : runs) {
     if (auto run = load_header(database, id)) {
       parts.push_back(

@@ -5,9 +5,9 @@
 
 namespace fatune {
 
-enum class Colour { bold, green, yellow, red };
+enum class TextColour { bold, green, yellow, red };
 
 /// The text between the colour's ANSI codes; unchanged when `on` is false.
-[[nodiscard]] std::string coloured(std::string_view text, Colour colour, bool on);
+[[nodiscard]] std::string coloured(std::string_view text, TextColour colour, bool on);
 
 }  // namespace fatune

@@ -38,7 +38,7 @@ struct Rows {
   /// A row in words, behind a word of its own colour.
   struct Paragraph {
     std::string word;
-    Colour colour;
+    TextColour colour;
     std::string text;
   };
   Table table;

@@ -12,10 +12,10 @@ struct OnTerminal {
   std::string operator()(const block::Text& text) const { return text.lines; }
   std::string operator()(const block::ParagraphEnd&) const { return {}; }
   std::string operator()(const block::Heading& heading) const {
-    return coloured(heading.line, Colour::bold, page.colour) + "\n";
+    return coloured(heading.line, TextColour::bold, page.colour) + "\n";
   }
   std::string operator()(const block::Warning& warning) const {
-    return coloured(warning.line, Colour::yellow, page.colour) + "\n";
+    return coloured(warning.line, TextColour::yellow, page.colour) + "\n";
   }
   std::string operator()(const block::Verbatim& verbatim) const { return verbatim.lines; }
   std::string operator()(const block::Rows& rows) const {

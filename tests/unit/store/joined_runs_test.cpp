@@ -10,8 +10,8 @@ using testing::ElementsAre;
 Problem problem_of(std::int64_t seq_len) { return {1, seq_len, 1, 64, DType::fp16, false}; }
 
 /// Of a sweep of four problems, 0 to 3, the lengths of which are 100 times that plus 100.
-RunPart part(std::int64_t id, int number, const std::vector<std::int64_t>& places) {
-  RunPart run;
+StoredShard part(std::int64_t id, int number, const std::vector<std::int64_t>& places) {
+  StoredShard run;
   run.id = id;
   run.header.started_at = "2026-01-01T00:00:0" + std::to_string(id) + "Z";
   run.header.command_line = "fatune " + std::to_string(id);
@@ -30,8 +30,8 @@ RunPart part(std::int64_t id, int number, const std::vector<std::int64_t>& place
 }
 
 TEST(JoinedRuns, OfEstimatesUsedNoGpu) {
-  std::vector<RunPart> parts{part(1, 1, {0}), part(2, 2, {1})};
-  for (RunPart& estimated : parts) {
+  std::vector<StoredShard> parts{part(1, 1, {0}), part(2, 2, {1})};
+  for (StoredShard& estimated : parts) {
     estimated.header.measured = false;
   }
   EXPECT_EQ(join_runs(parts).header.gpus, 0);
@@ -61,7 +61,7 @@ TEST(JoinedRuns, NeedNoRunOfAShardWithoutProblems) {
 }
 
 TEST(JoinedRuns, TakeWhatIsFinishedThenWhatIsNewer) {
-  RunPart killed = part(5, 1, {0, 1});
+  StoredShard killed = part(5, 1, {0, 1});
   killed.header.complete = false;
   killed.problems[1].finished = false;
   const JoinedRun joined =
@@ -71,7 +71,7 @@ TEST(JoinedRuns, TakeWhatIsFinishedThenWhatIsNewer) {
 }
 
 TEST(JoinedRuns, AreNotCompleteWhileAProblemIsUnfinished) {
-  RunPart killed = part(1, 1, {0, 1});
+  StoredShard killed = part(1, 1, {0, 1});
   killed.problems[1].finished = false;
   const JoinedRun joined = join_runs({killed, part(2, 2, {2, 3})});
   EXPECT_THAT(joined.problems, ElementsAre(10, 11, 22, 23));
@@ -79,7 +79,7 @@ TEST(JoinedRuns, AreNotCompleteWhileAProblemIsUnfinished) {
 }
 
 TEST(JoinedRuns, LeaveARunAsItIsThatHasAllThereIs) {
-  RunPart killed = part(1, 2, {1, 3});
+  StoredShard killed = part(1, 2, {1, 3});
   killed.header.complete = false;
   killed.problems.pop_back();
   const JoinedRun joined = join_runs({killed, part(2, 2, {1, 3})});

@@ -56,7 +56,8 @@ TEST(Render, AColumnOfFiguresStaysWithoutAValue) {
 
 TEST(Render, ATerminalShowsParagraphsInPlaceOfRows) {
   const Table table{{{.name = "state", .heading = "state"}}, {{std::string("fine")}}};
-  const Blocks blocks{block::Rows{table, kInRanking, 0, {{"fine", Colour::green, " all of it\n"}}}};
+  const Blocks blocks{
+      block::Rows{table, kInRanking, 0, {{"fine", TextColour::green, " all of it\n"}}}};
   EXPECT_EQ(render_terminal(blocks, OutputFormat::table), "fine all of it\n");
   EXPECT_THAT(render_markdown(blocks), testing::HasSubstr("| fine |"));
 }
