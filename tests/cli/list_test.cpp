@@ -1,5 +1,6 @@
 #include "cli/program.hpp"
 
+#include <fstream>
 #include <map>
 #include <regex>
 

@@ -223,12 +223,12 @@ TEST(CompareRuns, FewSamplesAreAsNoisyAsThoseOfOthers) {
   ComparedRun after = run_of([](std::size_t i) { return i == 5 ? 1.05 : 1.0; });
   Timing& timing = std::get<Measured>(problem_of(after).ranking[5].outcome).timing;
   const double half_width = [&] {
-    const ChangeBeyondDrift& known = *config_of(compare_runs(as_before(), after, {}), 5).beyond;
+    const ChangeBeyondDrift known = *config_of(compare_runs(as_before(), after, {}), 5).beyond;
     return known.high - known.log_ratio;
   }();
   timing.samples_us = {timing.median_us};
   timing.confidence = 0.0;
-  const ChangeBeyondDrift& noisy = *config_of(compare_runs(as_before(), after, {}), 5).beyond;
+  const ChangeBeyondDrift noisy = *config_of(compare_runs(as_before(), after, {}), 5).beyond;
   EXPECT_GT(noisy.high - noisy.log_ratio, half_width);
 }
 
