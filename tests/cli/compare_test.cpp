@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <fstream>
 #include <functional>
+#include <utility>
 
 #include <pugixml.hpp>
 
