@@ -158,11 +158,31 @@ struct GuardArgs {
   unsigned poison;  // what each 32-bit word holds
 };
 
+// The clocks of an SM at one moment.
+struct ClockMark {
+  unsigned long long cycles;  // of the SM
+  unsigned long long ns;      // of the clock that all SMs share
+  unsigned sm;
+  unsigned taken_up;  // how many blocks have found that they run on that SM
+};
+
+// What has passed since a mark.
+struct ClockSpan {
+  unsigned long long cycles;
+  unsigned long long ns;  // 0: not known
+};
+
+struct ClockSpanArgs {
+  ClockMark* mark;
+  ClockSpan* span;  // host memory
+};
+
 struct GateArgs {
   const unsigned* flag;  // host memory; the gate opens when it reaches `ticket`
   unsigned* expired;     // host memory; set to `ticket` when the gate opened by itself
   unsigned long long timeout_ns;
   unsigned ticket;
+  ClockMark* mark;  // of the moment at which the gate opens
 };
 
 #endif

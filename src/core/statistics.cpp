@@ -1,6 +1,7 @@
 #include "core/statistics.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <numeric>
@@ -32,6 +33,12 @@ double standard_deviation(std::span<const double> samples, double mean) {
       std::accumulate(samples.begin(), samples.end(), 0.0,
                       [mean](double sum, double x) { return sum + (x - mean) * (x - mean); });
   return std::sqrt(squares / static_cast<double>(samples.size() - 1));
+}
+
+/// All times of a sample or between samples.
+std::array<double*, 6> figures_us(Timing& timing) {
+  return {&timing.median_us, &timing.mean_us,       &timing.min_us,
+          &timing.max_us,    &timing.median_low_us, &timing.median_high_us};
 }
 
 }  // namespace
@@ -87,11 +94,20 @@ Timing summarise(std::vector<double> samples_us, double confidence) {
   return timing;
 }
 
+void scale(double factor, Timing& timing) {
+  for (double* const us : figures_us(timing)) {
+    *us *= factor;
+  }
+  timing.stddev_us *= factor;
+  for (double& us : timing.samples_us) {
+    us *= factor;
+  }
+}
+
 Timing timing_of_median(double median_us) {
   Timing timing;
-  for (double* const figure : {&timing.median_us, &timing.mean_us, &timing.min_us, &timing.max_us,
-                               &timing.median_low_us, &timing.median_high_us}) {
-    *figure = median_us;
+  for (double* const us : figures_us(timing)) {
+    *us = median_us;
   }
   return timing;
 }

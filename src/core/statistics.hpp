@@ -41,6 +41,9 @@ inline constexpr double kMedianVariance = std::numbers::pi / 2.0;
 /// or not finite.
 [[nodiscard]] Timing summarise(std::vector<double> samples_us, double confidence);
 
+/// Multiplies all times.
+void scale(double factor, Timing& timing);
+
 /// What is known of samples of which only the median was kept: there are none, and the interval is
 /// the median.
 [[nodiscard]] Timing timing_of_median(double median_us);

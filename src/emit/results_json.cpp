@@ -247,6 +247,10 @@ const Properties<MeasuringSummary>& measuring_properties() {
        [](const M& measuring) {
          return measuring.part_share > 0.0 ? std::optional(measuring.part_share) : std::nullopt;
        }},
+      {"at_sm_mhz", "SM clock that the times are brought to; null: they are as taken",
+       [](const M& measuring) {
+         return measuring.at_sm_mhz > 0.0 ? std::optional(measuring.at_sm_mhz) : std::nullopt;
+       }},
   };
   return all;
 }

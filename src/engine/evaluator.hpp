@@ -47,6 +47,8 @@ struct RaceTerms {
   /// That early rounds are on: each candidate then has a launch there. Absent: none.
   std::optional<Problem> part = {};
   std::optional<double> part_share = {};  ///< of the problem's work; with `part`
+  /// Times are compared at one clock of the SMs (common_clock.hpp).
+  bool at_one_clock = false;
 };
 
 /// Finds out how long compiled configurations take: by measuring, or by estimating. One problem at

@@ -47,8 +47,14 @@ double JournaledRace::elapsed_s() const {
 
 // --- What the race is told ---
 
+/// Of a sample, as the race is to know it.
+double JournaledRace::time_us(double us, const std::optional<GpuReading>& reading, bool on_part) {
+  return at_one_clock_ ? clock_.at_first_clock(us, reading, on_part) : us;
+}
+
 void JournaledRace::join(MeasuredCandidate candidate) {
-  const double us = candidate.first_us;
+  const double us = time_us(candidate.first_us, candidate.first_reading,
+                            candidate.kernel.part_geometry.has_value());
   race_.admit(candidate.id, us > 0.0 ? std::optional<double>(us) : std::nullopt,
               candidate.kernel.kept_in_race);
   candidates_.add(std::move(candidate));
@@ -59,6 +65,7 @@ void JournaledRace::enter(MeasuredCandidate candidate) {
   event.artifact_key = candidate.kernel.artifact->key;
   event.launch = candidate.kernel.part_geometry.value_or(candidate.kernel.geometry);
   event.us = candidate.first_us;
+  event.reading = candidate.first_reading;
   event.verification = candidate.verification;
   log_.journal(event);
   join(std::move(candidate));
@@ -73,7 +80,22 @@ void JournaledRace::admit(MeasuredCandidate candidate) {
 
 Step JournaledRace::next() {
   asked_s_ = elapsed_s();
-  return race_.next(asked_s_);
+  Step step = race_.next(asked_s_);
+  asked_on_part_ = step.on_part;
+  return step;
+}
+
+RaceResult JournaledRace::result() const {
+  RaceResult result = race_.result();
+  clock_.bring_to_median(result);
+  return result;
+}
+
+void JournaledRace::tell_sample(const JournalEvent& event, bool on_part) {
+  if (event.reading) {
+    conditions_.add(*event.reading);
+  }
+  race_.record(time_us(event.us, event.reading, on_part), event.throttled);
 }
 
 void JournaledRace::record(MeasuredCandidate& candidate, const Samples& samples) {
@@ -84,14 +106,11 @@ void JournaledRace::record(MeasuredCandidate& candidate, const Samples& samples)
     event.reading = samples.readings.front();
   }
   event.throttled = event.reading && is_throttled(*event.reading);
-  if (event.reading) {
-    conditions_.add(*event.reading);
-  }
   if (learn(samples, candidate.verification)) {
     event.verification = candidate.verification;
   }
   log_.journal(event);
-  race_.record(event.us, event.throttled);
+  tell_sample(event, asked_on_part_);
 }
 
 void JournaledRace::withdraw(MeasuredCandidate& candidate, Outcome failure) {
@@ -117,6 +136,7 @@ void JournaledRace::close() {
 
 void JournaledRace::start_over() {
   race_ = Race(policy_);
+  clock_ = {};
   candidates_ = {};
   conditions_ = {};
   spent_before_s_ = 0.0;
@@ -180,7 +200,8 @@ bool JournaledRace::repeat_admission(const JournalEvent& event,
   join({.id = found->id,
         .kernel = found->kernel,
         .verification = event.verification.value_or(Verification{}),
-        .first_us = event.us});
+        .first_us = event.us,
+        .first_reading = event.reading});
   return true;
 }
 
@@ -193,10 +214,7 @@ bool JournaledRace::repeat_sample(const JournalEvent& event) {
   if (event.verification) {
     at(step.candidate).verification = *event.verification;
   }
-  race_.record(event.us, event.throttled);
-  if (event.reading) {
-    conditions_.add(*event.reading);
-  }
+  tell_sample(event, step.on_part);
   return true;
 }
 

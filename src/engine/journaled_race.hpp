@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/candidate_list.hpp"
+#include "engine/common_clock.hpp"
 #include "engine/conditions_log.hpp"
 #include "engine/evaluator.hpp"
 #include "engine/run_log.hpp"
@@ -20,6 +21,7 @@ struct MeasuredCandidate {
   CandidateKernel kernel{};
   Verification verification{};
   double first_us = 0.0;
+  std::optional<GpuReading> first_reading{};
   bool loaded = false;        ///< admitted by the measurer in this process
   bool ran_on_whole = false;  ///< there, on the problem itself
   bool checked = false;       ///< its output was right after the last sample, too
@@ -35,8 +37,9 @@ struct MeasuredCandidate {
 class JournaledRace {
  public:
   /// `log` must outlive the race. The budget of `policy` counts from here on.
-  JournaledRace(const RacePolicy& policy, RunLog& log)
-      : log_(log), policy_(policy), race_(policy) {}
+  /// `at_one_clock`: RaceTerms::at_one_clock.
+  JournaledRace(const RacePolicy& policy, bool at_one_clock, RunLog& log)
+      : log_(log), policy_(policy), at_one_clock_(at_one_clock), race_(policy) {}
 
   /// Repeats the events, without writing them. False: they make no sense here, and the race begins
   /// anew. `candidates`: those that the events name as admitted.
@@ -52,7 +55,9 @@ class JournaledRace {
 
   [[nodiscard]] MeasuredCandidate& at(CandidateId id) { return candidates_.at(id); }
   [[nodiscard]] const MeasuredCandidate& at(CandidateId id) const { return candidates_.at(id); }
-  [[nodiscard]] RaceResult result() const { return race_.result(); }
+  [[nodiscard]] RaceResult result() const;
+  /// MeasuringSummary::at_sm_mhz.
+  [[nodiscard]] double at_sm_mhz() const { return clock_.median_mhz(); }
   [[nodiscard]] const RacePolicy& policy() const { return policy_; }
   [[nodiscard]] const ConditionsLog& conditions() const { return conditions_; }
 
@@ -60,6 +65,8 @@ class JournaledRace {
   using Clock = std::chrono::steady_clock;
 
   [[nodiscard]] double elapsed_s() const;
+  [[nodiscard]] double time_us(double us, const std::optional<GpuReading>& reading, bool on_part);
+  void tell_sample(const JournalEvent& event, bool on_part);
   void join(MeasuredCandidate candidate);
   void enter(MeasuredCandidate candidate);
   void start_over();
@@ -73,12 +80,15 @@ class JournaledRace {
 
   RunLog& log_;
   RacePolicy policy_;
+  bool at_one_clock_;
   Race race_;
+  CommonClock clock_;
   CandidateList<MeasuredCandidate> candidates_;
   ConditionsLog conditions_;
   Clock::time_point start_ = Clock::now();
   double spent_before_s_ = 0.0;  ///< by the run that this one resumes
   double asked_s_ = 0.0;         ///< when next() was last called
+  bool asked_on_part_ = false;   ///< whether it asked for a sample of the part
   bool closed_ = false;
 };
 

@@ -1,6 +1,7 @@
 #include "engine/measuring_evaluator.hpp"
 
 #include "engine/problem_race.hpp"
+#include "measure/plausibility.hpp"
 #include "measure/worker_settings.hpp"
 
 namespace fatune {
@@ -36,6 +37,8 @@ void MeasuringEvaluator::begin_problem(const Problem& problem, const RaceTerms& 
   race_.reset();
   problem_ = problem;
   terms_ = terms;
+  terms_.at_one_clock = measurer_.policy().device_gate &&
+                        follows_clock(problem, limits_, measurer_.policy().flush_l2);
   log_ = &log;
   // Before anything of the problem is on the GPU, and while the first kernels are compiled.
   matmul_ = matmul_rates_.of(problem.dtype);

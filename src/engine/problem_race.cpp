@@ -77,7 +77,9 @@ Outcome outcome_of(const MeasuredCandidate& candidate, const Standing& standing)
 
 ProblemRace::ProblemRace(Measurer& measurer, const RaceTerms& terms, RunLog& log,
                          RaceCounters* counters)
-    : measurer_(measurer), counters_(counters), race_(race_policy(measurer.policy(), terms), log) {}
+    : measurer_(measurer),
+      counters_(counters),
+      race_(race_policy(measurer.policy(), terms), terms.at_one_clock, log) {}
 
 bool ProblemRace::resume(const std::vector<JournalEvent>& events,
                          const std::vector<ResumedCandidate>& candidates) {
@@ -103,6 +105,7 @@ std::optional<Outcome> ProblemRace::admit(CandidateId id, const CandidateKernel&
                  .kernel = kernel,
                  .verification = std::move(admission.verification),
                  .first_us = admission.first_us,
+                 .first_reading = admission.reading,
                  .loaded = true});
   }
   return std::move(admission.failure);
@@ -230,6 +233,7 @@ Evaluation ProblemRace::finish() const {
     }
   }
   evaluation.summary = summary_of(result, race_.policy());
+  evaluation.summary->at_sm_mhz = race_.at_sm_mhz();
   if (result.sentinel) {
     evaluation.summary->sentinel = race_.at(*result.sentinel).kernel.label;
   }

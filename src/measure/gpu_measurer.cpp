@@ -57,6 +57,16 @@ void check_has_graphs() {
   }
 }
 
+/// The management library says how fast the clock runs at a moment; better is to have measured it.
+std::optional<GpuReading> reading_of(const TimedRun& sample, GpuMonitor* monitor) {
+  auto reading = monitor == nullptr ? std::nullopt : monitor->latest();
+  if (sample.sm_mhz > 0.0) {
+    reading = reading.value_or(GpuReading{});
+    reading->sm_mhz = sample.sm_mhz;
+  }
+  return reading;
+}
+
 // Hash of machine code, and of how it is launched.
 std::size_t launch_hash(const CandidateKernel& kernel, const LaunchGeometry& geometry) {
   const std::vector<char>& code = kernel.artifact->cubin;
@@ -85,7 +95,7 @@ class GpuMeasurer::ProblemState {
         mode_(policy.cuda_graph ? LaunchMode::graph : LaunchMode::plain) {}
 
   [[nodiscard]] Admission admit(CandidateId id, const CandidateKernel& kernel,
-                                const DeviceLimits& limits) {
+                                const DeviceLimits& limits, GpuMonitor* monitor) {
     bench_ranges_.try_emplace(kernel.family, bench_range_name(kernel.family, problem_));
     auto loaded = std::make_unique<LoadedKernel>(*kernel.artifact);
     const LaunchGeometry& part = kernel.part_geometry.value_or(kernel.geometry);
@@ -101,28 +111,28 @@ class GpuMeasurer::ProblemState {
       return launch(code, extent == Extent::part ? *kernel.part_geometry : kernel.geometry, stage,
                     range_of(kernel, stage.problem()));
     };
-    auto [verdict, first_us] = verify(*loaded, sampled, kernel);
+    auto [verdict, first] = verify(*loaded, sampled, kernel);
     if (verdict.finding) {
       return {{}, 0.0, WrongResult{std::move(verdict.verification), *verdict.finding}};
     }
     const Extent extent = kernel.part_geometry ? Extent::part : Extent::whole;
     if (auto implausible =
-            find_implausible(first_us, least_.at(static_cast<std::size_t>(extent)))) {
+            find_implausible(first.us, least_.at(static_cast<std::size_t>(extent)))) {
       return {{}, 0.0, *std::move(implausible)};
     }
     admitted_.insert_or_assign(id, Admitted{std::move(loaded), std::move(sampled), kernel});
-    return {std::move(verdict.verification), first_us, std::nullopt};
+    return {std::move(verdict.verification), first.us, std::nullopt, reading_of(first, monitor)};
   }
 
-  /// A sample in `sample_us`, or what is wrong with it.
-  [[nodiscard]] std::optional<Outcome> sample(CandidateId id, int set, double& sample_us) {
+  /// A sample in `sample`, or what is wrong with it.
+  [[nodiscard]] std::optional<Outcome> sample(CandidateId id, int set, TimedRun& sample) {
     Admitted& candidate = admitted_.at(id);
     if (extent_of(set) == Extent::whole && defers_probes(candidate.kernel)) {
       if (std::optional<WrongResult> wrong = make_up_probes(candidate)) {
         return *std::move(wrong);
       }
     }
-    return sampler_.sample(candidate.sampled, set, sample_us);
+    return sampler_.sample(candidate.sampled, set, sample);
   }
 
   /// What is known since the last sample of the first run on the problem itself.
@@ -169,7 +179,7 @@ class GpuMeasurer::ProblemState {
   };
   struct Verified {
     Verdict verdict;
-    double first_us = 0.0;
+    TimedRun first{};
   };
 
   [[nodiscard]] KernelLaunch launch(const LoadedKernel& loaded, const LaunchGeometry& geometry,
@@ -253,10 +263,10 @@ class GpuMeasurer::ProblemState {
       const bool others_ran = sampler_.others_ran_unchecked(sampled.id, set);
       Verdict probes = verify_probes(loaded, sampled, kernel);
       if (probes.finding) {
-        return {std::move(probes), 0.0};
+        return {std::move(probes)};
       }
       Verified whole;
-      whole.verdict = sampler_.first_sample(sampled, set, whole.first_us);
+      whole.verdict = sampler_.first_sample(sampled, set, whole.first);
       if (!whole.verdict.damaged || !others_ran) {
         append_verified(probes.verification, whole.verdict.verification);
         whole.verdict.verification.method =
@@ -320,7 +330,7 @@ GpuMeasurer::ProblemState& GpuMeasurer::state() const {
 Admission GpuMeasurer::admit(CandidateId id, const CandidateKernel& kernel) {
   const GpuMonitor::Work work(monitor_);
   try {
-    return state().admit(id, kernel, limits_);
+    return state().admit(id, kernel, limits_, monitor_);
   } catch (const gpu::DriverError& error) {
     return {{}, 0.0, failed(id, error)};
   }
@@ -343,14 +353,14 @@ Samples GpuMeasurer::sample(CandidateId id, const SampleRequest& request) {
 }
 
 void GpuMeasurer::add_sample(CandidateId id, int set, Samples& samples) {
-  double sample_us = 0.0;
-  samples.failure = state().sample(id, set, sample_us);
+  TimedRun sample;
+  samples.failure = state().sample(id, set, sample);
   if (samples.failure) {
     retire(id);
     return;
   }
-  samples.samples_us.push_back(sample_us);
-  samples.readings.push_back(monitor_ == nullptr ? std::nullopt : monitor_->latest());
+  samples.samples_us.push_back(sample.us);
+  samples.readings.push_back(reading_of(sample, monitor_));
 }
 
 std::optional<Outcome> GpuMeasurer::recheck(CandidateId id) {

@@ -32,7 +32,8 @@ MeasurementModule::MeasurementModule(const Artifact& kernels)
       row_statistics_(module_.function("fatune_row_statistics")),
       greatest_norms_(module_.function("fatune_greatest_norms")),
       check_row_values_(module_.function("fatune_check_row_values")),
-      device_gate_(module_.function("fatune_device_gate")) {}
+      device_gate_(module_.function("fatune_device_gate")),
+      clock_span_(module_.function("fatune_clock_span")) {}
 
 void MeasurementModule::fill_inputs(const FillInputsArgs& args, std::int64_t elements,
                                     const gpu::Stream& stream) const {
@@ -106,6 +107,12 @@ void MeasurementModule::check_row_values(const RowValueArgs& args,
 
 void MeasurementModule::hold(const GateArgs& args, const gpu::Stream& stream) const {
   gpu::launch_with(device_gate_, LaunchGeometry{}, stream, args);
+}
+
+// Several blocks for each SM: nothing says that they are spread out evenly.
+void MeasurementModule::read_clock_span(const ClockSpanArgs& args,
+                                        const gpu::Stream& stream) const {
+  gpu::launch_with(clock_span_, {{kMaxBlocks, 1, 1}, {1, 1, 1}, 0}, stream, args);
 }
 
 }  // namespace fatune

@@ -37,6 +37,7 @@ class MeasurementModule {
   void find_greatest_norms(const NormArgs& args, const gpu::Stream& stream) const;
   void check_row_values(const RowValueArgs& args, const gpu::Stream& stream) const;
   void hold(const GateArgs& args, const gpu::Stream& stream) const;
+  void read_clock_span(const ClockSpanArgs& args, const gpu::Stream& stream) const;
 
  private:
   template <typename Args>
@@ -56,6 +57,7 @@ class MeasurementModule {
   gpu::Function greatest_norms_;
   gpu::Function check_row_values_;
   gpu::Function device_gate_;
+  gpu::Function clock_span_;
 };
 
 }  // namespace fatune

@@ -52,6 +52,7 @@ struct Admission {
   double first_us = 0.0;
   std::optional<Outcome>
       failure;  ///< when it was not: WrongResult, Implausible, Unlaunchable, Crashed, TimedOut
+  std::optional<GpuReading> reading = {};  ///< of that sample
 };
 
 /// Samples that were taken one after another.

@@ -62,6 +62,11 @@ LeastTime least_time(const Problem& problem, const DeviceLimits& limits, bool fl
   return flop.us >= bytes.us ? flop : bytes;
 }
 
+bool follows_clock(const Problem& problem, const DeviceLimits& limits, bool flushed) {
+  const double flop_us = time_of_flop(problem, limits).us;
+  return flop_us >= kLeastClockedUs && flop_us >= time_of_bytes(problem, limits, flushed).us;
+}
+
 std::optional<Implausible> find_implausible(double sample_us, const LeastTime& least) {
   if (sample_us >= least.us) {
     return std::nullopt;

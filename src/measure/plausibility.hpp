@@ -23,6 +23,14 @@ struct LeastTime {
 [[nodiscard]] LeastTime least_time(const Problem& problem, const DeviceLimits& limits,
                                    bool flushed);
 
+/// The shortest run whose mean clock is known: the clock by which it is found out may advance in
+/// steps of a microsecond.
+inline constexpr double kLeastClockedUs = 500.0;
+
+/// Whether every kernel's time follows the clock of the SMs, and that clock is known of each run:
+/// the arithmetic takes at least kLeastClockedUs, and longer than the memory.
+[[nodiscard]] bool follows_clock(const Problem& problem, const DeviceLimits& limits, bool flushed);
+
 /// The outcome of a sample that took less.
 [[nodiscard]] std::optional<Implausible> find_implausible(double sample_us, const LeastTime& least);
 

@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include "measure/plausibility.hpp"
+
 namespace fatune {
 namespace {
 
@@ -26,7 +28,7 @@ class SampleTimer::HeldStream {
       const gpu::DevicePtr flag = timer_.gate_words_.address();
       timer_.kernels_.hold({reinterpret_cast<const unsigned*>(flag),
                             reinterpret_cast<unsigned*>(flag + sizeof(std::uint32_t)),
-                            kGateTimeoutNs, ++timer_.ticket_},
+                            kGateTimeoutNs, ++timer_.ticket_, timer_.clock_mark_.as<ClockMark>()},
                            timer_.stream_);
     }
   }
@@ -44,6 +46,8 @@ SampleTimer::SampleTimer(const MeasurePolicy& policy, std::int64_t flush_bytes,
       stream_(stream),
       flush_buffer_(flush_bytes),
       gate_words_(kGateWordsBytes),
+      clock_mark_(sizeof(ClockMark)),
+      clock_span_(sizeof(ClockSpan)),
       gate_in_use_(policy.device_gate),
       warm_(!policy.flush_l2) {}
 
@@ -65,7 +69,14 @@ void SampleTimer::queue_flush() {
   }
 }
 
-double SampleTimer::time_once(const KernelLaunch& kernel, const AroundRun& around) {
+double SampleTimer::mean_sm_mhz() const {
+  const auto span = *clock_span_.host_as<const ClockSpan>();
+  const double us = static_cast<double>(span.ns) / 1e3;
+  return us < kLeastClockedUs ? 0.0 : static_cast<double>(span.cycles) / us;
+}
+
+TimedRun SampleTimer::time_once(const KernelLaunch& kernel, const AroundRun& around) {
+  *clock_span_.host_as<ClockSpan>() = {};
   prepare(kernel, around);
   kernel.queue_preparation(stream_);
   {
@@ -74,10 +85,15 @@ double SampleTimer::time_once(const KernelLaunch& kernel, const AroundRun& aroun
     kernel.queue_timed(stream_);
     stop_.record(stream_);
   }
+  if (gate_in_use_) {
+    kernels_.read_clock_span(
+        {clock_mark_.as<ClockMark>(), reinterpret_cast<ClockSpan*>(clock_span_.address())},
+        stream_);
+  }
   around.after();
   done_.record(stream_);
   done_.synchronize();
-  return 1e3 * gpu::elapsed_ms(start_, stop_);
+  return {1e3 * gpu::elapsed_ms(start_, stop_), mean_sm_mhz()};
 }
 
 bool SampleTimer::gate_expired() {
@@ -92,16 +108,16 @@ void SampleTimer::give_up_gate() {
       expired_in_a_row_);
 }
 
-double SampleTimer::take_sample(const KernelLaunch& kernel, const AroundRun& around) {
-  double sample_us = time_once(kernel, around);
+TimedRun SampleTimer::take_sample(const KernelLaunch& kernel, const AroundRun& around) {
+  TimedRun run = time_once(kernel, around);
   while (gate_expired()) {
     if (++expired_in_a_row_ == kMaxExpiredInARow) {
       give_up_gate();
     }
-    sample_us = time_once(kernel, around);
+    run = time_once(kernel, around);
   }
   expired_in_a_row_ = 0;
-  return sample_us;
+  return run;
 }
 
 }  // namespace fatune

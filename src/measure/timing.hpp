@@ -18,14 +18,21 @@ struct AroundRun {
   std::function<void()> after = [] {};
 };
 
+/// A timed run of a kernel.
+struct TimedRun {
+  double us = 0.0;
+  /// The mean clock of an SM, in MHz; 0: not known (no gate, or a run too short to tell).
+  double sm_mhz = 0.0;
+};
+
 /// Takes timed samples of kernels, one at a time, so that a caller may interleave candidates.
 ///
 /// A sample: what is to be queued before it; write the flush buffer (at least twice the L2, so that
 /// nothing of the last run is found there); hold the stream at the device gate, queue event,
-/// kernel, event, open the gate; what is to be queued after it; wait. Held back, the device finds
-/// all three queued and no launch cost falls between the events. Where samples are to be warm, an
-/// untimed run of the kernel comes first, in place of the flush (so that not another candidate's
-/// leavings are found in the L2).
+/// kernel, event, open the gate; read the SM's clocks; what is to be queued after it; wait. Held
+/// back, the device finds all three queued and no launch cost falls between the events. Where
+/// samples are to be warm, an untimed run of the kernel comes first, in place of the flush (so that
+/// not another candidate's leavings are found in the L2).
 class SampleTimer {
  public:
   /// `flush_bytes`: of the flush buffer; none when samples are warm (policy). All but `policy` must
@@ -33,11 +40,11 @@ class SampleTimer {
   SampleTimer(const MeasurePolicy& policy, std::int64_t flush_bytes,
               const MeasurementModule& kernels, const gpu::Stream& stream);
 
-  /// Device time of one run, in microseconds; waits for it and for what `around` queues. A sample
+  /// Device time of one run; waits for it and for what `around` queues. A sample
   /// whose gate opened by itself (the host was held up) is retaken; when that repeats, launches
   /// evidently wait for the device (a debugger, a sanitizer, CUDA_LAUNCH_BLOCKING), and the timer
   /// continues without the gate, with a warning. Throws gpu::DriverError.
-  [[nodiscard]] double take_sample(const KernelLaunch& kernel, const AroundRun& around = {});
+  [[nodiscard]] TimedRun take_sample(const KernelLaunch& kernel, const AroundRun& around = {});
 
   /// Queues what makes the L2 as cold as samples find it: writes the flush buffer, if there is one.
   /// Does not wait.
@@ -50,7 +57,8 @@ class SampleTimer {
   class HeldStream;
 
   void prepare(const KernelLaunch& kernel, const AroundRun& around);
-  [[nodiscard]] double time_once(const KernelLaunch& kernel, const AroundRun& around);
+  [[nodiscard]] TimedRun time_once(const KernelLaunch& kernel, const AroundRun& around);
+  [[nodiscard]] double mean_sm_mhz() const;
   [[nodiscard]] bool gate_expired();
   void give_up_gate();
 
@@ -58,6 +66,8 @@ class SampleTimer {
   const gpu::Stream& stream_;
   gpu::DeviceBuffer flush_buffer_;
   gpu::PinnedBuffer gate_words_;  // [0]: the gate's flag, [1]: last ticket that expired
+  gpu::DeviceBuffer clock_mark_;
+  gpu::PinnedBuffer clock_span_;
   gpu::Event start_;
   gpu::Event stop_;
   gpu::Event done_;

@@ -65,7 +65,7 @@ void WatchedSampler::queue_fingerprint(const Stage& stage) {
   gpu::copy_to_host_async(host_sum_.host(), device_sum_.address(), kSumBytes, stream_);
 }
 
-double WatchedSampler::run(SampledKernel& kernel, int set) {
+TimedRun WatchedSampler::run(SampledKernel& kernel, int set) {
   const Stage& stage = verifier_.normal(set);
   const KernelLaunch& launch = about_to_run(kernel, set);
   return timer_.take_sample(
@@ -82,11 +82,11 @@ Verdict WatchedSampler::check(int set) {
   return verdict;
 }
 
-Verdict WatchedSampler::first_sample(SampledKernel& kernel, int set, double& sample_us) {
-  sample_us = run(kernel, set);
+Verdict WatchedSampler::first_sample(SampledKernel& kernel, int set, TimedRun& sample) {
+  sample = run(kernel, set);
   kernel.right.at(slot(set)) = *host_sum_.host_as<const InputSum>();
   kernel.right_on_whole = extent_of(set) == Extent::whole;
-  kernel.sights.at(slot(extent_of(set))).add(set % kInputSets, sample_us);
+  kernel.sights.at(slot(extent_of(set))).add(set % kInputSets, sample.us);
   return check(set);
 }
 
@@ -114,16 +114,16 @@ std::optional<WrongResult> WatchedSampler::judge(SampledKernel& kernel, int set,
                      fmt::format("{}: {}", name_sample(kernel, set), *verdict.finding)};
 }
 
-std::optional<Outcome> WatchedSampler::sample(SampledKernel& kernel, int set, double& sample_us) {
+std::optional<Outcome> WatchedSampler::sample(SampledKernel& kernel, int set, TimedRun& sample) {
   for (bool again = true; again;) {
-    sample_us = run(kernel, set);
+    sample = run(kernel, set);
     std::optional<WrongResult> wrong = judge(kernel, set, again);
     if (wrong && !again) {
       return *std::move(wrong);
     }
   }
   ++kernel.samples;
-  return judge_time(kernel, set, sample_us);
+  return judge_time(kernel, set, sample.us);
 }
 
 std::optional<Outcome> WatchedSampler::judge_time(SampledKernel& kernel, int set,
@@ -151,8 +151,8 @@ std::optional<Implausible> WatchedSampler::find_memory(SampledKernel& kernel, in
   std::optional<Implausible> found;
   for (int attempt = 1; attempt <= kAttempts && (found || attempt == 1); ++attempt) {
     stage.fill_afresh(attempt);
-    const double fresh_us = run(kernel, set);
-    const double again_us = run(kernel, set);
+    const double fresh_us = run(kernel, set).us;
+    const double again_us = run(kernel, set).us;
     found.reset();
     if (fresh_us > kRememberingRatio * again_us) {
       found = Implausible{again_us, fresh_us,

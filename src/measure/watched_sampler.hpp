@@ -56,10 +56,10 @@ class WatchedSampler {
   WatchedSampler(const Verifier& verifier, SampleTimer& timer, std::array<LeastTime, 2> least,
                  const gpu::Stream& stream);
 
-  /// A sample on `set`, checked: what a candidate is admitted by.
-  [[nodiscard]] Verdict first_sample(SampledKernel& kernel, int set, double& sample_us);
-  /// A sample on `set` in `sample_us`, or what is wrong with it: WrongResult or Implausible.
-  [[nodiscard]] std::optional<Outcome> sample(SampledKernel& kernel, int set, double& sample_us);
+  /// A sample on `set` in `sample`, checked: what a candidate is admitted by.
+  [[nodiscard]] Verdict first_sample(SampledKernel& kernel, int set, TimedRun& sample);
+  /// A sample on `set` in `sample`, or what is wrong with it: WrongResult or Implausible.
+  [[nodiscard]] std::optional<Outcome> sample(SampledKernel& kernel, int set, TimedRun& sample);
   /// Looks for damage to guard bands and inputs since they were last checked. Runs the candidate
   /// again and checks it whole where it is one of several that may have done some, or is not
   /// deterministic. WrongResult, or nothing.
@@ -75,7 +75,7 @@ class WatchedSampler {
 
  private:
   const KernelLaunch& about_to_run(SampledKernel& kernel, int set);
-  [[nodiscard]] double run(SampledKernel& kernel, int set);
+  [[nodiscard]] TimedRun run(SampledKernel& kernel, int set);
   void queue_fingerprint(const Stage& stage);
   [[nodiscard]] Verdict check(int set);
   [[nodiscard]] std::optional<WrongResult> judge(SampledKernel& kernel, int set, bool& again);

@@ -153,13 +153,15 @@ CandidateId read_id(const Message& message) { return {plain_member<std::size_t>(
 Message admitted_message(const Admission& admission) {
   return {{{"type", "admitted"},
            {"verification", record_json(admission.verification)},
-           {"first_us", admission.first_us}},
+           {"first_us", admission.first_us},
+           {"reading", record_json(admission.reading)}},
           {}};
 }
 
 Admission read_admitted(const Message& message) {
   return {record_member<Verification>(message, "verification"),
-          plain_member<double>(message, "first_us"), std::nullopt};
+          plain_member<double>(message, "first_us"), std::nullopt,
+          record_member<std::optional<GpuReading>>(message, "reading")};
 }
 
 Message sampled_message(const OneSample& one) {

@@ -72,7 +72,7 @@ FATUNE_MEMBERS_AND_LATER(MeasurePolicy,
 FATUNE_MEMBERS_AND_LATER(MeasuringSummary,
                          (stopped_because, rounds, final_rounds, samples_taken, samples_retaken,
                           sentinel, drift_percent, elapsed_s, warnings),
-                         part_rounds, part_share)
+                         part_rounds, part_share, at_sm_mhz)
 FATUNE_MEMBERS_AND_LATER(GpuConditions,
                          (readings, sm_mhz_min, sm_mhz_median, sm_mhz_max, power_w_median,
                           power_w_max, temperature_c_max, throttle_reasons),

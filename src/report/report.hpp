@@ -75,6 +75,7 @@ struct MeasuringSummary {
   std::vector<std::string> warnings;
   int part_rounds = 0;      ///< of the rounds, on a part of the problem
   double part_share = 0.0;  ///< of that part; 0: all rounds were on the whole
+  double at_sm_mhz = 0.0;   ///< SM clock that times are brought to; 0: they are as taken
 };
 
 /// The readings of the GPU's management library (NVML) while the samples were taken.

@@ -52,7 +52,7 @@ class CountingTest : public GpuTest {
   [[nodiscard]] double median_sample_us() {
     std::vector<double> samples_us;
     for (int i = 0; i < 101; ++i) {
-      samples_us.push_back(timer_->take_sample(*launch_));
+      samples_us.push_back(timer_->take_sample(*launch_).us);
     }
     return summarise(samples_us, policy_.confidence).median_us;
   }

@@ -75,7 +75,7 @@ class TimingTest : public GpuTest {
     constexpr int kWarmup = 10;
     std::vector<double> samples_us;
     for (int i = 0; i < kWarmup + 101; ++i) {
-      samples_us.push_back(timer.take_sample(ready.launch));
+      samples_us.push_back(timer.take_sample(ready.launch).us);
     }
     EXPECT_EQ(timer.gate_in_use(), gate) << "the gate must work on a GPU";
     return summarise({samples_us.begin() + kWarmup, samples_us.end()}, policy.confidence);
@@ -96,10 +96,11 @@ class GateTest : public TimingTest {
   };
   [[nodiscard]] Held hold(double timeout_ms, double open_after_ms) const {
     const gpu::PinnedBuffer words(8);
+    const gpu::DeviceBuffer mark(sizeof(ClockMark));
     auto* host = words.host_as<std::uint32_t>();
     kernels_->hold({reinterpret_cast<const unsigned*>(words.address()),
                     reinterpret_cast<unsigned*>(words.address() + 4),
-                    static_cast<unsigned long long>(timeout_ms * 1e6), 1},
+                    static_cast<unsigned long long>(timeout_ms * 1e6), 1, mark.as<ClockMark>()},
                    *stream_);
     const auto start = Clock::now();
     if (open_after_ms >= 0) {
@@ -176,7 +177,7 @@ TEST_F(TimingTest, WarmSamplesAreWarmAlsoInTurns) {
   std::vector<double> samples_us;
   for (int i = 0; i < 51; ++i) {
     gpu::fill_words_async(large.address(), 0, large.bytes() / 4, *stream_);
-    samples_us.push_back(timer.take_sample(kernel.launch));
+    samples_us.push_back(timer.take_sample(kernel.launch).us);
   }
   EXPECT_NEAR(summarise(samples_us, 0.95).median_us, alone_us, 0.1 * alone_us);
 }
@@ -198,6 +199,25 @@ TEST_F(TimingTest, TheManagementLibrarySaysHowFastTheClockRuns) {
   EXPECT_LT(reading->power_w, 2000.0);
   EXPECT_GT(reading->temperature_c, 10.0);
   EXPECT_LT(reading->temperature_c, 110.0);
+}
+
+constexpr const char* kLongSpin = R"(
+#include "common/attention_args.h"
+#include "common/ptx_system.cuh"
+extern "C" __global__ void long_spin(AttentionForwardArgs) {
+  const unsigned long long start = sm_cycles();
+  while (sm_cycles() - start < 4000000) {}
+}
+)";
+
+TEST_F(TimingTest, TheMeanClockOfALongRunIsKnown) {
+  const Ready spin = load(kLongSpin, "long_spin", {{limits().sm_count, 1, 1}, {64, 1, 1}, 0});
+  SampleTimer timer(MeasurePolicy{}, 0, *kernels_, *stream_);
+  for (int i = 0; i < 20; ++i) {
+    const TimedRun run = timer.take_sample(spin.launch);
+    EXPECT_NEAR(run.us * run.sm_mhz, 4e6, 4e4) << run.us << " us at " << run.sm_mhz << " MHz";
+    EXPECT_LT(run.sm_mhz, 1.01e-3 * static_cast<double>(limits().clock_khz));
+  }
 }
 
 TEST_F(TimingTest, ReadingTheClocksDoesNotDisturbTheSamples) {
@@ -222,8 +242,8 @@ TEST_F(TimingTest, SamplesCanBeTakenInTurn) {
   MeasurePolicy policy;
   SampleTimer timer(policy, 0, *kernels_, *stream_);
   for (int round = 0; round < 5; ++round) {
-    EXPECT_GT(timer.take_sample(spin.launch), 190.0);
-    EXPECT_LT(timer.take_sample(empty.launch), 100.0);
+    EXPECT_GT(timer.take_sample(spin.launch).us, 190.0);
+    EXPECT_LT(timer.take_sample(empty.launch).us, 100.0);
   }
 }
 

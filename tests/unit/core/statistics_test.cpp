@@ -131,6 +131,21 @@ TEST(Statistics, OfAMedianAloneThereAreNoSamples) {
   EXPECT_DOUBLE_EQ(timing.median_high_us, 3.5);
 }
 
+TEST(Summarise, AllTimesScale) {
+  Timing timing = summarise({4.0, 2.0, 9.0, 5.0, 5.0}, 0.9);
+  scale(2.0, timing);
+  const Timing expected = summarise({8.0, 4.0, 18.0, 10.0, 10.0}, 0.9);
+  EXPECT_EQ(timing.samples_us, expected.samples_us);
+  EXPECT_EQ(timing.median_us, expected.median_us);
+  EXPECT_DOUBLE_EQ(timing.mean_us, expected.mean_us);
+  EXPECT_EQ(timing.min_us, expected.min_us);
+  EXPECT_EQ(timing.max_us, expected.max_us);
+  EXPECT_DOUBLE_EQ(timing.stddev_us, expected.stddev_us);
+  EXPECT_EQ(timing.median_low_us, expected.median_low_us);
+  EXPECT_EQ(timing.median_high_us, expected.median_high_us);
+  EXPECT_EQ(timing.confidence, expected.confidence);
+}
+
 TEST(Statistics, NothingAndNonsenseAreRefused) {
   EXPECT_THROW(static_cast<void>(summarise({}, 0.95)), std::invalid_argument);
   EXPECT_THROW(static_cast<void>(summarise({1.0, std::numeric_limits<double>::quiet_NaN()}, 0.95)),

@@ -462,6 +462,67 @@ TEST(ProblemRaceOnAPart, OneThatIsCutOffEndsAsIfItHadNeverBeen) {
   }
 }
 
+// --- At one clock ---
+
+RaceTerms terms_at_one_clock() {
+  RaceTerms terms = terms_with_part();
+  terms.at_one_clock = true;
+  return terms;
+}
+
+/// Six that differ by less than the clock moves, and by more than the noise at one clock.
+struct RaceAtMovingClocks : OneRace {
+  explicit RaceAtMovingClocks(const RaceTerms& terms,
+                              const std::vector<double>& times_us = {100, 100.8, 101, 101.2, 101.4,
+                                                                     101.6})
+      : OneRace(policy_of(Strategy::race), field_of(times_us), terms) {
+    measurer.noise = 0.0005;
+    measurer.clock_moves = true;
+  }
+};
+
+TEST(ProblemRaceAtOneClock, AMovingClockCostsNoSamples) {
+  RaceAtMovingClocks run(terms_at_one_clock());
+  const Evaluation evaluation = run.whole();
+  EXPECT_EQ(evaluation.summary->final_rounds, 8) << "as few as there may be";
+  const Timing fastest = std::get<Measured>(result_at(evaluation, 1).outcome).timing;
+  EXPECT_LT(fastest.stddev_us, 0.001 * fastest.median_us);
+  RaceAtMovingClocks without(terms_with_part());
+  EXPECT_GT(without.whole().summary->final_rounds, 8);
+}
+
+TEST(ProblemRaceAtOneClock, TimesAreThoseAtTheMedianClock) {
+  RaceAtMovingClocks run(terms_at_one_clock());
+  const Evaluation evaluation = run.whole();
+  EXPECT_NEAR(std::get<Measured>(result_at(evaluation, 1).outcome).timing.median_us,
+              100 * 1980 / evaluation.summary->at_sm_mhz, 0.1);
+  RaceAtMovingClocks without(terms_with_part());
+  EXPECT_EQ(without.whole().summary->at_sm_mhz, 0.0);
+}
+
+TEST(ProblemRaceAtOneClock, SoAreTimesOnThePart) {
+  RaceAtMovingClocks run(terms_at_one_clock(), {100, 102, 104, 108});
+  const Evaluation evaluation = run.whole();
+  const Timing slowest = std::get<Measured>(result_at(evaluation, 4).outcome).timing;
+  EXPECT_GT(slowest.part_share, 0.0);
+  EXPECT_GT(slowest.samples_us.size(), 1U);
+  EXPECT_NEAR(slowest.median_us, 108 * 1980 / evaluation.summary->at_sm_mhz, 0.2);
+  EXPECT_LT(slowest.stddev_us, 0.002 * slowest.median_us);
+}
+
+TEST(ProblemRaceAtOneClock, OneThatIsCutOffEndsAsIfItHadNeverBeen) {
+  RaceAtMovingClocks whole(terms_at_one_clock());
+  const Evaluation expected = whole.whole();
+  const auto& events = whole.log.events;
+  for (std::size_t cut = 8; cut <= events.size(); cut += 5) {
+    SCOPED_TRACE(cut);
+    RaceAtMovingClocks rest(terms_at_one_clock());
+    ASSERT_TRUE(rest.resume({events.begin(), events.begin() + static_cast<std::ptrdiff_t>(cut)}));
+    rest.work_to_the_end();
+    expect_same(expected, rest.race.finish());
+  }
+}
+
 TEST(ProblemRaceResume, LoadsAnewOnlyWhoIsSampled) {
   OneRace whole;
   static_cast<void>(whole.whole());

@@ -29,7 +29,11 @@ Admission ScriptedMeasurer::admit(CandidateId id, const CandidateKernel& kernel)
     on_part_.insert(id);
   }
   const double share = kernel.part_geometry ? kPartShare : 1.0;
-  return {{"scripted " + label, 1, {}}, share * parts_[label].us, std::nullopt};
+  Admission admission{{"scripted " + label, 1, {}}, share * parts_[label].us, std::nullopt};
+  if (clock_moves) {
+    admission.reading = GpuReading{1980, 350, 45, kPowerCap};
+  }
+  return admission;
 }
 
 Samples ScriptedMeasurer::sample(CandidateId id, const SampleRequest& request) {
@@ -52,12 +56,13 @@ Samples ScriptedMeasurer::sample(CandidateId id, const SampleRequest& request) {
         part.differs_from_sample < 0 || taken_[label] <= part.differs_from_sample;
     const int number = next_sample++;
     const bool slow = throttled.count(number) > 0;
+    const double sm_mhz = clock_moves ? 1980 - 15 * (number * number % 7) : 1980;
     samples.samples_us.push_back(part.us * (on_part ? kPartShare : 1.0) * (slow ? 2.0 : 1.0) *
-                                 (1.0 + noise * normal(number)));
+                                 (1.0 + noise * normal(number)) * 1980 / sm_mhz);
     samples.readings.push_back(
-        slow       ? std::optional(GpuReading{1200, 300, 90, kPowerCap | kThermalSlowdown})
-        : readings ? std::optional(GpuReading{1980, 350, 45, kPowerCap})
-                   : std::nullopt);
+        slow ? std::optional(GpuReading{1200, 300, 90, kPowerCap | kThermalSlowdown})
+        : readings || clock_moves ? std::optional(GpuReading{sm_mhz, 350, 45, kPowerCap})
+                                  : std::nullopt);
   }
   return samples;
 }

@@ -46,6 +46,9 @@ class ScriptedMeasurer : public Measurer {
   double noise = 0.003;     ///< standard deviation, over the time
   std::set<int> throttled;  ///< numbers of samples that take twice as long, and say so
   bool readings = false;    ///< the other samples have a reading, too
+  /// The clock moves from sample to sample by as much as 5%, times with it, and the readings say
+  /// so.
+  bool clock_moves = false;
   bool gate = true;
   std::string no_counters;           ///< why they cannot be read; empty: each metric is 1000
   std::string crashes_when_counted;  ///< label

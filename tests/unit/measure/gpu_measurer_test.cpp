@@ -248,10 +248,11 @@ TEST_F(GpuMeasurerTest, EverySampleStartsWithTheGateAndEndsWithAFingerprint) {
   static_cast<void>(measure());
   const std::vector<std::string>& launched = gpu_.launched;
   int samples = 0;
-  for (std::size_t i = 0; i + 2 < launched.size(); ++i) {
+  for (std::size_t i = 0; i + 3 < launched.size(); ++i) {
     if (launched[i] == "fatune_device_gate") {
       EXPECT_EQ(launched[i + 1], "candidate");
-      EXPECT_EQ(launched[i + 2], "fatune_sum_inputs");
+      EXPECT_EQ(launched[i + 2], "fatune_clock_span");
+      EXPECT_EQ(launched[i + 3], "fatune_sum_inputs");
       ++samples;
     }
   }
@@ -262,6 +263,21 @@ TEST_F(GpuMeasurerTest, WithoutGateNoneIsLaunched) {
   policy_.device_gate = false;
   EXPECT_TRUE(std::holds_alternative<Measured>(measure()));
   EXPECT_EQ(gpu_.count("fatune_device_gate"), 0);
+  EXPECT_EQ(gpu_.count("fatune_clock_span"), 0) << "the gate marks its beginning";
+}
+
+TEST_F(GpuMeasurerTest, TheMeanClockOfALongSampleGoesWithIt) {
+  const gpu::Context context(0);
+  GpuMeasurer measurer(context, HostGpu::limits(), policy_);
+  measurer.begin_problem(kMeasuredProblem, HostGpu::measurement_kernels());
+  gpu_.clock_span = {3'000'000, 2'000'000};
+  EXPECT_EQ(measurer.admit({0}, candidate_).reading.value_or(GpuReading{}).sm_mhz, 1500.0);
+  ASSERT_THAT(measurer.sample({0}, 1).readings, SizeIs(1));
+  EXPECT_EQ(measurer.sample({0}, 1).readings[0].value_or(GpuReading{}).sm_mhz, 1500.0);
+  gpu_.clock_span = {750'000, 499'000};
+  EXPECT_FALSE(measurer.sample({0}, 1).readings[0]) << "too short, and nobody else knows";
+  gpu_.clock_span = {};
+  EXPECT_FALSE(measurer.sample({0}, 1).readings[0]);
 }
 
 // One SM at 1 MHz does 4.1 GFLOP/s: the problem's 0.2 MFLOP take 50 us.

@@ -104,7 +104,7 @@ const Artifact& HostGpu::measurement_kernels() {
       empty_kernels({"fatune_fill_inputs", "fatune_reference_attention", "fatune_compare_output",
                      "fatune_count_rows", "fatune_scan_output", "fatune_check_guards",
                      "fatune_sum_inputs", "fatune_row_statistics", "fatune_greatest_norms",
-                     "fatune_check_row_values", "fatune_device_gate"});
+                     "fatune_check_row_values", "fatune_device_gate", "fatune_clock_span"});
   return artifact;
 }
 
@@ -135,6 +135,8 @@ void HostGpu::run(const std::string& kernel, void** arguments) {
     candidate(argument<AttentionForwardArgs>(arguments, 0));
   } else if (kernel == "fatune_device_gate") {
     gate(argument<GateArgs>(arguments, 0));
+  } else if (kernel == "fatune_clock_span") {
+    *argument<ClockSpanArgs>(arguments, 0).span = clock_span;
   } else if (kernel == "fatune_fill_inputs") {
     kernels_.fill_inputs(argument<FillInputsArgs>(arguments, 0));
   } else if (kernel == "fatune_reference_attention") {

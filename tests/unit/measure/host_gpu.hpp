@@ -38,6 +38,7 @@ class HostGpu {
   Behaviour candidate = [this](const AttentionForwardArgs& args) { compute_attention(args); };
   /// The effect of a launch of the gate. At first: nothing, the host's flag comes later.
   std::function<void(const GateArgs& args)> gate = [](const GateArgs&) {};
+  ClockSpan clock_span{};  ///< what the SM's clocks show of each sample
   /// Names of the kernels in the order of their launches.
   std::vector<std::string> launched;
   /// Grids of the candidate's launches.

@@ -24,6 +24,7 @@ struct HostKernels {
   void (*greatest_norms)(const NormArgs& args);
   void (*check_row_values)(const RowValueArgs& args);
   void (*device_gate)(const GateArgs& args);
+  void (*clock_span)(const ClockSpanArgs& args, unsigned blocks);
 };
 
 [[nodiscard]] const HostKernels& host_kernels_fp16_d64();

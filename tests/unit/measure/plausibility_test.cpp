@@ -61,6 +61,19 @@ TEST(Plausibility, OnlyWhatTakesLessIsImplausible) {
   EXPECT_EQ(found->reason, "the problem takes 100 us at least: because");
 }
 
+TEST(Plausibility, LongAndBoundByArithmeticFollowsTheClock) {
+  EXPECT_TRUE(follows_clock(long_problem(false), hopper(), true));
+  Problem shorter = long_problem(false);
+  shorter.batch = 3;
+  EXPECT_FALSE(follows_clock(shorter, hopper(), true));
+  Problem few_queries = long_problem(false);
+  few_queries.batch = 16;
+  few_queries.seq_len = 1;
+  few_queries.seq_len_kv = 1 << 20;
+  EXPECT_FALSE(follows_clock(few_queries, hopper(), true)) << "bound by memory";
+  EXPECT_FALSE(follows_clock(long_problem(false), DeviceLimits{}, true));
+}
+
 TEST(Plausibility, OfADeviceWithoutFiguresEverythingIsBelieved) {
   const LeastTime least = least_time(long_problem(false), DeviceLimits{}, true);
   EXPECT_FALSE(find_implausible(0.001, least));

@@ -692,26 +692,48 @@ TEST_F(InputSums, SoDoesTheirOrder) {
   expect_changed(before, "Q and K");
 }
 
+/// Whether the gate with ticket `ticket` opened by itself.
+bool expires(unsigned flag, unsigned ticket) {
+  unsigned expired = 0;
+  ClockMark mark{};
+  host_kernels_fp16_d64().device_gate({&flag, &expired, 10 * kHostClockStepNs, ticket, &mark});
+  EXPECT_GT(mark.ns, 0U) << "it marks the end, however it opened";
+  EXPECT_TRUE(expired == 0 || expired == ticket);
+  return expired == ticket;
+}
+
 TEST(DeviceGate, OpensWhenTheFlagReachesTheTicket) {
   for (const unsigned flag : {7U, 8U, 1000U}) {
-    unsigned expired = 0;
-    host_kernels_fp16_d64().device_gate({&flag, &expired, 10 * kHostClockStepNs, 7});
-    EXPECT_EQ(expired, 0U);
+    EXPECT_FALSE(expires(flag, 7));
   }
 }
 
-TEST(DeviceGate, TicketsMayWrapAround) {
-  const unsigned flag = 2;
-  unsigned expired = 0;
-  host_kernels_fp16_d64().device_gate({&flag, &expired, 10 * kHostClockStepNs, 0xfffffffeU});
-  EXPECT_EQ(expired, 0U);
+TEST(DeviceGate, TicketsMayWrapAround) { EXPECT_FALSE(expires(2, 0xfffffffeU)); }
+
+TEST(DeviceGate, OpensByItselfInTheEndAndSaysSo) { EXPECT_TRUE(expires(6, 7)); }
+
+// Each look at a clock takes a step of time: the gate's three looks at its mark, the others since.
+TEST(ClockSpan, IsSinceTheMarkOnTheSameSm) {
+  ClockMark mark{3 * kHostClockStepNs, kHostClockStepNs, 2, 0};
+  ClockSpan span{};
+  host_kernels_fp16_d64().clock_span({&mark, &span}, 4);
+  EXPECT_EQ(mark.taken_up, 1U);
+  EXPECT_NEAR(static_cast<double>(span.cycles), 3.0 * static_cast<double>(span.ns),
+              3.0 * kHostClockStepNs);
 }
 
-TEST(DeviceGate, OpensByItselfInTheEndAndSaysSo) {
-  const unsigned flag = 6;
-  unsigned expired = 0;
-  host_kernels_fp16_d64().device_gate({&flag, &expired, 10 * kHostClockStepNs, 7});
-  EXPECT_EQ(expired, 7U);
+TEST(ClockSpan, IsNotKnownWhereNoBlockRanOnThatSm) {
+  ClockMark mark{1, 1, 9, 0};
+  ClockSpan span{};
+  host_kernels_fp16_d64().clock_span({&mark, &span}, 4);
+  EXPECT_EQ(span.ns, 0U);
+}
+
+TEST(ClockSpan, IsWrittenOnce) {
+  ClockMark mark{1, 1, 1, 1};
+  ClockSpan span{};
+  host_kernels_fp16_d64().clock_span({&mark, &span}, 4);
+  EXPECT_EQ(span.ns, 0U);
 }
 
 }  // namespace

@@ -167,11 +167,13 @@ TEST(WorkerMessages, AReadingThatIsNoneIsNonsense) {
   EXPECT_THROW(static_cast<void>(read_sampled(message)), ProtocolError);
 }
 
-TEST(WorkerMessages, AnAdmissionTravelsWithItsFirstTime) {
-  const Admission read = read_admitted(admitted_message({{"method", 7, {}}, 31.5, std::nullopt}));
+TEST(WorkerMessages, AnAdmissionTravelsWithItsFirstSample) {
+  const Admission read = read_admitted(
+      admitted_message({{"method", 7, {}}, 31.5, std::nullopt, GpuReading{1700, 650, 60, 4}}));
   EXPECT_EQ(read.first_us, 31.5);
   EXPECT_EQ(read.verification.method, "method");
   EXPECT_FALSE(read.failure);
+  EXPECT_EQ(read.reading, (GpuReading{1700, 650, 60, 4}));
 }
 
 }  // namespace
