@@ -10,7 +10,7 @@ __device__ __forceinline__ unsigned long long globaltimer_ns() {
   return now_ns;
 }
 
-// Of the SM that the thread runs on.
+// Index of the SM that the thread runs on.
 __device__ __forceinline__ unsigned sm_index() {
   unsigned index;
   asm volatile("mov.u32 %0, %%smid;" : "=r"(index)::"memory");

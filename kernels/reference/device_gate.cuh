@@ -1,5 +1,5 @@
 // Holds a stream until the host has queued everything that a sample consists of, so that no launch
-// cost falls between the sample's events; and how fast the clock runs from then on.
+// cost falls between the sample's events. Two marks show how fast the SM's clock ran meanwhile.
 #ifndef FATUNE_KERNELS_REFERENCE_DEVICE_GATE_CUH
 #define FATUNE_KERNELS_REFERENCE_DEVICE_GATE_CUH
 
@@ -8,8 +8,8 @@
 
 // shape:   one thread
 // sync:    out: `flag` has reached `ticket` (by serial comparison: tickets may wrap), or time is up
-//          and `expired` says so. It cannot wait forever, whatever happens to the host. `mark` is
-//          of the end.
+//          and `expired` says so. It cannot wait forever, whatever happens to the host. `mark`
+//          has the clocks of that moment.
 extern "C" __global__ void fatune_device_gate(const __grid_constant__ GateArgs args) {
   const unsigned long long start_ns = globaltimer_ns();
   while (static_cast<int>(ld_relaxed_sys(args.flag) - args.ticket) < 0) {
@@ -21,7 +21,7 @@ extern "C" __global__ void fatune_device_gate(const __grid_constant__ GateArgs a
   *args.mark = {sm_cycles(), globaltimer_ns(), sm_index(), 0};
 }
 
-// Gives what has passed on the mark's SM, from which follows how fast its clock ran.
+// Writes what has passed on the mark's SM since the mark.
 // shape:   blocks of one thread, so many that one runs on each SM
 // sync:    in: the gate has ended. out: `span` is written, unless no block ran on that SM
 extern "C" __global__ void fatune_clock_span(const __grid_constant__ ClockSpanArgs args) {

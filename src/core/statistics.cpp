@@ -35,7 +35,7 @@ double standard_deviation(std::span<const double> samples, double mean) {
   return std::sqrt(squares / static_cast<double>(samples.size() - 1));
 }
 
-/// All times of a sample or between samples.
+/// All members that are a time of a sample, or between two.
 std::array<double*, 6> figures_us(Timing& timing) {
   return {&timing.median_us, &timing.mean_us,       &timing.min_us,
           &timing.max_us,    &timing.median_low_us, &timing.median_high_us};

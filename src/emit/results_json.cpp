@@ -229,6 +229,11 @@ const Properties<RunReport>& header_properties() {
   return all;
 }
 
+/// A value that is 0 where there is none.
+template <auto kMember>
+constexpr auto reported =
+    [](const auto& of) { return of.*kMember > 0.0 ? std::optional(of.*kMember) : std::nullopt; };
+
 const Properties<MeasuringSummary>& measuring_properties() {
   using M = MeasuringSummary;
   static const Properties<M> all{
@@ -244,13 +249,9 @@ const Properties<MeasuringSummary>& measuring_properties() {
       {"warnings", "what is to be said against the samples", member<&M::warnings>},
       {"part_rounds", "of the rounds, on a part of the problem", member<&M::part_rounds>},
       {"part_share", "of that part; null: all rounds were on the whole problem",
-       [](const M& measuring) {
-         return measuring.part_share > 0.0 ? std::optional(measuring.part_share) : std::nullopt;
-       }},
+       reported<&M::part_share>},
       {"at_sm_mhz", "SM clock that the times are brought to; null: they are as taken",
-       [](const M& measuring) {
-         return measuring.at_sm_mhz > 0.0 ? std::optional(measuring.at_sm_mhz) : std::nullopt;
-       }},
+       reported<&M::at_sm_mhz>},
   };
   return all;
 }
@@ -258,9 +259,9 @@ const Properties<MeasuringSummary>& measuring_properties() {
 const Properties<GpuReading>& reading_properties() {
   using R = GpuReading;
   static const Properties<R> all{
-      {"sm_mhz", "SM clock in MHz", member<&R::sm_mhz>},
-      {"power_w", "power draw in watts", member<&R::power_w>},
-      {"temperature_c", "in degrees Celsius", member<&R::temperature_c>},
+      {"sm_mhz", "SM clock in MHz", reported<&R::sm_mhz>},
+      {"power_w", "power draw in watts", reported<&R::power_w>},
+      {"temperature_c", "in degrees Celsius", reported<&R::temperature_c>},
   };
   return all;
 }
@@ -269,12 +270,12 @@ const Properties<GpuConditions>& conditions_properties() {
   using G = GpuConditions;
   static const Properties<G> all{
       {"readings", "how often it was asked", member<&G::readings>},
-      {"sm_mhz_min", "least SM clock in MHz", member<&G::sm_mhz_min>},
-      {"sm_mhz_median", "its median", member<&G::sm_mhz_median>},
-      {"sm_mhz_max", "greatest", member<&G::sm_mhz_max>},
-      {"power_w_median", "power draw in watts", member<&G::power_w_median>},
-      {"power_w_max", "greatest", member<&G::power_w_max>},
-      {"temperature_c_max", "greatest, in degrees Celsius", member<&G::temperature_c_max>},
+      {"sm_mhz_min", "least SM clock in MHz", reported<&G::sm_mhz_min>},
+      {"sm_mhz_median", "its median", reported<&G::sm_mhz_median>},
+      {"sm_mhz_max", "greatest", reported<&G::sm_mhz_max>},
+      {"power_w_median", "power draw in watts", reported<&G::power_w_median>},
+      {"power_w_max", "greatest", reported<&G::power_w_max>},
+      {"temperature_c_max", "greatest, in degrees Celsius", reported<&G::temperature_c_max>},
       {"throttle_reasons", "why clocks were not higher, at any reading",
        member<&G::throttle_reasons>},
       {"timeline", "medians of consecutive parts of the readings",

@@ -128,8 +128,10 @@ std::string measuring_text(const ProblemReport& problem) {
   }
   if (problem.conditions) {
     const GpuConditions& c = *problem.conditions;
-    text += fmt::format("; {:.0f} MHz ({:.0f} to {:.0f}), {:.0f} W, {:.0f} C", c.sm_mhz_median,
-                        c.sm_mhz_min, c.sm_mhz_max, c.power_w_median, c.temperature_c_max);
+    text +=
+        fmt::format("; {:.0f} MHz ({:.0f} to {:.0f})", c.sm_mhz_median, c.sm_mhz_min, c.sm_mhz_max);
+    text += c.power_w_median > 0.0 ? fmt::format(", {:.0f} W", c.power_w_median) : "";
+    text += c.temperature_c_max > 0.0 ? fmt::format(", {:.0f} C", c.temperature_c_max) : "";
     text +=
         c.throttle_reasons.empty() ? "" : fmt::format(", {}", fmt::join(c.throttle_reasons, ", "));
   }

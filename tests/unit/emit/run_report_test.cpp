@@ -184,6 +184,21 @@ TEST(ResultsJson, HoldsHowARaceWent) {
   EXPECT_TRUE(problem["ranking"][0]["same_code_as"].is_null());
 }
 
+// Without the management library the clock is known all the same, of long samples.
+TEST(ResultsJson, WhatIsNotKnownOfTheGpuIsNull) {
+  RunReport report = sample_race();
+  GpuConditions& conditions = *report.problems[0].conditions;
+  conditions.power_w_median = conditions.power_w_max = conditions.temperature_c_max = 0.0;
+  conditions.timeline = {{1980.0, 0.0, 0.0, 0}};
+  const json written = json::parse(results_json(report))["problems"][0]["conditions"];
+  EXPECT_EQ(written["sm_mhz_median"], 1905.0);
+  EXPECT_TRUE(written["power_w_median"].is_null());
+  EXPECT_TRUE(written["temperature_c_max"].is_null());
+  EXPECT_EQ(written["timeline"][0],
+            json({{"sm_mhz", 1980.0}, {"power_w", nullptr}, {"temperature_c", nullptr}}));
+  EXPECT_THAT(table(report), HasSubstr("1905 MHz (1200 to 1980), sw_power_cap"));
+}
+
 TEST(ResultsJson, HoldsTheAudit) {
   const json problem = json::parse(results_json(sample_race()))["problems"][0];
   EXPECT_EQ(problem["audited"].size(), 2U);
