@@ -105,6 +105,9 @@ struct LaunchGeometry {
   auto operator<=>(const LaunchGeometry&) const = default;
 };
 
+[[nodiscard]] std::int64_t block_count(const LaunchGeometry& geometry);
+[[nodiscard]] std::int64_t thread_count(const LaunchGeometry& geometry);  ///< of a block
+
 /// Whether two launches are equal on the same problem. Standard arguments follow from the problem,
 /// and are not compared.
 [[nodiscard]] bool same_launch(const LaunchGeometry& a, const LaunchGeometry& b);

@@ -16,12 +16,10 @@ std::vector<float> parameter_features(const FamilySet& families, const Config& c
 }
 
 std::vector<float> work_features(const Guess& guess, const LaunchGeometry& geometry) {
-  const auto& [grid, block] = std::tie(geometry.grid, geometry.block);
-  std::vector<float> features{static_cast<float>(grid[0] * grid[1] * grid[2]),
-                              static_cast<float>(block[0] * block[1] * block[2]),
-                              static_cast<float>(geometry.dynamic_smem_bytes),
-                              static_cast<float>(guess.blocks_per_sm),
-                              static_cast<float>(guess.estimate.estimate_us)};
+  std::vector<float> features{
+      static_cast<float>(block_count(geometry)), static_cast<float>(thread_count(geometry)),
+      static_cast<float>(geometry.dynamic_smem_bytes), static_cast<float>(guess.blocks_per_sm),
+      static_cast<float>(guess.estimate.estimate_us)};
   for (const EstimateTerm& term : guess.estimate.terms) {
     features.push_back(static_cast<float>(term.us));
   }

@@ -56,7 +56,7 @@ void JournaledRace::join(MeasuredCandidate candidate) {
   const double us = time_us(candidate.first_us, candidate.first_reading,
                             candidate.kernel.part_geometry.has_value());
   race_.admit(candidate.id, us > 0.0 ? std::optional<double>(us) : std::nullopt,
-              candidate.kernel.kept_in_race);
+              candidate.kernel.kept_in_race, candidate.kernel.part_tail);
   candidates_.add(std::move(candidate));
 }
 

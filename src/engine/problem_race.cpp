@@ -6,6 +6,10 @@
 namespace fatune {
 namespace {
 
+// Samples at one clock agree better (docs/racing.md).
+constexpr double kClearMarginAtOneClock = 0.01;
+constexpr double kGrossMarginAtOneClock = 0.025;
+
 RacePolicy race_policy(const MeasurePolicy& policy, const RaceTerms& terms) {
   RacePolicy race;
   race.strategy = terms.repeats ? Strategy::exhaustive : policy.strategy;
@@ -15,6 +19,10 @@ RacePolicy race_policy(const MeasurePolicy& policy, const RaceTerms& terms) {
   race.target_ci = policy.target_ci;
   race.budget_s = terms.budget_s;
   race.part_share = terms.part_share;
+  if (terms.at_one_clock) {
+    race.clear_margin = kClearMarginAtOneClock;
+    race.gross_margin = kGrossMarginAtOneClock;
+  }
   return race;
 }
 

@@ -315,6 +315,17 @@ bool ProblemRun::repeats_code(CandidateId id) {
   return true;
 }
 
+PartTail ProblemRun::tail_of(const Candidate& candidate) const {
+  if (!candidate.part_geometry) {
+    return {};
+  }
+  const std::int64_t at_a_time =
+      std::int64_t{parts_.limits.sm_count} *
+      resident_blocks(*candidate.artifact, candidate.geometry, parts_.limits);
+  return part_tail(block_count(*candidate.part_geometry), block_count(candidate.geometry),
+                   at_a_time, work_.part_tail());
+}
+
 CandidateKernel ProblemRun::kernel_of(const Candidate& candidate) const {
   return {candidate.result.short_form,
           candidate.artifact,
@@ -324,7 +335,8 @@ CandidateKernel ProblemRun::kernel_of(const Candidate& candidate) const {
           candidate.result.config == work_.plan().kept_in_race,
           true,
           candidate.small_geometry,
-          candidate.part_geometry};
+          candidate.part_geometry,
+          tail_of(candidate)};
 }
 
 // --- The end ---

@@ -68,6 +68,7 @@ class ProblemRun {
   [[nodiscard]] std::optional<Outcome> outcome_of(CandidateId id, const CompileResult& result);
   [[nodiscard]] static CodeKey code_of(const Candidate& candidate);
   [[nodiscard]] bool repeats_code(CandidateId id);
+  [[nodiscard]] PartTail tail_of(const Candidate& candidate) const;
   [[nodiscard]] CandidateKernel kernel_of(const Candidate& candidate) const;
   void finish_candidate(CandidateId id, bool evaluated);
   [[nodiscard]] bool is_journaled(const Result& result) const;

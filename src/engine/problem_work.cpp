@@ -29,6 +29,7 @@ ProblemWork::ProblemWork(const FamilySet& families, const DeviceLimits& limits,
     : families_(families),
       plan_(plan),
       part_(parts && is_worth_a_part(plan, search) ? part_of(plan.problem, limits) : std::nullopt),
+      part_tail_(part_ ? fatune::part_tail(*part_, plan.problem, limits) : PartTail{}),
       maker_(std::make_unique<CandidateMaker>(families, limits, rates, plan.problem, part_)),
       source_(search.begin(make_search_space(plan, *maker_))) {}
 

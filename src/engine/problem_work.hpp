@@ -39,6 +39,8 @@ class ProblemWork {
   [[nodiscard]] const ProblemPlan& plan() const noexcept { return plan_; }
   /// The part of the problem that early rounds are on, if they are.
   [[nodiscard]] const std::optional<Problem>& part() const noexcept { return part_; }
+  /// On that part, of a kernel of which nothing is known.
+  [[nodiscard]] const PartTail& part_tail() const noexcept { return part_tail_; }
   [[nodiscard]] CandidateSource& source() noexcept { return *source_; }
   [[nodiscard]] Candidate& at(CandidateId id) { return candidates_.at(id.index); }
   [[nodiscard]] const std::vector<Candidate>& candidates() const noexcept { return candidates_; }
@@ -59,6 +61,7 @@ class ProblemWork {
   const FamilySet& families_;
   const ProblemPlan& plan_;
   std::optional<Problem> part_;
+  PartTail part_tail_{};
   std::unique_ptr<CandidateMaker> maker_;  ///< the source refers to it
   std::unique_ptr<CandidateSource> source_;
   std::vector<Candidate> candidates_;  ///< as proposed: likely winners first

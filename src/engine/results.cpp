@@ -33,15 +33,19 @@ std::optional<Outcome> find_obstacle(const Family& family, const Config& config,
   return std::nullopt;
 }
 
+int resident_blocks(const Artifact& artifact, const LaunchGeometry& geometry,
+                    const DeviceLimits& limits) {
+  return blocks_per_sm(limits, static_cast<int>(thread_count(geometry)),
+                       artifact.facts.registers_per_thread,
+                       geometry.dynamic_smem_bytes + artifact.facts.static_smem_bytes);
+}
+
 std::optional<Unlaunchable> add_artifact(const Artifact& artifact, const LaunchGeometry& geometry,
                                          const DeviceLimits& limits, Result& result) {
-  const auto& block = geometry.block;
   result.facts = artifact.facts;
   result.dynamic_smem_bytes = geometry.dynamic_smem_bytes;
-  result.threads_per_block = static_cast<int>(block[0] * block[1] * block[2]);
-  const std::int64_t smem_bytes = geometry.dynamic_smem_bytes + artifact.facts.static_smem_bytes;
-  result.blocks_per_sm = blocks_per_sm(limits, result.threads_per_block,
-                                       artifact.facts.registers_per_thread, smem_bytes);
+  result.threads_per_block = static_cast<int>(thread_count(geometry));
+  result.blocks_per_sm = resident_blocks(artifact, geometry, limits);
   result.compile_ms = artifact.compile_ms;
   result.from_cache = artifact.from_cache;
   result.artifact_key = artifact.key;
@@ -55,8 +59,9 @@ std::optional<Unlaunchable> add_artifact(const Artifact& artifact, const LaunchG
   return Unlaunchable{fmt::format(
       "no SM of {} holds a block of {} threads with {} registers each and {} bytes of shared "
       "memory (limits: {} registers, {} bytes)",
-      limits.name, result.threads_per_block, artifact.facts.registers_per_thread, smem_bytes,
-      limits.registers_per_sm, limits.smem_per_block_optin_bytes)};
+      limits.name, result.threads_per_block, artifact.facts.registers_per_thread,
+      geometry.dynamic_smem_bytes + artifact.facts.static_smem_bytes, limits.registers_per_sm,
+      limits.smem_per_block_optin_bytes)};
 }
 
 std::optional<Serialized> find_serialization(const ResourceFacts& facts) {

@@ -17,6 +17,10 @@ namespace fatune {
                                                    const Problem& problem,
                                                    const DeviceLimits& limits);
 
+/// How many of its blocks fit an SM at a time.
+[[nodiscard]] int resident_blocks(const Artifact& artifact, const LaunchGeometry& geometry,
+                                  const DeviceLimits& limits);
+
 /// Adds what the machine code and its launch cost. Returns why no SM can hold a block, if so.
 [[nodiscard]] std::optional<Unlaunchable> add_artifact(const Artifact& artifact,
                                                        const LaunchGeometry& geometry,

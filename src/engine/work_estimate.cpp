@@ -22,10 +22,9 @@ class WorkCount {
       : family_(family), problem_(problem), limits_(limits) {}
 
   [[nodiscard]] KernelWork of(const Result& result, const LaunchGeometry& geometry) const {
-    const auto& grid = geometry.grid;
     const auto heads = static_cast<double>(problem_.batch * problem_.heads);
     KernelWork work;
-    work.blocks = grid[0] * grid[1] * grid[2];
+    work.blocks = block_count(geometry);
     work.threads_per_block = result.threads_per_block;
     work.blocks_per_sm = result.blocks_per_sm;
     work.tensor_flop = quantity_or(result.config, "tensor_flop", literature_flop(problem_));

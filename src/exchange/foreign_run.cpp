@@ -149,8 +149,7 @@ Result Reader::result_of(const TunedSetting& setting) const {
     const LaunchGeometry launch =
         launch_geometry(family_, result.config, file_.problem, file_.device);
     result.dynamic_smem_bytes = launch.dynamic_smem_bytes;
-    result.threads_per_block =
-        static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]);
+    result.threads_per_block = static_cast<int>(thread_count(launch));
     result.total_flop =
         find_quantity(family_, result.config, file_.problem, file_.device, "total_flop");
   }

@@ -50,7 +50,7 @@ std::vector<void*> pointers_to(const ArgumentBytes& arguments) {
 std::optional<std::string> broken_limit(const LaunchGeometry& geometry,
                                         const gpu::FunctionAttributes& attributes,
                                         const DeviceLimits& limits) {
-  const std::int64_t threads = geometry.block[0] * geometry.block[1] * geometry.block[2];
+  const std::int64_t threads = thread_count(geometry);
   const std::int64_t smem_bytes = geometry.dynamic_smem_bytes + attributes.static_smem_bytes;
   if (threads > attributes.max_threads_per_block) {
     return fmt::format("{} threads per block; with {} registers per thread at most {} can run",

@@ -13,6 +13,7 @@
 #include "core/kernel_code.hpp"
 #include "core/measure_policy.hpp"
 #include "core/outcome.hpp"
+#include "core/part_tail.hpp"
 
 namespace fatune {
 
@@ -32,6 +33,7 @@ struct CandidateKernel {
   std::optional<LaunchGeometry> small_geometry = {};
   /// The launch on the problem's part; absent: it has none, or is not launched there.
   std::optional<LaunchGeometry> part_geometry = {};
+  PartTail part_tail = {};  ///< for its race; where it has a launch on the part
 };
 
 /// What a sample is of: the problem itself, or its part (part_of_problem.hpp).

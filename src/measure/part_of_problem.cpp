@@ -1,5 +1,7 @@
 #include "measure/part_of_problem.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/measure_policy.hpp"
@@ -12,19 +14,20 @@ namespace {
 constexpr double kLeastWholeUs = 1500.0;
 constexpr double kLeastPartUs = 500.0;
 constexpr double kLeastWaves = 6.0;
-constexpr double kMostTailDifference = 0.04;
+constexpr double kMostTailDifference = 0.05;
+/// Rows that an SM has at a time, over those whose sums fill half of its registers.
+constexpr std::array<double, 3> kFillings{0.5, 0.75, 1.0};
 
 double least_us(const Problem& problem, const DeviceLimits& limits) {
   return least_time(problem, limits, MeasurePolicy{}.flush_l2).us;
 }
 
-/// How often the device is filled with blocks: of 64 rows or more, and as many at a time as have
-/// their sums in half of the registers.
-double waves(const Problem& problem, const DeviceLimits& limits) {
+/// How often the device is filled with blocks, of 64 rows or more.
+double waves(const Problem& problem, const DeviceLimits& limits, double filling) {
   constexpr std::int64_t kFewestRows = 64;
   const std::int64_t rows = (problem.seq_len + kFewestRows - 1) / kFewestRows * kFewestRows;
-  const double rows_at_a_time =
-      limits.sm_count * limits.registers_per_sm / (2.0 * static_cast<double>(problem.d_head_v));
+  const double rows_at_a_time = filling * limits.sm_count * limits.registers_per_sm /
+                                (2.0 * static_cast<double>(problem.d_head_v));
   return static_cast<double>(problem.batch * problem.heads * rows) / rows_at_a_time;
 }
 
@@ -32,9 +35,9 @@ double waves(const Problem& problem, const DeviceLimits& limits) {
 double tail(double waves) { return std::ceil(waves) / waves - 1.0; }
 
 bool is_like(const Problem& part, const Problem& whole, const DeviceLimits& limits) {
-  const double of_part = waves(part, limits);
-  return of_part >= kLeastWaves && least_us(part, limits) >= kLeastPartUs &&
-         std::abs(tail(of_part) - tail(waves(whole, limits))) <= kMostTailDifference;
+  const PartTail tails = part_tail(part, whole, limits);
+  return waves(part, limits, 1.0) >= kLeastWaves && least_us(part, limits) >= kLeastPartUs &&
+         tails.most - tails.least <= kMostTailDifference;
 }
 
 bool fit_together(const Problem& part, const Problem& whole, const DeviceLimits& limits) {
@@ -56,6 +59,28 @@ std::optional<Problem> part_of(const Problem& problem, const DeviceLimits& limit
     }
   }
   return std::nullopt;
+}
+
+PartTail part_tail(const Problem& part, const Problem& problem, const DeviceLimits& limits) {
+  PartTail tails;
+  for (const double filling : kFillings) {
+    const double one = tail(waves(part, limits, filling)) - tail(waves(problem, limits, filling));
+    tails = {std::min(tails.least, one), std::max(tails.most, one)};
+  }
+  return tails;
+}
+
+// Blocks do not end all at once, so that a last wave adds no more than that, but perhaps less.
+PartTail part_tail(std::int64_t part_blocks, std::int64_t blocks, std::int64_t blocks_at_a_time,
+                   const PartTail& unknown) {
+  if (part_blocks == blocks || blocks_at_a_time <= 0) {
+    return unknown;
+  }
+  const auto of = [&](std::int64_t count) {
+    return tail(static_cast<double>(count) / static_cast<double>(blocks_at_a_time));
+  };
+  const double most = of(part_blocks) - of(blocks);
+  return {std::min(0.0, most), std::max(0.0, most)};
 }
 
 double share_of(const Problem& part, const Problem& problem) {

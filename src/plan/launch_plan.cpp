@@ -51,7 +51,7 @@ int resident_blocks(const LaunchGeometry& launch, const DeviceLimits& limits,
   if (facts == nullptr) {
     return 1;
   }
-  const auto threads = static_cast<int>(launch.block[0] * launch.block[1] * launch.block[2]);
+  const auto threads = static_cast<int>(thread_count(launch));
   return std::max(1, blocks_per_sm(limits, threads, facts->registers_per_thread,
                                    launch.dynamic_smem_bytes + facts->static_smem_bytes));
 }

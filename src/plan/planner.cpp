@@ -281,7 +281,7 @@ std::optional<Unlaunchable> check_limits(const Family& family, const Config& con
                                     arch_name(limits.arch))};
   }
   const LaunchGeometry launch = launch_geometry(family, config, problem, limits);
-  const std::int64_t threads = launch.block[0] * launch.block[1] * launch.block[2];
+  const std::int64_t threads = thread_count(launch);
   if (threads > limits.max_threads_per_block) {
     return Unlaunchable{fmt::format("needs {} threads per block, the device allows {}", threads,
                                     limits.max_threads_per_block)};

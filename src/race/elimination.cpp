@@ -20,9 +20,11 @@ const RacedCandidate* fastest_admission(const CandidateList<RacedCandidate>& can
 }
 
 /// How much slower than another the best candidate may seem: on the part of the problem it may be
-/// so by the part's margin.
-double allowance(const RaceState& state) {
-  return state.on_part ? 1.0 + state.policy.part_margin : 1.0;
+/// so by the part's margin, and by what the last waves of their blocks differ.
+double allowance(const RaceState& state, const RacedCandidate& best, const RacedCandidate& other) {
+  return state.on_part ? (1.0 + state.policy.part_margin) * (1.0 + best.part_tail.most) /
+                             (1.0 + other.part_tail.least)
+                       : 1.0;
 }
 
 AdmissionLoss admission_loss(double admission_us, double fastest_us, const RacePolicy& policy) {
@@ -51,7 +53,8 @@ void bet(const RoundSample& sample, double leader_us, bool off, RaceState& state
   // in which the sentinel was not slow would favour the sentinel, which may be the leader. Bets on
   // clear and gross losses leave such rounds out, because the assumption that these losses are rare
   // does not cover them.
-  const double ratio = sample.time_us / (leader_us * allowance(state));
+  const RacedCandidate& leader = state.candidates.at(*state.leader);
+  const double ratio = sample.time_us / (leader_us * allowance(state, candidate, leader));
   candidate.evidence.add(loss_of(ratio, state.policy), !off);
 }
 
@@ -79,11 +82,11 @@ bool compare_admissions(RaceState& state) {
       fastest == nullptr) {
     return false;
   }
-  const double fastest_us = *fastest->admission_us * allowance(state);
   for (RacedCandidate& candidate : state.candidates) {
     if (!candidate.in_contention() || !candidate.admission_us) {
       continue;
     }
+    const double fastest_us = *fastest->admission_us * allowance(state, candidate, *fastest);
     const AdmissionLoss loss = admission_loss(*candidate.admission_us, fastest_us, state.policy);
     candidate.evidence.set_admission(loss);
     if (loss != AdmissionLoss::none) {

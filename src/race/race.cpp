@@ -59,7 +59,8 @@ Race::Race(RacePolicy policy)
   check_policy(policy);
 }
 
-void Race::admit(CandidateId id, std::optional<double> admission_us, bool kept_in) {
+void Race::admit(CandidateId id, std::optional<double> admission_us, bool kept_in,
+                 PartTail part_tail) {
   if (state_.closed) {
     throw std::logic_error("a candidate joins a race that has been closed");
   }
@@ -72,7 +73,8 @@ void Race::admit(CandidateId id, std::optional<double> admission_us, bool kept_i
   state_.candidates.add({.id = id,
                          .admission_us = admission_us,
                          .evidence = LosingEvidence(state_.policy.chances),
-                         .kept_in = kept_in});
+                         .kept_in = kept_in,
+                         .part_tail = part_tail});
   heed_admissions();
 }
 

@@ -71,7 +71,8 @@ class Race {
   /// stays in the race and in the finals, so that its time is as well known as the winner's. Throws
   /// std::logic_error when closed, std::invalid_argument when it has joined already, or unless the
   /// time is positive and finite.
-  void admit(CandidateId id, std::optional<double> admission_us = {}, bool kept_in = false);
+  void admit(CandidateId id, std::optional<double> admission_us = {}, bool kept_in = false,
+             PartTail part_tail = {});
   /// No more will join: the race may end.
   void close() { state_.closed = true; }
 

@@ -35,7 +35,7 @@ struct RacePolicy {
   int least_race_samples = 3;  ///< of each contender, before they may be few enough for the finals
   double race_ci = 0.01;       ///< target_ci of the race, where contenders are more than finalists
   int most_finalists = 8;
-  int most_finalists_after_part = 12;  ///< more than that race on the whole problem before it
+  int most_finalists_after_part = 12;  ///< more than that race on the whole problem before them
   int least_final_rounds = 8;
   /// The part's share of the whole problem's work, where early rounds are on a part; above 0, below
   /// 1. Ignored by the exhaustive strategy.

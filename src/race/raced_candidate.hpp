@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/candidate_id.hpp"
+#include "core/part_tail.hpp"
 #include "race/evidence.hpp"
 
 namespace fatune {
@@ -40,7 +41,8 @@ struct RacedCandidate {
   std::set<CandidateId> opponents{};         ///< the leaders that the evidence is about
   std::optional<int> eliminated_in_round{};  ///< 0: at its admission
   bool withdrawn = false;
-  bool kept_in = false;     ///< its time is wanted: it is not eliminated, and is a finalist
+  bool kept_in = false;  ///< its time is wanted: it is not eliminated, and is a finalist
+  PartTail part_tail{};
   int kept_throttled = 0;   ///< samples kept although they were taken under throttling
   int kept_off_rounds = 0;  ///< samples kept although their round's sentinel was off
 

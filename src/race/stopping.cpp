@@ -117,9 +117,9 @@ bool over_budget(const RaceState& state) {
 }
 
 std::size_t most_finalists(const RaceState& state) {
-  const bool comes_from_part = has_part(state.policy) && !state.on_part && !over_budget(state);
-  return static_cast<std::size_t>(comes_from_part ? state.policy.most_finalists_after_part
-                                                  : state.policy.most_finalists);
+  return static_cast<std::size_t>(has_part(state.policy) && !over_budget(state)
+                                      ? state.policy.most_finalists_after_part
+                                      : state.policy.most_finalists);
 }
 
 bool fit_into_finals(const RaceState& state, const std::vector<CandidateId>& ids) {

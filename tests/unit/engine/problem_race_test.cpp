@@ -60,6 +60,7 @@ struct OneRace {
     if (has_part) {
       kernel.part_geometry = kernel.geometry;
       kernel.part_geometry->grid[0] = 2;
+      kernel.part_tail = part_tail;
     }
     return kernel;
   }
@@ -115,6 +116,7 @@ struct OneRace {
   ScriptedMeasurer measurer;
   ProblemRace race;
   bool has_part;
+  PartTail part_tail{};  ///< of each
 };
 
 const CandidateOutcome& result_at(const Evaluation& evaluation, int place) {
@@ -445,6 +447,16 @@ TEST(ProblemRaceOnAPart, WarmUpsComeBeforeTheFirstSampleOnEither) {
               ElementsAre("admit a", "sample a on the part", "sample a on the part"));
   const auto rounds = run.race.finish().summary->samples_taken;
   EXPECT_EQ(run.measurer.call_count("sample"), rounds + 2 * 2 + 2);
+}
+
+TEST(ProblemRaceOnAPart, OneThatMayBeFurtherBehindThereGoesOnToTheWholeProblem) {
+  const auto share_of_last = [](const PartTail& part_tail) {
+    OneRace run(policy_of(Strategy::race), field_of({100, 108}), terms_with_part());
+    run.part_tail = part_tail;
+    return std::get<Measured>(result_at(run.whole(), 2).outcome).timing.part_share;
+  };
+  EXPECT_GT(share_of_last({}), 0.0);
+  EXPECT_EQ(share_of_last({0.0, 0.1}), 0.0);
 }
 
 TEST(ProblemRaceOnAPart, OneThatIsCutOffEndsAsIfItHadNeverBeen) {
