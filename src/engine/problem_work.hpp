@@ -9,6 +9,7 @@
 
 #include "core/candidate_id.hpp"
 #include "core/device_limits.hpp"
+#include "core/part_tail.hpp"
 #include "core/sm_rates.hpp"
 #include "engine/candidate_maker.hpp"
 #include "engine/problem_plan.hpp"
