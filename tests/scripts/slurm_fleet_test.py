@@ -4,6 +4,10 @@ identifiers.
 
 Needs Debian's slurm-wlm, and root, as which its daemons run here: slurm_fleet_test.py FATUNE FAKE_CUDA
 FAKE_WORKER
+
+slurm_fleet_test.py FATUNE gpus: two shards on two GPUs of this machine, one to each node. Then what follows
+from times may differ too: what is merged has the unsharded sweep's configurations and outcomes, and its
+winners or what is tied with them.
 """
 
 import json
@@ -15,22 +19,41 @@ import subprocess
 import sys
 import tempfile
 import time
+import typing
 
 from wheel_folder import skip
 
-FATUNE, FAKE_CUDA, FAKE_WORKER = sys.argv[1:4]
+FATUNE = sys.argv[1]
+ON_GPUS = sys.argv[2:] == ["gpus"]
+FAKE_CUDA, FAKE_WORKER = ("", "") if ON_GPUS else sys.argv[2:4]
 FAMILY = os.path.join(os.path.dirname(__file__), "..", "families", "faulty")
-# By their hashes, one shard has none of these problems, and each other one has some.
+# By their hashes, one of eight shards has none of these problems, and each other one has some.
 SWEEP = ["--kernel-dir", os.path.abspath(FAMILY), "--seq", "192,256,320,384,448,512,640,704,960",
          "--batch", "1", "--heads", "1"]
-# What each is told besides, and the program that a shard at work runs on its node.
-FLEETS = {"measured": ([], FAKE_WORKER),
-          "estimated": (["--device", "none", "--arch", "sm_90a", "--no-emulate", "--no-cache"], FATUNE)}
-SHARDS = 8
+GPU_SWEEP = ["--family", "flash_sm80", "--space", "tune", "--seq", "512,1024,2048,4096,8192,16384",
+             "--dhead", "128", "--dtype", "fp16,bf16"]
 IDLE_SHARD = 3
 TIMES = {"command_line", "started_at", "wall_s", "gpu_busy_percent", "elapsed_s", "compile_ms",
          "from_cache"}
 MOST_S = 180
+
+
+class Fleet(typing.NamedTuple):
+    """A sweep, into how many shards it is divided, and the program that a shard at work runs on its node."""
+    name: str
+    sweep: list
+    shards: int
+    program: str
+
+    @property
+    def measured(self):
+        return self.name != "estimated"
+
+
+FLEETS = [Fleet("on GPUs", GPU_SWEEP, 2, FATUNE)] if ON_GPUS else [
+    Fleet("measured", SWEEP, 8, FAKE_WORKER),
+    Fleet("estimated", SWEEP + ["--device", "none", "--arch", "sm_90a", "--no-emulate", "--no-cache"], 8,
+          FATUNE)]
 
 PROGRAMS = ["slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "sinfo"]
 MISSING = [name for name in PROGRAMS if not shutil.which(name, path=os.environ["PATH"] + ":/usr/sbin")]
@@ -51,14 +74,18 @@ class Cluster:
 
     def __init__(self, folder):
         self.conf = os.path.join(folder, "slurm.conf")
+        fake_gpu = {"FATUNE_LIBCUDA": FAKE_CUDA, "FATUNE_WORKER": FAKE_WORKER,
+                    "FATUNE_FAKE_WORKER": json.dumps(
+                        {"us": {"turns_1": 100, "turns_2": 101, "turns_4": 200}, "slow_ms": 3})}
         self.environment = {"PATH": os.environ["PATH"] + ":/usr/sbin:/sbin", "HOME": folder,
                             "TMPDIR": folder, "SLURM_CONF": self.conf, "FATUNE_CONFIG_FILE": "none",
                             "XDG_CACHE_HOME": os.path.join(folder, "cache"),
-                            "FATUNE_LIBCUDA": FAKE_CUDA, "FATUNE_WORKER": FAKE_WORKER,
-                            "FATUNE_FAKE_WORKER": json.dumps(
-                                {"us": {"turns_1": 100, "turns_2": 101, "turns_4": 200},
-                                 "slow_ms": 3})}
+                            **({} if ON_GPUS else fake_gpu)}
         os.mkdir(os.path.join(folder, "state"))
+        with open(os.path.join(folder, "cgroup.conf"), "w", encoding="utf-8") as cgroup:
+            cgroup.write("CgroupPlugin=cgroup/v1\n")  # which needs neither systemd nor a mounted hierarchy
+        if ON_GPUS:
+            self.give_gpus(folder)
         with open(self.conf, "w", encoding="utf-8") as conf:
             conf.write(self.settings(folder))
         self.daemons = {}
@@ -67,9 +94,21 @@ class Cluster:
             self.start_node(node)
         self.wait_for_nodes()
 
+    def give_gpus(self, folder):
+        """One to each node. Slurm counts a node's GPUs from 0, as if it were a machine of its own."""
+        with open(os.path.join(folder, "gres.conf"), "w", encoding="utf-8") as gres, \
+                open(os.path.join(folder, "prolog"), "w", encoding="utf-8") as prolog:
+            prolog.write('#!/bin/sh\ncase "$SLURMD_NODENAME" in\n')
+            for number, node in enumerate(self.NODES):
+                gres.write(f"NodeName={node} Name=gpu File=/dev/nvidia{number}\n")
+                prolog.write(f"{node}) echo export CUDA_VISIBLE_DEVICES={number};;\n")
+            prolog.write("esac\n")
+        os.chmod(prolog.name, 0o755)
+
     @staticmethod
     def settings(folder):
         ports = ",".join(str(free_port()) for _ in Cluster.NODES)
+        gpu_types, gpus = (f"GresTypes=gpu\nTaskProlog={folder}/prolog\n", " Gres=gpu:1") if ON_GPUS else ("", "")
         return f"""ClusterName=fatune_test
 SlurmctldHost={socket.gethostname().split(".")[0]}(127.0.0.1)
 SlurmctldPort={free_port()}
@@ -93,7 +132,7 @@ SlurmdParameters=config_overrides
 ReturnToService=2
 JobRequeue=0
 SchedulerParameters=sched_interval=1,bf_interval=1,batch_sched_delay=0
-NodeName=node[1-2] NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports} CPUs=1
+{gpu_types}NodeName=node[1-2] NodeHostname=localhost NodeAddr=127.0.0.1 Port={ports} CPUs=1{gpus}
 PartitionName=main Nodes=ALL Default=YES State=UP
 """
 
@@ -124,7 +163,17 @@ PartitionName=main Nodes=ALL Default=YES State=UP
 
     def wait_for_nodes(self):
         """A node that was down is in service again once its daemon has registered (ReturnToService=2)."""
-        self.wait(lambda: self.run("sinfo", "-h", "-o", "%D %T") == "2 idle\n", "the nodes are not idle")
+        def are_idle():
+            for name, daemon in self.daemons.items():
+                if daemon.poll() is not None:
+                    raise AssertionError(f"the daemon of {name} has ended: {self.log_of(name)}")
+            return self.run("sinfo", "-h", "-o", "%D %T") == "2 idle\n"
+        self.wait(are_idle, "the nodes are not idle")
+
+    def log_of(self, name):
+        file = f"slurmd-{name}.log" if name in self.NODES else "slurmctld.log"
+        with open(os.path.join(os.path.dirname(self.conf), file), encoding="utf-8", errors="replace") as log:
+            return "".join(log.readlines()[-5:])
 
     def wait_for_jobs(self):
         self.wait(lambda: not self.run("squeue", "-h"), "jobs are not done")
@@ -174,13 +223,44 @@ def timeless(value):
     return [timeless(part) for part in value] if isinstance(value, list) else value
 
 
+# What does not follow from times, of a configuration of a problem.
+FACTS = ("config", "family", "outcome", "verified", "deterministic", "artifact_key", "registers_per_thread",
+         "blocks_per_sm", "detail")
+
+
+def facts(report):
+    """Of each problem, in their order: itself, and all its configurations with what became of them."""
+    return [[problem["problem"], problem["pruned"], problem["invalid"],
+             sorted([[entry.get(name) for name in FACTS] for entry in problem["ranking"] + problem["failures"]],
+                    key=str)] for problem in report["problems"]]
+
+
+def expect_same_winners(merged, whole):
+    for one, other in zip(merged["problems"], whole["problems"]):
+        tied = [entry["config"] for entry in other["ranking"] if entry["tie_group"] == 1]
+        winner = one["ranking"][0]
+        print("winner:", winner["config"], winner["time_us"], "us, in the unsharded sweep", tied[0],
+              other["ranking"][0]["time_us"], "us")
+        expect(winner["config"] in tied, f"{winner['config']} is not tied with {tied[0]}")
+
+
+def expect_same(merged, whole):
+    if not ON_GPUS:
+        expect(timeless(merged) == timeless(whole), "it is not the unsharded sweep")
+        return
+    expect(facts(merged) == facts(whole), "it is not the unsharded sweep")
+    expect_same_winners(merged, whole)
+    gpus = {problem["device_uuid"] for problem in merged["problems"]}
+    expect(len(gpus) == 2, f"it was measured on {gpus}")
+
+
 def expect(holds, what):
     if not holds:
         raise AssertionError(what)
 
 
-def missing(cluster, fleet):
-    return json.loads(cluster.fatune("cluster", "missing", fleet, "--format", "json"))["missing"]
+def missing(cluster, folder):
+    return json.loads(cluster.fatune("cluster", "missing", folder, "--format", "json"))["missing"]
 
 
 def is_halted(pid):
@@ -194,11 +274,11 @@ def shard_number(pid):
     return int(variables["SLURM_ARRAY_TASK_ID"])
 
 
-def record_of(fleet, shard):
-    return os.path.join(fleet, "shards", f"{shard}-of-{SHARDS}.json")
+def record_of(fleet, folder, shard):
+    return os.path.join(folder, "shards", f"{shard}-of-{fleet.shards}.json")
 
 
-def halt_shard(cluster, fleet, program):
+def halt_shard(cluster, fleet, folder):
     """Whether a shard is at work on node1. It stands still then, so that it cannot end before its node."""
     for pid in cluster.running(FATUNE, "node1"):
         try:
@@ -207,7 +287,7 @@ def halt_shard(cluster, fleet, program):
                 continue
             os.kill(pid, signal.SIGSTOP)
             cluster.wait(lambda pid=pid: is_halted(pid), "a shard does not stand still", every_s=0.001)
-            if not os.path.exists(record_of(fleet, shard)) and any(cluster.running(program, "node1")):
+            if not os.path.exists(record_of(fleet, folder, shard)) and any(cluster.running(fleet.program, "node1")):
                 return True
             os.kill(pid, signal.SIGCONT)
         except (OSError, KeyError):
@@ -215,57 +295,62 @@ def halt_shard(cluster, fleet, program):
     return False
 
 
-def check_idle_shard(fleet):
+def check_idle_shard(fleet, folder):
     """Otherwise the kill could hit a shard that has nothing to do, or none that has."""
-    for shard in range(1, SHARDS + 1):
-        with open(record_of(fleet, shard), encoding="utf-8") as file:
+    for shard in range(1, fleet.shards + 1):
+        with open(record_of(fleet, folder, shard), encoding="utf-8") as file:
             problems = json.load(file)["problems"]
         expect((problems == 0) == (shard == IDLE_SHARD), f"shard {shard} has {problems} problems")
 
 
-def kill_in_the_middle(cluster, fleet, program):
-    """Once a shard has ended, and another one runs on the node."""
+def kill_in_the_middle(cluster, fleet, folder):
+    """Once a shard has ended, and another one runs on the node; where each node has one, after two seconds."""
+    if fleet.shards == len(Cluster.NODES):
+        cluster.wait(lambda: any(cluster.running(FATUNE, "node1")), "no shard was on node1")
+        time.sleep(2)
+
     def in_the_middle():
-        ended = any(os.path.exists(record_of(fleet, shard)) for shard in range(1, SHARDS + 1))
-        return ended and halt_shard(cluster, fleet, program)
+        ended = any(os.path.exists(record_of(fleet, folder, shard)) for shard in range(1, fleet.shards + 1))
+        return (ended or fleet.shards == len(Cluster.NODES)) and halt_shard(cluster, fleet, folder)
     cluster.wait(in_the_middle, "no shard was on node1", every_s=0.02)
     cluster.kill_node("node1")
 
 
-def check_fleet(cluster, folder, kind):
-    more, program = FLEETS[kind]
-    sweep = SWEEP + more
-    fleet = os.path.join(folder, f"a fleet's folder, {kind}")
-    cluster.fatune("sweep", *sweep, "--no-db", "--quiet")  # what is compiled first is measured first
-    whole = cluster.fatune("sweep", *sweep, "--db", os.path.join(folder, f"whole {kind}.db"),
-                           "--format", "json")
-    cluster.fatune("cluster", "sbatch", fleet, "--shards", str(SHARDS), "--submit", "--", *sweep)
-    kill_in_the_middle(cluster, fleet, program)
+def check_fleet(cluster, scratch, fleet):
+    folder = os.path.join(scratch, f"a fleet's folder, {fleet.name}")
+    merged = os.path.join(folder, "merged.db")
+    # What is compiled first is measured first.
+    cluster.fatune("sweep", *fleet.sweep, "--no-db", "--quiet")
+    whole = json.loads(cluster.fatune("sweep", *fleet.sweep, "--db", os.path.join(scratch, f"{fleet.name}.db"),
+                                      "--format", "json"))
+    cluster.fatune("cluster", "sbatch", folder, "--shards", str(fleet.shards),
+                   *(["--gres", "gpu:1"] if ON_GPUS else []), "--submit", "--", *fleet.sweep)
+    kill_in_the_middle(cluster, fleet, folder)
     cluster.wait_for_jobs()
-    lacking = missing(cluster, fleet)
+    lacking = missing(cluster, folder)
     expect(lacking, "the kill has hit no shard")
-    print(f"{kind}, killed:", lacking)
-    part = json.loads(cluster.fatune("show", "last", "--db", os.path.join(fleet, "merged.db"),
-                                     "--format", "json"))
-    expect(not part["complete"], "what is merged claims to be complete")
+    print(f"{fleet.name}, killed:", lacking)
+    part = json.loads(cluster.fatune("show", "last", "--db", merged, "--format", "json"))
+    expect(part["shard"], "what is merged claims to be the whole sweep")
+    expect(not part["complete"] or fleet.shards == 2, "what is merged claims to be complete")  # a shard alone is
     cluster.start_node("node1")
     cluster.wait_for_nodes()
-    cluster.fatune("cluster", "retry", fleet)
+    cluster.fatune("cluster", "retry", folder)
     cluster.wait_for_jobs()
-    expect(missing(cluster, fleet) == [], "retry has not repeated all")
-    check_idle_shard(fleet)
-    merged = cluster.fatune("show", "last", "--db", os.path.join(fleet, "merged.db"), "--format", "json")
-    expect(timeless(json.loads(merged)) == timeless(json.loads(whole)), "it is not the unsharded sweep")
-    expect(json.loads(merged)["measured"] == (kind == "measured"), f"it is not {kind}")
-    expect(os.path.getsize(os.path.join(fleet, "report.html")) > 1000, "there is no report")
+    expect(missing(cluster, folder) == [], "retry has not repeated all")
+    check_idle_shard(fleet, folder)
+    report = json.loads(cluster.fatune("show", "last", "--db", merged, "--format", "json"))
+    expect_same(report, whole)
+    expect(report["measured"] == fleet.measured, f"it is not {fleet.name}")
+    expect(os.path.getsize(os.path.join(folder, "report.html")) > 1000, "there is no report")
 
 
 def main():
-    with tempfile.TemporaryDirectory(prefix="fatune-slurm-") as folder:
-        cluster = Cluster(folder)
+    with tempfile.TemporaryDirectory(prefix="fatune-slurm-") as scratch:
+        cluster = Cluster(scratch)
         try:
-            for kind in FLEETS:
-                check_fleet(cluster, folder, kind)
+            for fleet in FLEETS:
+                check_fleet(cluster, scratch, fleet)
         finally:
             cluster.stop()
     print("the merged fleets are the unsharded sweeps")
