@@ -1,8 +1,8 @@
 """Kernel Tuner itself reads what fatune exports, and fatune imports what Kernel Tuner wrote.
 
-usage: kernel_tuner_test.py FATUNE FAKE_CUDA FAKE_WORKER VENV
+usage: kernel_tuner_test.py FATUNE FAKE_CUDA FAKE_WORKER WHEELS
 
-Kernel Tuner is installed from PyPI into the folder VENV when it is not there. Skipped (77) where it cannot be. Its C
+Kernel Tuner is installed from PyPI into the folder WHEELS when it is not there. Skipped (77) where it cannot be. Its C
 backend runs kernels on the CPU, so that it tunes without a GPU: a function that says itself how long it took.
 """
 import json
@@ -14,36 +14,12 @@ import tempfile
 import unittest
 
 from script_modules import ROOT, run_tests
-from wheel_folder import PIP_LIMIT_S, skip
+from wheel_folder import bring_wheels
 
-VERSION = "1.5.0"
-FATUNE, FAKE_CUDA, FAKE_WORKER, VENV = sys.argv[1:5]
+FATUNE, FAKE_CUDA, FAKE_WORKER, WHEELS = sys.argv[1:5]
+WHEELS = bring_wheels(WHEELS, ["kernel_tuner==1.5.0"])
 
-
-def run_in_venv():
-    """Goes on in the virtual environment, which is made first where it is missing."""
-    python = pathlib.Path(VENV) / "bin" / "python"
-    ready = [python, "-c", f"import kernel_tuner, importlib.metadata as m; assert m.version('kernel_tuner') == '{VERSION}'"]
-    if not python.exists() or subprocess.run(ready, capture_output=True, check=False).returncode != 0:
-        install(python)
-    os.execv(python, [str(python), "-B", *sys.argv])
-
-
-def install(python):
-    for command in ([sys.executable, "-m", "venv", VENV],
-                    [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1",
-                     "--only-binary=:all:", f"kernel_tuner=={VERSION}"]):
-        try:
-            subprocess.run(command, capture_output=True, text=True, check=True, timeout=PIP_LIMIT_S)
-        except (OSError, subprocess.SubprocessError) as error:
-            said = (getattr(error, "stderr", None) or str(error)).strip().splitlines()
-            skip(f"Kernel Tuner could not be installed: {said[-1] if said else error}")
-
-
-if pathlib.Path(sys.prefix).resolve() != pathlib.Path(VENV).resolve():
-    run_in_venv()
-
-import jsonschema  # noqa: E402  (of the virtual environment)
+import jsonschema  # noqa: E402  (of that folder)
 import kernel_tuner
 import numpy
 from kernel_tuner import file_utils, util
@@ -151,7 +127,7 @@ class KernelTuner(unittest.TestCase):
     def compare_searches(self, *python):
         return subprocess.run([*python, str(ROOT / "scripts/compare_searches"), "--seeds", "3", "--percent", "60", "--strategies",
                                "random_sample,greedy_ils", self.path("cache")], capture_output=True, text=True,
-                              check=False)
+                              check=False, env={**os.environ, "PYTHONPATH": str(WHEELS)})
 
     def test_its_strategies_are_compared(self):
         done = self.compare_searches(sys.executable)

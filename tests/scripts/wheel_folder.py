@@ -14,7 +14,7 @@ def skip(why):
 
 def pip_install(folder, *arguments):
     command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--retries", "1",
-               "--only-binary=:all:", "--target", str(folder), *arguments]
+               "--only-binary=:all:", "--no-compile", "--target", str(folder), *arguments]
     try:
         subprocess.run(command, capture_output=True, text=True, check=True, timeout=PIP_LIMIT_S)
     except (OSError, subprocess.SubprocessError) as error:
