@@ -231,7 +231,7 @@ const Properties<RunReport>& header_properties() {
 
 /// A value that is 0 where there is none.
 template <auto kMember>
-constexpr auto reported =
+const auto reported =
     [](const auto& of) { return of.*kMember > 0.0 ? std::optional(of.*kMember) : std::nullopt; };
 
 const Properties<MeasuringSummary>& measuring_properties() {
