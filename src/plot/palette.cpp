@@ -69,7 +69,7 @@ double contrast(const Colour& one, const Colour& other) {
 }
 
 const ColourScheme& light_colours() {
-  static const ColourScheme kColours{
+  static const ColourScheme colours{
       colour_of(0xFFFFFF),
       colour_of(0x1F2328),
       colour_of(0x59636E),
@@ -78,11 +78,11 @@ const ColourScheme& light_colours() {
       series_of({0x0072B2, 0xD55E00, 0x008A64, 0xB0578D, 0xA87200, 0x2B87BD, 0x4A4F55, 0x857B00}),
       ramp<kShades>(std::array<std::uint32_t, 4>{0x00306F, 0x4C6088, 0x7F8083, 0xA48C5C}),
   };
-  return kColours;
+  return colours;
 }
 
 const ColourScheme& dark_colours() {
-  static const ColourScheme kColours{
+  static const ColourScheme colours{
       colour_of(0x0D1117),
       colour_of(0xE6EDF3),
       colour_of(0x9AA3AD),
@@ -91,19 +91,19 @@ const ColourScheme& dark_colours() {
       series_of({0x4FA8E0, 0xF07F35, 0x2CC197, 0xE09AC5, 0xE6A91E, 0x86CDF5, 0xC3C9D0, 0xE8DC4A}),
       ramp<kShades>(std::array<std::uint32_t, 4>{0xFFE75C, 0xBFB071, 0x85888F, 0x51709E}),
   };
-  return kColours;
+  return colours;
 }
 
 const std::array<Colour, kHeatColours>& heat_colours() {
-  static const auto kColours = ramp<kHeatColours>(
+  static const auto colours = ramp<kHeatColours>(
       std::array<std::uint32_t, 5>{0x00224E, 0x3F4A6B, 0x7C7B78, 0xB9AB6F, 0xFEE838});
-  return kColours;
+  return colours;
 }
 
 const std::array<Colour, kHeatColours>& two_sided_colours() {
-  static const auto kColours = ramp<kHeatColours>(
+  static const auto colours = ramp<kHeatColours>(
       std::array<std::uint32_t, 5>{0x1B5A9C, 0x86B2DC, 0xF4F2EE, 0xF2AF6B, 0xB85200});
-  return kColours;
+  return colours;
 }
 
 Colour text_colour_on(const Colour& ground) {

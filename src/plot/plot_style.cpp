@@ -98,8 +98,8 @@ std::string made_style() {
 }  // namespace
 
 const std::string& plot_style() {
-  static const std::string kStyle = made_style();
-  return kStyle;
+  static const std::string style = made_style();
+  return style;
 }
 
 }  // namespace fatune

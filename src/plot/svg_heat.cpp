@@ -96,7 +96,7 @@ std::string heat_legend(const HeatMap& plot, const HeatScale& scale, double& top
                     .room = kSvgWidth},
                    end(scale.greatest())));
   const double width = begin + kWidth + kLabelGap + text_width(end(scale.greatest()), kTextSize);
-  const std::string elements = legend(
+  std::string elements = legend(
       {{plot.value_title, bar, width + kLabelGap, kSvgWidth - width - 2.0 * kLabelGap}}, top);
   top += kLabelGap;
   return elements;

@@ -56,7 +56,7 @@ std::string legend_of(const XyPlot& plot, double& top) {
   if (has_shades(plot)) {
     entries.push_back(shade_entry());
   }
-  const std::string elements = legend(entries, top);
+  std::string elements = legend(entries, top);
   top += entries.empty() ? 0.0 : kLabelGap;
   return elements;
 }

@@ -73,7 +73,8 @@ class Assembly final : public PieceSink {
 
  private:
   static void check_format(const Json& value) {
-    if (std::ranges::find(kFormats, value) == kFormats.end()) {
+    const auto* text = value.get_ptr<const std::string*>();
+    if (text == nullptr || std::ranges::find(kFormats, *text) == kFormats.end()) {
       throw Error(ExitCode::bad_file, "its \"format\" is none of those that are read here", {},
                   fmt::format("give a file of {}", fmt::join(kFormats, ", ")));
     }

@@ -14,7 +14,8 @@ namespace fatune {
 namespace {
 
 /// A library has the winners and defaults alone, unless a cover says which configurations.
-TunedTable restricted(TunedTable table, const ExportOptions& options, std::optional<Cover>& cover) {
+TunedTable restricted(const TunedTable& table, const ExportOptions& options,
+                      std::optional<Cover>& cover) {
   if (options.cover_percent) {
     cover = find_cover(table, *options.cover_percent);
     return restricted_to(table, *cover);

@@ -20,8 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path kPage = "report.html";
-const fs::path kStandardOutput = "-";
+constexpr const char* kPage = "report.html";
+constexpr const char* kStandardOutput = "-";
 
 std::string page_of(const StudyReport& study) {
   const FileTree tree;

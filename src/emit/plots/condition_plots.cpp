@@ -20,7 +20,7 @@ struct Reading {
   PlotPoint (*summary)(const GpuConditions&);
 };
 
-const std::array kReadings{
+constexpr std::array kReadings{
     Reading{"clock", "SM clock over the run", "MHz", 100.0, &GpuReading::sm_mhz,
             [](const GpuConditions& c) {
               return PlotPoint{.y = c.sm_mhz_median, .low = c.sm_mhz_min, .high = c.sm_mhz_max};

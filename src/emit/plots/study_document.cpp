@@ -98,7 +98,8 @@ std::vector<RankedProblem> ranked_problems(const StudyReport& report) {
         const std::string run = report.runs.size() == 1 ? std::string() : ", " + report.names[i];
         const std::string repetition =
             problem.run == 1 ? std::string() : fmt::format(", repetition {}", problem.run);
-        all.push_back({&problem, describe(problem.problem) + repetition + run});
+        all.push_back(
+            {&problem, fmt::format("{}{}{}", describe(problem.problem), repetition, run)});
       }
     }
   }
