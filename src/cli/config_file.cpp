@@ -218,7 +218,7 @@ class FileReader {
     const std::vector<std::string> values = texts_of(setting);
     if (setting.option->get_items_expected_max() > 1) {
       for (const std::string& value : values) {
-        words.push_back(word + "=" + value);
+        words.push_back(fmt::format("{}={}", word, value));
       }
     } else {
       words.push_back(fmt::format("{}={}", word, fmt::join(values, ",")));

@@ -17,7 +17,7 @@ const std::vector<Field<ShardRow>>& missing_shard_fields() {
   return fields;
 }
 
-Document missing_document(std::vector<ShardRow> rows, int shards) {
+Document missing_document(const std::vector<ShardRow>& rows, int shards) {
   const auto records = [rows] { return table_of(missing_shard_fields(), rows); };
   const auto for_people = [rows, shards, records] {
     return rows.empty() ? Blocks{block::Text{fmt::format("all {} shards are done\n", shards)}}

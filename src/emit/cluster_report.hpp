@@ -16,7 +16,7 @@ struct ShardRow {
 };
 
 /// Of a fleet of so many shards. JSON: configs/schema/cluster_missing.schema.json.
-[[nodiscard]] Document missing_document(std::vector<ShardRow> rows, int shards);
+[[nodiscard]] Document missing_document(const std::vector<ShardRow>& rows, int shards);
 [[nodiscard]] const std::vector<Field<ShardRow>>& missing_shard_fields();
 
 }  // namespace fatune

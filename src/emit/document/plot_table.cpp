@@ -10,8 +10,8 @@ std::string heading_of(const Axis& axis, const char* otherwise) {
   return axis.title.empty() ? otherwise : axis.title;
 }
 
-Table::Column plain_column(std::string heading) {
-  return {.name = heading, .heading = std::move(heading), .decimals = kBySize};
+Table::Column plain_column(const std::string& heading) {
+  return {.name = heading, .heading = heading, .decimals = kBySize};
 }
 
 Table with_columns(const std::vector<std::string>& headings) {
