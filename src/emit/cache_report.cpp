@@ -5,14 +5,16 @@ namespace fatune {
 const std::vector<Field<BundleRow>>& bundle_fields() {
   using B = BundleRow;
   static const std::vector<Field<B>> fields{
-      {"file", "file", "the bundle", 0, kEverywhere, member<&B::file>},
-      {"artifacts", "artifacts", "compiled kernels that it has", 0, kEverywhere,
+      {"file", "file", "file of the bundle", 0, kEverywhere, member<&B::file>},
+      {"artifacts", "artifacts", "number of compiled kernels in the bundle", 0, kEverywhere,
        member<&B::artifacts>},
-      {"added", "added", "of these, new in the cache", 0, kEverywhere, member<&B::added>},
-      {"known", "known", "of these, in the cache already", 0, kEverywhere, member<&B::known>,
-       ColumnFit{.leaves = 1}},
-      {"damaged", "damaged", "kernels that are left out: their key or checksum is wrong", 0,
-       kEverywhere, member<&B::damaged>},
+      {"added", "added", "number of the bundle's kernels that are new in the cache", 0, kEverywhere,
+       member<&B::added>},
+      {"known", "known", "number of the bundle's kernels that the cache already had", 0,
+       kEverywhere, member<&B::known>, ColumnFit{.leaves = 1}},
+      {"damaged", "damaged",
+       "number of kernels that are left out because their key or checksum is wrong", 0, kEverywhere,
+       member<&B::damaged>},
   };
   return fields;
 }

@@ -15,7 +15,7 @@ namespace {
 
 double case_us(const CaseResult& r) { return r.best ? ranked_us(r.best->outcome) : 0.0; }
 
-/// `amount` of something per microsecond of the best, times `factor`.
+/// `amount` per microsecond of the best configuration's time, times `factor`; nothing without one.
 std::optional<double> per_us(const CaseResult& r, double amount, double factor) {
   const double us = case_us(r);
   return us > 0.0 ? std::optional(amount / us * factor) : std::nullopt;
@@ -38,30 +38,39 @@ std::vector<Field<CaseResult>> problem_columns() {
   return {
       {"variant", "variant", "part of the space that was tuned", 0, kEverywhere,
        member<&CaseResult::variant>},
-      {"problem", "problem", "what it was tuned for", 0, kForPrograms,
+      {"problem", "problem", "the problem that was tuned for", 0, kForPrograms,
        [](const CaseResult& r) { return describe(r.problem); }},
-      {"seq_len", "N_CTX", "positions of a sequence", 0, kEverywhere,
+      {"seq_len", "N_CTX", "number of positions in a sequence", 0, kEverywhere,
        [](const CaseResult& r) { return r.problem.seq_len; }},
-      {"candidates", "tried", "configurations that were tried", 0, kForPrograms,
+      {"candidates", "tried", "number of configurations that were tried", 0, kForPrograms,
        [](const CaseResult& r) { return r.candidates; }},
   };
 }
 
 std::vector<Field<CaseResult>> figure_columns() {
   return {
-      {"time_ms", "ms", "the best configuration's median in milliseconds, or its estimate", 4,
-       kEverywhere,
+      {"time_ms", "ms",
+       "median time of the best configuration in milliseconds, or its estimate; null: none has a "
+       "time",
+       4, kEverywhere,
        [](const CaseResult& r) { return r.best ? std::optional(case_us(r) / 1e3) : std::nullopt; }},
-      {"tflops", "TFLOPS", "10^12 FLOP per second by the literature's convention", 1, kEverywhere,
+      {"tflops", "TFLOPS",
+       "rate of the best configuration in 10^12 FLOP per second by the literature's convention; "
+       "null: none has a time",
+       1, kEverywhere,
        [](const CaseResult& r) { return per_us(r, literature_flop(r.problem), 1e-6); }},
-      {"gbps", "GB/s", "memory_mb per time, in 10^9 bytes per second", 1, kEverywhere,
+      {"gbps", "GB/s",
+       "memory_mb divided by the time, in 10^9 bytes per second; null: no configuration has a time",
+       1, kEverywhere,
        [](const CaseResult& r) { return per_us(r, needed_bytes(r.problem), 1e-3); }},
-      {"memory_mb", "MB", "Q, K, V and O, in 10^6 bytes", 2, kEverywhere,
+      {"memory_mb", "MB", "size of Q, K, V and O in 10^6 bytes", 2, kEverywhere,
        [](const CaseResult& r) { return needed_bytes(r.problem) / 1e6; }},
-      {"speed_up", "speed-up", "how many times as fast as the first variant on the same problem", 3,
+      {"speed_up", "speed-up",
+       "how many times as fast the variant is as the first variant on the same problem", 3,
        kEverywhere, [](const CaseResult& r) { return r.speed_up; }},
-      {"scaling", "scaling", "FLOP per second over those of the same variant on its first problem",
-       2, kEverywhere, [](const CaseResult& r) { return r.scaling; }},
+      {"scaling", "scaling",
+       "FLOP per second divided by those of the same variant on its first problem", 2, kEverywhere,
+       [](const CaseResult& r) { return r.scaling; }},
   };
 }
 
@@ -78,7 +87,7 @@ std::vector<Field<CaseResult>> resource_columns() {
              r, [](const Result& e) { return e.dynamic_smem_bytes + e.facts->static_smem_bytes; });
        },
        ColumnFit{.leaves = 2}},
-      {"blocks_per_sm", "blk/SM", "blocks that fit one SM at a time", 0, kEverywhere,
+      {"blocks_per_sm", "blk/SM", "thread blocks that fit on one SM at a time", 0, kEverywhere,
        [](const CaseResult& r) {
          return of_code(r, [](const Result& e) { return e.blocks_per_sm; });
        },
@@ -88,7 +97,7 @@ std::vector<Field<CaseResult>> resource_columns() {
          return r.best && std::holds_alternative<Measured>(r.best->outcome);
        }},
       {"verified", "verified",
-       "how the output was found right: gpu, or emulated (on the CPU, on a small problem); null: "
+       "how the output was found correct: gpu, or emulated (on the CPU, on a small problem); null: "
        "it was not",
        0, kEverywhere,
        [](const CaseResult& r) {
@@ -104,7 +113,7 @@ std::vector<Field<CaseResult>> resource_columns() {
   };
 }
 
-/// The parameters that are shown; where a case has no best configuration, "-".
+/// Appends the parameters to show, with "-" for a case without a best configuration.
 void append_shown(const std::vector<CaseResult>& results, Table& table) {
   const auto shown =
       std::ranges::find_if(results, [](const CaseResult& r) { return !r.shown.empty(); });

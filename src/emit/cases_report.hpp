@@ -8,7 +8,7 @@
 
 namespace fatune {
 
-/// Every column of the cases, but for the parameters that are shown.
+/// The columns of the cases, without the parameters to show.
 [[nodiscard]] const std::vector<Field<CaseResult>>& case_fields();
 
 [[nodiscard]] Document cases_document(const CasesReport& report);

@@ -14,7 +14,7 @@
 namespace fatune {
 namespace {
 
-/// The greater of both errors, as a part of what it may be; endless when something else is wrong.
+/// The greater of both errors as a fraction of the limit; infinite if something else is wrong.
 double share_of_limit(const CheckedInput& row) {
   if (!is_right(row) || !row.stats) {
     return std::numeric_limits<double>::infinity();
@@ -35,7 +35,7 @@ const auto verified = [](const CheckedInput& row) {
                             : std::optional(std::string("gpu"));
 };
 
-/// The worst of neighbouring rows of one run.
+/// The worst of each group of neighbouring rows for which same_run() holds.
 std::vector<CheckedInput> worst_rows(const std::vector<CheckedInput>& rows) {
   std::vector<CheckedInput> worst;
   for (const CheckedInput& row : rows) {
@@ -117,42 +117,45 @@ Blocks blocks_of(const std::vector<CheckedInput>& rows, const Coverage& coverage
 
 std::vector<Field<CheckedInput>> make_checked_input_fields() {
   std::vector<Field<CheckedInput>> fields{
-      {"problem", "problem", "what it was run on", 0, kEverywhere,
-       [](const CheckedInput& r) { return describe(r.problem); }, ColumnFit{.once = true}},
+      {"problem", "problem",
+       "the problem that the configuration was run on, e.g. b16 s4096 h16 d128 FP16", 0,
+       kEverywhere, [](const CheckedInput& r) { return describe(r.problem); },
+       ColumnFit{.once = true}},
       {"config", "config", "the configuration's short form", 0, kEverywhere,
        member<&CheckedInput::config>, ColumnFit{.config = true}},
-      {"seed", "seed", "of the random inputs", 0, kEverywhere,
+      {"seed", "seed", "seed of the random inputs", 0, kEverywhere,
        [](const CheckedInput& r) { return r.seed; }, ColumnFit{.once = true}},
       {"tool", "tool",
-       "tool of compute-sanitizer that it ran under, on all inputs, or emulator: it was run on the "
-       "CPU; null: none",
+       "tool of compute-sanitizer that the configuration ran under on all inputs, or emulator: it "
+       "ran on the CPU; null: none",
        0, kEverywhere, [](const CheckedInput& r) { return text_or_none(r.tool); },
        ColumnFit{.once = true}},
       {"verified", "verified",
-       "how it was found right: gpu, or emulated (on the CPU); null: it was not", 0, kForPrograms,
-       verified},
+       "how the output was found correct: gpu, or emulated (on the CPU); null: it was not", 0,
+       kForPrograms, verified},
       {"outcome", "outcome",
-       "right, wrong_result, crashed, ...; flagged: the tool has findings; not_verified: nothing "
-       "was compared, or the tool did not come to its end",
+       "how the check ended: right, wrong_result, crashed, ...; flagged: the tool has findings; "
+       "not_verified: nothing was compared, or the tool did not finish",
        0, kEverywhere, [](const CheckedInput& r) { return outcome_name(r.outcome); },
        ColumnFit{.once = true}}};
   add_error_fields(
-      fields, {"kind of input: normal, large_logits, dominating_key; null: it never got so far",
-               "greatest absolute difference to the fp32 reference", 6, kEverywhere});
-  fields.insert(fields.end(),
-                {
-                    {"mismatched_percent", "%", "the same in percent", 3, kEverywhere,
-                     [](const CheckedInput& r) {
-                       return r.stats ? std::optional(r.stats->mismatched_percent()) : std::nullopt;
-                     },
-                     ColumnFit{.leaves = 1}},
-                    {"not_finite", "not finite", "NaN or infinite elements of the whole output", 0,
-                     kForPrograms, stat<&ErrorStats::not_finite>},
-                    {"guard_bytes_changed", "stray bytes", "bytes written outside the output", 0,
-                     kForPrograms, stat<&ErrorStats::guard_bytes_changed>},
-                    {"detail", "detail", "what is wrong; null: nothing", 0, kEverywhere,
-                     [](const CheckedInput& r) { return text_or_none(r.detail); }, kWraps},
-                });
+      fields, {"kind of input: normal, large_logits, dominating_key; null: nothing was compared",
+               "greatest absolute difference from the fp32 reference", 6, kEverywhere});
+  fields.insert(
+      fields.end(),
+      {
+          {"mismatched_percent", "%", "mismatched in percent of elements", 3, kEverywhere,
+           [](const CheckedInput& r) {
+             return r.stats ? std::optional(r.stats->mismatched_percent()) : std::nullopt;
+           },
+           ColumnFit{.leaves = 1}},
+          {"not_finite", "not finite", "number of NaN or infinite elements in the whole output", 0,
+           kForPrograms, stat<&ErrorStats::not_finite>},
+          {"guard_bytes_changed", "stray bytes", "number of bytes written outside the output", 0,
+           kForPrograms, stat<&ErrorStats::guard_bytes_changed>},
+          {"detail", "detail", "what is wrong; null: nothing", 0, kEverywhere,
+           [](const CheckedInput& r) { return text_or_none(r.detail); }, kWraps},
+      });
   return fields;
 }
 

@@ -13,20 +13,20 @@
 
 namespace fatune {
 
-/// CheckedInput::tool of what was run on the CPU (docs/emulate.md).
+/// The CheckedInput::tool of a run on the CPU (docs/emulate.md).
 inline constexpr const char* kEmulatorTool = "emulator";
 
-/// One configuration's output on one kind of input of one seed; or why there is none.
+/// The check of one configuration's output on one kind of input with one seed, or why there is no
+/// output.
 struct CheckedInput {
   Problem problem;
   std::string config;  ///< short form
   std::uint64_t seed = 0;
   OutcomeKind outcome = OutcomeKind::not_verified;
-  std::optional<ErrorStats> stats;      ///< absent: it never got so far
+  std::optional<ErrorStats> stats;      ///< absent: nothing was compared
   std::string detail;                   ///< what went wrong; empty: nothing
   std::optional<RowMismatches> rows{};  ///< which of its rows are wrong; absent: not asked for
-  /// The tool of compute-sanitizer under which it ran, on all inputs; or kEmulatorTool. Empty:
-  /// none.
+  /// The tool of compute-sanitizer under which it ran on all inputs, or kEmulatorTool; empty: none.
   std::string tool{};
   std::vector<SanitizerFinding> findings{};  ///< of that tool
 };
@@ -35,16 +35,16 @@ struct CheckedInput {
 /// Whether it was run on the CPU, not on a GPU.
 [[nodiscard]] bool is_emulated(const CheckedInput& checked);
 
-/// JSON (configs/schema/check.schema.json) and CSV have every row. Tables and Markdown have, for
+/// JSON (configs/schema/check.schema.json) and CSV have every check. Tables and Markdown show, for
 /// each configuration, seed and tool, the input that came closest to its limit, or went furthest
-/// beyond it, and a last line that counts; then what is known of the outputs' rows. `coverage`:
-/// what was planned, each configuration with each seed and tool; what is done, the rows say.
-/// `with_rows`: CSV has the outputs' rows with a mismatch in place of the checks, which have no
-/// room for them.
+/// beyond it. A line with counts follows, then what is known of the outputs' rows.
+/// `coverage` says how many checks were planned: each configuration with each seed and tool. `rows`
+/// are those that were done. With `with_rows`, CSV has the outputs' rows with a mismatch instead of
+/// the checks.
 [[nodiscard]] Document check_document(const std::vector<CheckedInput>& rows,
                                       const Coverage& coverage = {}, bool with_rows = false);
 
-/// One column of that list.
+/// The columns of the list of checks.
 [[nodiscard]] const std::vector<Field<CheckedInput>>& checked_input_fields();
 
 }  // namespace fatune

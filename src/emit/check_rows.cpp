@@ -13,8 +13,8 @@ constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
 template <auto kMember>
 const auto finding = [](const CheckedRow& row) { return row.found.*kMember; };
 
-/// The problem that the input was run on: the probe problem has a batch of its own, so the heads
-/// tell.
+/// The number of heads, which splits RowFinding::head into batch and head. An input that was run on
+/// probe_problem() has another batch, but as many heads.
 std::int64_t heads_of(const CheckedRow& row) { return row.checked->problem.heads; }
 
 std::vector<CheckedRow> rows_of(const CheckedInput& checked, std::size_t most) {
@@ -58,23 +58,26 @@ std::string headline(const CheckedInput& checked, const RowPattern& pattern) {
 
 const std::vector<Field<CheckedRow>>& checked_row_fields() {
   static const std::vector<Field<CheckedRow>> fields{
-      {"problem", "problem", "what it was run on", 0, kForPrograms,
-       [](const CheckedRow& r) { return describe(r.checked->problem); }},
+      {"problem", "problem",
+       "the problem that the configuration was run on, e.g. b16 s4096 h16 d128 FP16", 0,
+       kForPrograms, [](const CheckedRow& r) { return describe(r.checked->problem); }},
       {"config", "config", "the configuration's short form", 0, kForPrograms,
        [](const CheckedRow& r) { return r.checked->config; }},
-      {"seed", "seed", "of the random inputs", 0, kForPrograms,
+      {"seed", "seed", "seed of the random inputs", 0, kForPrograms,
        [](const CheckedRow& r) { return r.checked->seed; }},
       {"input", "input", "kind of input", 0, kForPrograms,
        [](const CheckedRow& r) { return r.checked->rows->input; }},
-      {"batch", "batch", "which sequence", 0, kEverywhere,
+      {"batch", "batch", "number of the sequence in the batch, from 0", 0, kEverywhere,
        [](const CheckedRow& r) { return r.found.head / heads_of(r); }},
-      {"head", "head", "which attention head", 0, kEverywhere,
+      {"head", "head", "number of the attention head, from 0", 0, kEverywhere,
        [](const CheckedRow& r) { return r.found.head % heads_of(r); }},
-      {"row", "row", "position in the sequence", 0, kEverywhere, finding<&RowFinding::row>},
-      {"mismatched", "mismatched", "its elements beyond atol 1e-5, rtol 1e-3", 0, kEverywhere,
-       finding<&RowFinding::mismatched>},
-      {"beyond_limit", "beyond limit", "its elements beyond the limit of the rule", 0, kEverywhere,
-       finding<&RowFinding::beyond_limit>},
+      {"row", "row", "position of the row in the sequence", 0, kEverywhere,
+       finding<&RowFinding::row>},
+      {"mismatched", "mismatched",
+       "number of elements of the row that differ by more than atol 1e-5, rtol 1e-3", 0,
+       kEverywhere, finding<&RowFinding::mismatched>},
+      {"beyond_limit", "beyond limit", "number of elements of the row beyond the limit of the rule",
+       0, kEverywhere, finding<&RowFinding::beyond_limit>},
   };
   return fields;
 }

@@ -9,10 +9,11 @@ namespace fatune {
 const std::vector<Field<ShardRow>>& missing_shard_fields() {
   using S = ShardRow;
   static const std::vector<Field<S>> fields{
-      {"shard", "shard", "its number, from 1", 0, kEverywhere, member<&S::shard>},
-      {"exit_code", "exit code", "with which it ended; null: it has not said that it ended", 0,
-       kEverywhere, member<&S::exit_code>, ColumnFit{.leaves = 1}},
-      {"lacks", "lacks", "why it is to be repeated", 0, kEverywhere, member<&S::lacks>},
+      {"shard", "shard", "number of the shard, from 1", 0, kEverywhere, member<&S::shard>},
+      {"exit_code", "exit code",
+       "exit code of the shard; null: the shard has left no record of its end", 0, kEverywhere,
+       member<&S::exit_code>, ColumnFit{.leaves = 1}},
+      {"lacks", "lacks", "why the shard must be repeated", 0, kEverywhere, member<&S::lacks>},
   };
   return fields;
 }

@@ -15,7 +15,8 @@ struct ShardRow {
   std::optional<int> exit_code;
 };
 
-/// Of a fleet of so many shards. JSON: configs/schema/cluster_missing.schema.json.
+/// The shards of a fleet that are not done. `shards` is the number of shards of the fleet. JSON:
+/// configs/schema/cluster_missing.schema.json.
 [[nodiscard]] Document missing_document(const std::vector<ShardRow>& rows, int shards);
 [[nodiscard]] const std::vector<Field<ShardRow>>& missing_shard_fields();
 

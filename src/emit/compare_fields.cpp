@@ -68,43 +68,53 @@ const std::vector<Field<ConfigRow>>& compared_config_fields() {
   using R = ConfigRow;
   static const std::vector<Field<R>> fields{
       {"verdict", "verdict",
-       "wrong: it had a time and has failed since; slower, faster: beyond doubt, than the drift "
-       "explains; repaired: it had failed and has a time; undecided: what was measured does not "
-       "tell; equal: the whole interval is within the tolerance; gone, added: only the old or the "
-       "new run has it; failing: failed in both",
+       "wrong: had a time in the old run and failed in the new one; slower, faster: beyond doubt, "
+       "by more than the drift explains; repaired: failed in the old run and has a time in the new "
+       "one; undecided: the measurements do not tell; equal: the whole interval is within the "
+       "tolerance; gone, added: only the old or the new run has the configuration; failing: failed "
+       "in both",
        0, kEverywhere, [](const R& r) { return std::string(change_name(r.config->change)); }},
       {"beyond_tolerance", "worse",
-       "it is slower by more than the tolerance, beyond doubt: the whole interval is", 0,
-       kForPrograms, [](const R& r) { return r.config->beyond_tolerance; }},
-      {"problem", "problem", "what it was measured on", 0, kEverywhere,
-       [](const R& r) { return describe(r.comparison->problems[r.config->problem]); },
+       "whether the configuration is slower by more than the tolerance beyond doubt, which means "
+       "over its whole interval",
+       0, kForPrograms, [](const R& r) { return r.config->beyond_tolerance; }},
+      {"problem", "problem", "the problem that was measured, e.g. b16 s4096 h16 d128 FP16", 0,
+       kEverywhere, [](const R& r) { return describe(r.comparison->problems[r.config->problem]); },
        ColumnFit{.least = 14, .once = true}},
-      {"config", "config", "its short form", 0, kEverywhere,
+      {"config", "config", "the configuration's short form", 0, kEverywhere,
        [](const R& r) { return visible_text(r.config->config); },
        ColumnFit{.least = 24, .config = true}},
-      {"family", "family", "its kernel family", 0, kForPrograms,
+      {"family", "family", "the configuration's kernel family", 0, kForPrograms,
        [](const R& r) { return visible_text(r.config->family); }},
-      {"old_rank", "old rank", "in the old run; null: it has none", 0, kForPrograms,
-       [](const R& r) { return place_or_none(r.config->old_rank); }},
-      {"new_rank", "rank", "in the new run; null: it has none", 0, kEverywhere,
+      {"old_rank", "old rank", "rank of the configuration in the old run; null: none", 0,
+       kForPrograms, [](const R& r) { return place_or_none(r.config->old_rank); }},
+      {"new_rank", "rank", "rank of the configuration in the new run; null: none", 0, kEverywhere,
        [](const R& r) { return place_or_none(r.config->new_rank); }, ColumnFit{.leaves = 1}},
-      {"old_us", "old us", "its median in the old run, in microseconds", 1, kEverywhere,
-       [](const R& r) { return r.config->old_us; }, ColumnFit{.leaves = 3}},
-      {"new_us", "new us", "its median in the new run, in microseconds", 1, kEverywhere,
-       [](const R& r) { return r.config->new_us; }, ColumnFit{.leaves = 2}},
-      {"change_percent", "change %", "by how much it is slower than in the old run, drift and all",
+      {"old_us", "old us",
+       "median time of the configuration in the old run in microseconds; null: none", 1,
+       kEverywhere, [](const R& r) { return r.config->old_us; }, ColumnFit{.leaves = 3}},
+      {"new_us", "new us",
+       "median time of the configuration in the new run in microseconds; null: none", 1,
+       kEverywhere, [](const R& r) { return r.config->new_us; }, ColumnFit{.leaves = 2}},
+      {"change_percent", "change %",
+       "by how many percent the configuration is slower in the new run than in the old one, drift "
+       "included; null: not both runs have a time",
        kPercentDecimals, kEverywhere,
        [](const R& r) { return more_percent_than(r.config->old_us, r.config->new_us); },
        ColumnFit{.leaves = 4}},
       {"beyond_drift_percent", "- drift %",
-       "the same without the drift of its problem; null: not both runs have measured it",
+       "by how many percent the configuration is slower in the new run without the drift of the "
+       "problem; null: not both runs measured it",
        kPercentDecimals, kEverywhere, beyond_percent<&ChangeBeyondDrift::log_ratio>},
-      {"low_percent", "from", "lower end of the interval of that; all intervals hold together",
+      {"low_percent", "from",
+       "lower end of the confidence interval of beyond_drift_percent; all intervals hold together "
+       "with the confidence asked for",
        kPercentDecimals, kEverywhere, beyond_percent<&ChangeBeyondDrift::low>},
-      {"high_percent", "to", "upper end of that interval", kPercentDecimals, kEverywhere,
-       beyond_percent<&ChangeBeyondDrift::high>},
-      {"detail", "detail", "why it failed, or why that is undecided", 0, kEverywhere,
-       [](const R& r) { return text_or_none(detail_of(*r.config)); }, kWraps},
+      {"high_percent", "to", "upper end of the confidence interval of beyond_drift_percent",
+       kPercentDecimals, kEverywhere, beyond_percent<&ChangeBeyondDrift::high>},
+      {"detail", "detail",
+       "why the configuration failed, or why the verdict is undecided; null: neither", 0,
+       kEverywhere, [](const R& r) { return text_or_none(detail_of(*r.config)); }, kWraps},
   };
   return fields;
 }
@@ -112,45 +122,56 @@ const std::vector<Field<ConfigRow>>& compared_config_fields() {
 const std::vector<Field<ComparedProblem>>& compared_problem_fields() {
   using P = ComparedProblem;
   static const std::vector<Field<P>> fields{
-      {"problem", "problem", "what was measured", 0, kEverywhere,
-       [](const P& p) { return describe(p); }, ColumnFit{.least = 14, .once = true}},
+      {"problem", "problem", "the problem that was measured, e.g. b16 s4096 h16 d128 FP16", 0,
+       kEverywhere, [](const P& p) { return describe(p); }, ColumnFit{.least = 14, .once = true}},
       {"winner", "winner",
-       "same: both runs have the same; tied: another one, but one of the runs cannot tell the two "
-       "apart; changed: another one; unknown: a run ranked nothing",
+       "same: both runs have the same winner; tied: the winners differ, but one of the runs cannot "
+       "tell the two apart; changed: the winners differ; unknown: one of the runs ranked nothing",
        0, kEverywhere, [](const P& p) { return std::string(winner_change_name(p.winner)); }},
-      {"old_winner", "old winner", "short form of the old run's; null: it ranked nothing", 0,
-       kEverywhere, [](const P& p) { return text_or_none(visible_text(p.old_winner)); },
+      {"old_winner", "old winner",
+       "short form of the old run's winner; null: the run ranked nothing", 0, kEverywhere,
+       [](const P& p) { return text_or_none(visible_text(p.old_winner)); },
        ColumnFit{.leaves = 3, .least = 24, .config = true}},
-      {"new_winner", "new winner", "short form of the new run's; null: it ranked nothing", 0,
-       kEverywhere, [](const P& p) { return text_or_none(visible_text(p.new_winner)); },
+      {"new_winner", "new winner",
+       "short form of the new run's winner; null: the run ranked nothing", 0, kEverywhere,
+       [](const P& p) { return text_or_none(visible_text(p.new_winner)); },
        ColumnFit{.least = 24, .config = true}},
-      {"old_us", "old us", "median of the old winner in the old run, in microseconds", 1,
-       kEverywhere, member<&P::old_us>, ColumnFit{.leaves = 5}},
-      {"new_us", "new us", "median of the new winner in the new run, in microseconds", 1,
-       kEverywhere, member<&P::new_us>, ColumnFit{.leaves = 6}},
-      {"change_percent", "change %", "by how much the new winner is slower than the old one was",
+      {"old_us", "old us",
+       "median time of the old winner in the old run in microseconds; null: the run ranked nothing",
+       1, kEverywhere, member<&P::old_us>, ColumnFit{.leaves = 5}},
+      {"new_us", "new us",
+       "median time of the new winner in the new run in microseconds; null: the run ranked nothing",
+       1, kEverywhere, member<&P::new_us>, ColumnFit{.leaves = 6}},
+      {"change_percent", "change %",
+       "by how many percent the new winner in the new run is slower than the old winner in the old "
+       "run",
        kPercentDecimals, kEverywhere,
        [](const P& p) { return more_percent_than(p.old_us, p.new_us); }},
-      {"shared", "shared", "configurations that both runs have measured", 0, kEverywhere,
+      {"shared", "shared", "number of configurations that both runs measured", 0, kEverywhere,
        member<&P::shared>, ColumnFit{.leaves = 2}},
       {"drift_percent", "drift %",
-       "by how much the new run as a whole is slower: the median over what both have measured",
+       "by how many percent the new run as a whole is slower: the median over the configurations "
+       "that both runs measured",
        kPercentDecimals, kEverywhere, [](const P& p) { return percent_of(p.movement.log_drift); }},
       {"spread_percent", "spread %",
-       "standard deviation of what the two runs differ by beyond the drift and their samples",
+       "standard deviation, in percent, of the differences between the two runs that neither the "
+       "drift nor the samples' noise explains",
        kPercentDecimals, kEverywhere, [](const P& p) { return percent_of(p.movement.spread); },
        ColumnFit{.leaves = 4}},
       {"is_usual_spread", "usual spread",
-       "true: too few configurations are shared to estimate the spread; it is the usual one", 0,
-       kForPrograms, [](const P& p) { return p.movement.spread_is_usual; }},
-      {"old_sm_mhz", "old MHz", "median of the SM clock in the old run; null: not known", 0,
+       "true: too few configurations are shared to estimate spread_percent, which is a usual value "
+       "instead",
+       0, kForPrograms, [](const P& p) { return p.movement.spread_is_usual; }},
+      {"old_sm_mhz", "old MHz", "median SM clock in the old run in MHz; null: not known", 0,
        kEverywhere, member<&P::old_sm_mhz>, ColumnFit{.leaves = 1}},
-      {"new_sm_mhz", "new MHz", "median of the SM clock in the new run; null: not known", 0,
+      {"new_sm_mhz", "new MHz", "median SM clock in the new run in MHz; null: not known", 0,
        kEverywhere, member<&P::new_sm_mhz>, ColumnFit{.leaves = 1}},
-      {"old_temperature_c", "old C", "the highest temperature in the old run; null: not known", 0,
-       kForPrograms, member<&P::old_temperature_c>},
-      {"new_temperature_c", "new C", "the highest temperature in the new run; null: not known", 0,
-       kForPrograms, member<&P::new_temperature_c>},
+      {"old_temperature_c", "old C",
+       "highest temperature in the old run in degrees Celsius; null: not known", 0, kForPrograms,
+       member<&P::old_temperature_c>},
+      {"new_temperature_c", "new C",
+       "highest temperature in the new run in degrees Celsius; null: not known", 0, kForPrograms,
+       member<&P::new_temperature_c>},
   };
   return fields;
 }
@@ -158,15 +179,16 @@ const std::vector<Field<ComparedProblem>>& compared_problem_fields() {
 const std::vector<Field<RunRow>>& compared_run_fields() {
   using R = RunRow;
   static const std::vector<Field<R>> fields{
-      {"side", "", "OLD, NEW", 0, kEverywhere, [](const R& r) { return std::string(r.side); }},
-      {"name", "run", "the file, or the stored run, as it was named", 0, kEverywhere,
+      {"side", "", "which of the two runs this is: OLD or NEW", 0, kEverywhere,
+       [](const R& r) { return std::string(r.side); }},
+      {"name", "run", "name of the file or stored run, as the user gave it", 0, kEverywhere,
        [](const R& r) { return visible_text(r.run->name); }, kWraps},
-      {"started_at", "started", "when it began, UTC", 0, kEverywhere,
+      {"started_at", "started", "start of the run, UTC; null: not known", 0, kEverywhere,
        [](const R& r) { return text_or_none(visible_text(r.run->report.started_at)); },
        ColumnFit{.leaves = 2}},
       {"device", "device", "name of the GPU model", 0, kEverywhere,
        [](const R& r) { return visible_text(r.run->report.device.name); }, ColumnFit{.once = true}},
-      {"driver", "driver", "the driver's release; null: not known", 0, kEverywhere,
+      {"driver", "driver", "release of the driver; null: not known", 0, kEverywhere,
        [](const R& r) {
          return text_or_none(visible_text(r.run->report.toolchain.driver_release));
        },
@@ -176,19 +198,20 @@ const std::vector<Field<RunRow>>& compared_run_fields() {
          return text_or_none(visible_text(r.run->report.toolchain.driver_version));
        },
        ColumnFit{.leaves = 3, .once = true}},
-      {"nvrtc", "NVRTC", "the compiler's version; null: not known", 0, kEverywhere,
+      {"nvrtc", "NVRTC", "version of the compiler NVRTC; null: not known", 0, kEverywhere,
        [](const R& r) { return text_or_none(visible_text(r.run->report.toolchain.nvrtc_version)); },
        ColumnFit{.leaves = 3, .once = true}},
-      {"fatune", "fatune", "the version that measured", 0, kEverywhere,
+      {"fatune", "fatune", "version of fatune that measured the run; null: not known", 0,
+       kEverywhere,
        [](const R& r) {
          return text_or_none(visible_text(r.run->report.toolchain.fatune_version));
        },
        ColumnFit{.leaves = 1, .once = true}},
-      {"command_line", "command", "what was typed", 0, kForPrograms,
+      {"command_line", "command", "command line of the run", 0, kForPrograms,
        [](const R& r) { return visible_text(r.run->report.command_line); }},
       {"is_part", "part",
-       "true: what it lacks may have been measured (a file of winners, a stopped run), and is "
-       "neither gone nor added",
+       "true: the run is only a part (a file of winners, a stopped run), and configurations that "
+       "it lacks are neither gone nor added",
        0, kForPrograms, [](const R& r) { return r.run->is_part; }},
   };
   return fields;

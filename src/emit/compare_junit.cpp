@@ -12,7 +12,7 @@ namespace {
 
 using Node = pugi::xml_node;
 
-/// pugixml escapes markup; what XML cannot say at all is replaced.
+/// Sets an attribute. pugixml escapes markup; characters that XML cannot represent are replaced.
 void set(Node node, const char* name, const std::string& value) {
   node.append_attribute(name).set_value(visible_text(value).c_str());
 }

@@ -6,9 +6,9 @@
 
 namespace fatune {
 
-/// JUnit's XML, as test reporters of CI systems read it: a test suite for each problem, a test case
-/// for each configuration. Failures are what is_worse(); what is gone, failing, undecided or not to
-/// be judged is skipped.
+/// JUnit XML for the test reporters of CI systems: a test suite for each problem, a test case for
+/// each configuration. A test case fails if is_worse(), and is skipped if the configuration is
+/// gone, failing, undecided or not judged.
 [[nodiscard]] std::string compare_junit(const CompareReport& report);
 
 }  // namespace fatune

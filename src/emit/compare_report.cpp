@@ -37,7 +37,7 @@ std::ptrdiff_t count_of(Configs configs, Change change) {
   return std::ranges::count(configs, change, &ComparedConfig::change);
 }
 
-/// "2 slower, 40 equal": verdicts that there are.
+/// "2 slower, 40 equal": the verdicts that occur, with their counts.
 std::string counts_text(Configs configs) {
   std::vector<std::string> parts;
   for (const Change change : kChanges) {
@@ -48,7 +48,7 @@ std::string counts_text(Configs configs) {
   return parts.empty() ? "nothing to compare" : joined(parts, ", ");
 }
 
-/// Of a family that both have.
+/// Whether the sources of a family that both runs have differ.
 bool has_other_sources(const SourceHashes& before, const SourceHashes& after) {
   return std::ranges::any_of(before, [&](const auto& source) {
     const auto found = after.find(source.first);
@@ -56,7 +56,7 @@ bool has_other_sources(const SourceHashes& before, const SourceHashes& after) {
   });
 }
 
-/// What the two runs were made with and is not the same.
+/// The names of what the two runs were made with and that differs.
 std::vector<std::string> differences_of(const CompareReport& report) {
   const RunReport& before = report.old_run.report;
   const RunReport& after = report.new_run.report;
@@ -77,7 +77,8 @@ std::vector<std::string> differences_of(const CompareReport& report) {
   return names;
 }
 
-/// By how much a problem's SM clock is higher in NEW, where it differs the most; 0: not known.
+/// By how many percent the SM clock is higher in NEW, on the problem where it differs the most;
+/// 0: not known.
 double clock_change_percent(const CompareReport& report) {
   double greatest = 0.0;
   for (const ComparedProblem& problem : report.comparison.problems) {
@@ -120,7 +121,7 @@ Blocks warnings_of(const CompareReport& report) {
   return blocks;
 }
 
-/// How the runs moved as a whole, once, in words.
+/// The drift of the run as a whole, in words.
 Blocks drift_of(const CompareReport& report) {
   const Movement& movement = report.comparison.movement;
   if (movement.changes == 0) {
@@ -228,27 +229,31 @@ const Properties<CompareReport>& compare_properties() {
       {"old", "", [](const R& r) { return json_object(compared_run_fields(), run_rows(r)[0]); }},
       {"new", "", [](const R& r) { return json_object(compared_run_fields(), run_rows(r)[1]); }},
       {"worse",
-       "whether something is slower by more than the tolerance beyond doubt, or wrong: exit code "
-       "12",
+       "whether a configuration is slower by more than the tolerance beyond doubt, or wrong; the "
+       "exit code is then 12",
        [](const R& r) { return is_worse(r.comparison); }},
       {"not_judged_because",
        "other_device: the runs are of different GPU models; not_measured: a run's times are "
        "estimates; null: times were judged",
        [](const R& r) { return refusal_json(r); }},
-      {"differences", "what the two runs were made with and is not the same",
+      {"differences",
+       "names of what the two runs were made with and that differs, such as driver or NVRTC",
        [](const R& r) { return differences_of(r); }},
-      {"tolerance_percent", "by how much something may be slower",
+      {"tolerance_percent", "by how many percent a configuration may be slower without being worse",
        [](const R& r) { return r.comparison.tolerance_percent; }},
-      {"drift_percent", "by how much the new run as a whole is slower: the median",
+      {"drift_percent",
+       "by how many percent the new run as a whole is slower: the median over the configurations "
+       "that both runs measured",
        [](const R& r) { return percent_of(r.comparison.movement.log_drift); }},
-      {"drift_of", "configurations that this is the median of",
+      {"drift_of", "number of configurations that drift_percent is the median of",
        [](const R& r) { return r.comparison.movement.changes; }},
-      {"problems_of_one", "problems that one of the runs alone has",
+      {"problems_of_one", "number of problems that only one of the runs has",
        [](const R& r) { return r.comparison.problems_of_one; }},
-      {"counts", "configurations of each verdict", [](const R& r) { return counts_json(r); }},
-      {"problems", "those that both runs have",
+      {"counts", "number of configurations with each verdict",
+       [](const R& r) { return counts_json(r); }},
+      {"problems", "problems that both runs have",
        [](const R& r) { return json_rows(compared_problem_fields(), r.comparison.problems); }},
-      {"configs", "all configurations, by verdict, then those first that changed the most",
+      {"configs", "all configurations, by verdict, then with the greatest change first",
        [](const R& r) { return json_rows(compared_config_fields(), config_rows(r)); }},
   };
   return properties;

@@ -12,15 +12,15 @@
 
 namespace fatune {
 
-/// A run and an earlier one, and how they differ.
+/// A run, an earlier one, and how they differ.
 struct CompareReport {
   ComparedRun old_run;
   ComparedRun new_run;
   RunComparison comparison;
-  std::size_t most_rows = 0;  ///< configurations that people are shown; 0: all
+  std::size_t most_rows = 0;  ///< limit of configurations shown to people; 0: all
 };
 
-/// JSON: configs/schema/compare.schema.json. Texts of the runs are visible_text().
+/// JSON: configs/schema/compare.schema.json. Texts from the runs are made safe by visible_text().
 [[nodiscard]] Document compare_document(const CompareReport& report);
 
 struct ConfigRow {
@@ -35,14 +35,14 @@ struct RunRow {
 [[nodiscard]] const std::vector<Field<ConfigRow>>& compared_config_fields();
 [[nodiscard]] const std::vector<Field<ComparedProblem>>& compared_problem_fields();
 [[nodiscard]] const std::vector<Field<RunRow>>& compared_run_fields();
-/// Members of the JSON document beside these.
+/// The other members of the JSON document.
 [[nodiscard]] const Properties<CompareReport>& compare_properties();
 
-/// The enumerator's own name: the spelling of every output.
+/// The enumerator's own name, which every output uses.
 [[nodiscard]] std::string_view change_name(Change change);
-/// Why that is; empty when there is nothing to say.
+/// Why the configuration failed or is undecided; empty: neither.
 [[nodiscard]] std::string detail_of(const ComparedConfig& config);
-/// "b16 s4096 h16 d128 FP16", and which repetition.
+/// "b16 s4096 h16 d128 FP16", and the number of a repetition after the first.
 [[nodiscard]] std::string describe(const ComparedProblem& problem);
 
 }  // namespace fatune

@@ -70,8 +70,9 @@ const std::vector<Field<CompiledConfig>>& compile_fields() {
   static const std::vector<Field<CompiledConfig>> fields{
       {"config", "config", "the configuration's short form", 0, kEverywhere,
        member<&CompiledConfig::short_form>, ColumnFit{.config = true}},
-      {"status", "status", "compiled, serialized, invalid, unlaunchable or compile_failed", 0,
-       kEverywhere, [](const CompiledConfig& r) { return outcome_name(r.status); },
+      {"status", "status",
+       "how the compilation ended: compiled, serialized, invalid, unlaunchable or compile_failed",
+       0, kEverywhere, [](const CompiledConfig& r) { return outcome_name(r.status); },
        ColumnFit{.once = true}},
       {"registers_per_thread", "regs", "registers per thread", 0, kEverywhere,
        compiled_fact<&ResourceFacts::registers_per_thread>},
@@ -87,17 +88,20 @@ const std::vector<Field<CompiledConfig>>& compile_fields() {
        compiled_integer<&CompiledConfig::dynamic_smem_bytes>, ColumnFit{.leaves = 5}},
       {"threads_per_block", "threads", "threads per block", 0, kEverywhere,
        compiled_integer<&CompiledConfig::threads_per_block>, ColumnFit{.leaves = 2}},
-      {"blocks_per_sm", "blk/SM", "blocks that fit one SM at a time; 0: cannot launch", 0,
+      {"blocks_per_sm", "blk/SM",
+       "thread blocks that fit on one SM at a time; 0: the kernel cannot be launched", 0,
        kEverywhere, compiled_integer<&CompiledConfig::blocks_per_sm>, ColumnFit{.leaves = 6}},
-      {"code_bytes", "code", "machine code in bytes", 0, kEverywhere,
+      {"code_bytes", "code", "size of the machine code in bytes", 0, kEverywhere,
        compiled_fact<&ResourceFacts::code_bytes>, ColumnFit{.leaves = 4}},
       {"assembler_notes", "notes",
-       "what ptxas notes of asynchronous products and setmaxnreg; null: nothing", 0, kForPrograms,
+       "notes of ptxas about asynchronous matrix products and setmaxnreg; null: none", 0,
+       kForPrograms,
        [](const CompiledConfig& r) {
          return r.facts && !r.facts->notes.empty() ? std::optional(notes_text(r.facts->notes))
                                                    : std::nullopt;
        }},
-      {"compile_ms", "ms", "time of the compilation, also when it came from the cache", 0,
+      {"compile_ms", "ms",
+       "compile time in milliseconds, also if the machine code came from the cache", 0,
        kForPrograms,
        [](const CompiledConfig& r) {
          return r.facts ? std::optional(r.compile_ms) : std::nullopt;
@@ -106,13 +110,14 @@ const std::vector<Field<CompiledConfig>>& compile_fields() {
        [](const CompiledConfig& r) {
          return r.facts ? std::optional(r.from_cache) : std::nullopt;
        }},
-      {"cubin_file", "cubin", "the machine code as written", 0, kForPrograms,
-       compiled_text<&CompiledConfig::cubin_file>},
-      {"ptx_file", "ptx", "the PTX as written", 0, kForPrograms,
+      {"cubin_file", "cubin", "file that the machine code was written to; null: none", 0,
+       kForPrograms, compiled_text<&CompiledConfig::cubin_file>},
+      {"ptx_file", "ptx", "file that the PTX was written to; null: none", 0, kForPrograms,
        compiled_text<&CompiledConfig::ptx_file>},
       {"artifact_key", "key", "content address of the machine code", 0, kForPrograms,
        compiled_text<&CompiledConfig::artifact_key>},
-      {"detail", "detail", "why it was not compiled, or is not worth measuring; null when it is", 0,
+      {"detail", "detail",
+       "why the configuration was not compiled or is not worth measuring; null: neither", 0,
        kEverywhere, compiled_text<&CompiledConfig::detail>, kWraps},
   };
   return fields;

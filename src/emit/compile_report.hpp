@@ -15,7 +15,7 @@ namespace fatune {
 struct CompiledConfig {
   std::string short_form;
   OutcomeKind status = OutcomeKind::stopped;
-  std::string detail;                  ///< empty, or the reason in one line
+  std::string detail;                  ///< the reason in one line; empty: none
   std::string log;                     ///< NVRTC's
   std::optional<ResourceFacts> facts;  ///< absent unless compiled
   std::int64_t dynamic_smem_bytes = 0;
@@ -24,17 +24,17 @@ struct CompiledConfig {
   double compile_ms = 0.0;
   bool from_cache = false;
   std::string artifact_key;
-  std::string symbol;       ///< what to look up in the module; empty unless compiled
+  std::string symbol;       ///< the kernel's name in the module; empty unless compiled
   Problem problem;          ///< the report's, with this configuration's dtype and d_head
-  LaunchGeometry geometry;  ///< of that problem
-  std::string cubin_file;   ///< as written; empty when none was
+  LaunchGeometry geometry;  ///< for that problem
+  std::string cubin_file;   ///< the file written; empty: none
   std::string ptx_file;
 };
 
 struct CompileReport {
   std::string space;
   std::string family;
-  Problem problem;  ///< whose constants were compiled in; dtype and d_head are each configuration's
+  Problem problem;  ///< its constants were compiled in; dtype and d_head are each configuration's
   DeviceLimits device;
   Toolchain toolchain;
   double wall_s = 0.0;

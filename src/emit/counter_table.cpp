@@ -23,7 +23,7 @@ FieldValue value_of(const Result& result, const std::string& name) {
   return {};
 }
 
-/// The figures that a sweep reads and any of the results has.
+/// The figures that a sweep reads and that at least one of the results has.
 std::vector<CounterField> fields_of(const std::vector<const Result*>& results) {
   std::vector<CounterField> fields = counter_fields(CounterSet::core);
   std::erase_if(fields, [&](const CounterField& field) {

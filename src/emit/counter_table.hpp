@@ -5,14 +5,14 @@
 #include "emit/document/table.hpp"
 #include "report/report.hpp"
 
-// Hardware counters beside a sweep's results: figures of the table of src/counters.
+// Hardware counters of a sweep's results: figures of the table in src/counters.
 namespace fatune {
 
-/// A row for each of the results that has counters, with its place; no rows when none has.
+/// A table with a row for each result that has counters, with its rank; no rows if none has.
 [[nodiscard]] Table counter_table(const std::vector<Result>& ranking);
 
-/// Appends a column for each figure that any of the results has. `results`: those of the table's
-/// rows.
+/// Appends a column for each figure that at least one of the results has. `results` are those of
+/// the table's rows.
 void append_counters(const std::vector<const Result*>& results, Table& table);
 
 }  // namespace fatune

@@ -18,7 +18,7 @@ const auto wrong_value = [](const StepCheck& check) {
   return check.first_wrong ? std::optional((*check.first_wrong).*kMember) : std::nullopt;
 };
 
-// A step of all blocks, for people: of each tensor what was worst.
+// A step of all blocks, for people: the worst result of each tensor.
 struct StepRow {
   std::int64_t step = 0;
   std::array<std::string, kStepTensors.size()> cells;
@@ -46,7 +46,7 @@ double part_of_limit_percent(const StepCheck& check) {
                                   : 0.0;
 }
 
-// The worst of the checks of one step and tensor.
+// The worst result of the checks of one step and tensor.
 std::string worst_text(const std::vector<const StepCheck*>& checks) {
   double percent = 0.0;
   double emulated = 0.0;
@@ -128,7 +128,7 @@ std::string status_line(const DebugReport& report) {
                                    "compared. Steps are the CPU's.\n";
 }
 
-/// The emulator's findings in a kernel that has finished.
+/// The emulator's first finding in a kernel that has finished; empty: none.
 std::string findings_text(const DebugReport& report) {
   return report.first_finding.empty() || report.failure
              ? std::string()
@@ -226,37 +226,48 @@ bool is_right(const DebugReport& report) { return std::string_view(verdict_of(re
 const std::vector<Field<StepCheck>>& step_check_fields() {
   using C = StepCheck;
   static const std::vector<Field<C>> fields{
-      {"step", "step", "of the block, from 0; null: the output", 0, kEverywhere,
+      {"step", "step", "step of the block, from 0; null: the output is checked", 0, kEverywhere,
        [](const C& c) { return c.step; }},
-      {"tensor", "tensor", "S, M, P, L, O or output", 0, kEverywhere,
+      {"tensor", "tensor", "tensor that is checked: S, M, P, L, O or output", 0, kEverywhere,
        [](const C& c) { return std::string(tensor_name(c.tensor)); }},
-      {"q_block", "block", "of query rows, from 0", 0, kEverywhere, member<&C::q_block>},
-      {"kv_tile", "tile", "which tile of keys the step took; null: the output", 0, kEverywhere,
+      {"q_block", "block", "number of the block of query rows, from 0", 0, kEverywhere,
+       member<&C::q_block>},
+      {"kv_tile", "tile",
+       "number of the tile of keys that the step took; null: the output is checked", 0, kEverywhere,
        [](const C& c) { return c.kv_tile; }},
-      {"verdict", "verdict", "right, wrong, or not compared", 0, kEverywhere, verdict},
+      {"verdict", "verdict", "result of the check: right, wrong, or not compared", 0, kEverywhere,
+       verdict},
       {"max_error", "max error",
        "greatest absolute difference between kernel and float64; null: infinite, not a number, or "
        "not compared",
        6, kEverywhere, [](const C& c) { return c.max_error; }},
-      {"limit", "limit", "the most that it may be", 6, kEverywhere, member<&C::limit>},
+      {"limit", "limit", "upper limit for max_error", 6, kEverywhere, member<&C::limit>},
       {"emulated_error", "16-bit error",
        "greatest absolute difference between the emulated 16-bit algorithm and float64", 6,
        kEverywhere, member<&C::emulated_error>},
-      {"values", "values", "that were compared", 0, kEverywhere, member<&C::values>},
-      {"wrong", "wrong", "of these, beyond the limit", 0, kEverywhere, member<&C::wrong>},
-      {"row", "row", "of the first value that is wrong: the query's position", 0, kEverywhere,
-       wrong_value<&WrongValue::row>},
+      {"values", "values", "number of values that were compared", 0, kEverywhere,
+       member<&C::values>},
+      {"wrong", "wrong", "number of compared values that are beyond the limit", 0, kEverywhere,
+       member<&C::wrong>},
+      {"row", "row",
+       "row of the first wrong value: the position of the query; null: no value is wrong", 0,
+       kEverywhere, wrong_value<&WrongValue::row>},
       {"column", "column",
-       "of the same: in S and P the key's position, in O and output the dimension, else 0", 0,
-       kEverywhere, wrong_value<&WrongValue::column>},
-      {"kernel", "kernel", "the kernel's value there; null also when it is not finite", 6,
-       kEverywhere, wrong_value<&WrongValue::kernel>},
+       "column of the first wrong value: in S and P the position of the key, in O and output the "
+       "dimension, else 0; null: no value is wrong",
+       0, kEverywhere, wrong_value<&WrongValue::column>},
+      {"kernel", "kernel",
+       "the kernel's value where its first wrong value is; null: no value is wrong, or it is not "
+       "finite",
+       6, kEverywhere, wrong_value<&WrongValue::kernel>},
       {"float64", "float64",
-       "float64's value there, for M the nearest that is allowed; null also when it is not finite",
+       "the float64 value where the kernel's first wrong value is, for M the nearest value "
+       "allowed; null: no value is wrong, or it is not finite",
        6, kEverywhere, wrong_value<&WrongValue::float64>},
       {"sixteen_bit", "16-bit",
-       "the emulated 16-bit algorithm's value there; null also when it is not finite", 6,
-       kEverywhere, wrong_value<&WrongValue::sixteen_bit>},
+       "the emulated 16-bit algorithm's value where the kernel's first wrong value is; null: no "
+       "value is wrong, or it is not finite",
+       6, kEverywhere, wrong_value<&WrongValue::sixteen_bit>},
   };
   return fields;
 }

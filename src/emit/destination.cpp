@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Lets the system follow the links first: it knows which ones it must not (a stranger's link in a
-/// sticky folder), and finds circles.
+/// Lets the system follow the links first: it refuses those that it must not follow (a stranger's
+/// link in a sticky folder), and finds circles.
 void check_links(const fs::path& path) {
   struct stat ignored {};
   if (::stat(path.c_str(), &ignored) != 0 && errno != ENOENT) {
@@ -24,7 +24,7 @@ void check_links(const fs::path& path) {
   }
 }
 
-/// The number of one of this process' descriptors; nothing for any other path.
+/// The number of this process' descriptor that the path names; nothing for any other path.
 std::optional<int> descriptor_of(const fs::path& path) {
   std::error_code error;
   if (!fs::equivalent(path.parent_path(), "/proc/self/fd", error) || error) {
@@ -42,7 +42,7 @@ Destination destination_of(const fs::path& path, const fs::file_status& status) 
   return {file ? Destination::Kind::file : Destination::Kind::stream, path, -1};
 }
 
-/// A relative link counts from its own folder.
+/// The target of a link. A relative target is taken from the link's folder.
 fs::path next_of(const fs::path& link) {
   std::error_code error;
   const fs::path target = fs::read_symlink(link, error);

@@ -9,19 +9,19 @@ namespace fatune {
 struct Destination {
   enum class Kind {
     file,        ///< a regular file, or none yet: it can be replaced as a whole
-    stream,      ///< a device, a FIFO, a socket: what is written is gone
-    descriptor,  ///< one that this process was started with, as /dev/stdout or /dev/fd/63
+    stream,      ///< a device, a FIFO, a socket: written bytes cannot be replaced
+    descriptor,  ///< an open descriptor of this process, as /dev/stdout or /dev/fd/63
   };
   Kind kind = Kind::file;
   std::filesystem::path path;  ///< of the file or stream itself: no symbolic link
   int descriptor = -1;
 };
 
-/// Follows symbolic links, those too that lead to a file that is not there yet. Error(io): the
-/// system forbids it, the links form a circle, or they lead to a folder.
+/// Follows symbolic links, also to a file that does not exist yet. Throws Error(io) if the system
+/// forbids it, the links form a circle, or they lead to a folder.
 [[nodiscard]] Destination find_destination(const std::filesystem::path& path);
 
-/// Error(io) that names `path`, with what would be right.
+/// Throws Error(io), which names `path` and says what would be right.
 [[noreturn]] void fail_output(const std::filesystem::path& path, const std::string& what,
                               const std::string& why);
 

@@ -18,8 +18,8 @@ FieldValue detail_field(const Row& row) {
                : FieldValue{};
 }
 
-/// A field for each of the problem's details. `kValueOf`: what a row has for a detail, a function
-/// std::optional<DetailValue>(const Row&, const ProblemDetail&).
+/// Appends a field for each of the problem's details. `kValueOf` gets a row's value for a detail: a
+/// function std::optional<DetailValue>(const Row&, const ProblemDetail&).
 template <typename Row, auto kValueOf>
 void add_detail_fields(std::vector<Field<Row>>& fields, Shown shown = kForPrograms) {
   constexpr int kDecimals = 4;

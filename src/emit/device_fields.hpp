@@ -7,7 +7,7 @@
 
 namespace fatune {
 
-/// A GPU's limits, as `devices` lists them and as results record them.
+/// The fields of a GPU's limits, which `devices` lists and results record.
 [[nodiscard]] const std::vector<Field<DeviceLimits>>& device_fields();
 
 }  // namespace fatune

@@ -7,12 +7,12 @@ namespace {
 
 const std::vector<Field<ListedDevice>>& listing_fields() {
   static const std::vector<Field<ListedDevice>> fields{
-      {"index", "#", "what --device takes", 0, kEverywhere,
+      {"index", "#", "number of the GPU, as --device takes it", 0, kEverywhere,
        [](const ListedDevice& d) { return d.index; }},
-      {"usable", "usable", "whether fatune can measure on it", 0, kEverywhere,
+      {"usable", "usable", "whether fatune can measure on the GPU", 0, kEverywhere,
        [](const ListedDevice& d) { return d.unusable_because.empty(); }},
-      {"unusable_because", "why not", "why it is not usable; null when it is", 0, kEverywhere,
-       [](const ListedDevice& d) { return text_or_none(d.unusable_because); },
+      {"unusable_because", "why not", "why fatune cannot measure on the GPU; null: it can", 0,
+       kEverywhere, [](const ListedDevice& d) { return text_or_none(d.unusable_because); },
        ColumnFit{.least = 20}},
   };
   return fields;
@@ -33,7 +33,7 @@ std::vector<DeviceLimits> limits_of(const DeviceReport& report) {
   return limits;
 }
 
-/// The listing's columns with the limits' columns between its first and its others.
+/// The listing's columns, with the limits' columns inserted after the first.
 Table records_of(const DeviceReport& report) {
   Table table = table_of(listing_fields(), report.devices);
   Table limits = table_of(device_fields(), limits_of(report));

@@ -23,11 +23,12 @@ TextColour health_colour(Health health) {
 
 const std::vector<Field<Check>>& check_fields() {
   static const std::vector<Field<Check>> fields{
-      {"subject", "what", "what was looked at", 0, kEverywhere, member<&Check::subject>},
-      {"health", "state", "fine, limited or broken", 0, kEverywhere,
+      {"subject", "what", "what was examined", 0, kEverywhere, member<&Check::subject>},
+      {"health", "state", "state of the subject: fine, limited or broken", 0, kEverywhere,
        [](const Check& c) { return std::string(health_name(c.health)); }},
-      {"finding", "finding", "what was found", 0, kEverywhere, member<&Check::finding>},
-      {"remedy", "remedy", "what to do; null when nothing", 0, kEverywhere,
+      {"finding", "finding", "what was found out about the subject", 0, kEverywhere,
+       member<&Check::finding>},
+      {"remedy", "remedy", "what to do about the finding; null: nothing", 0, kEverywhere,
        [](const Check& c) { return text_or_none(c.remedy); }},
   };
   return fields;

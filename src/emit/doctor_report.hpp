@@ -9,7 +9,7 @@ namespace fatune {
 
 enum class Health {
   fine,
-  limited,  ///< works, but something that needs this is not available
+  limited,  ///< works, but something that depends on this is not available
   broken,   ///< fatune cannot do its job
 };
 

@@ -84,7 +84,7 @@ std::string who(const EmulatedFinding& finding) {
              : fmt::format("block {}, thread {}; ", finding.block, finding.thread);
 }
 
-/// One end of a race. `when`: behind the thread.
+/// One of the two accesses of a race. `when` is printed after the block.
 std::string describe_end(const EmulatedAccess& end, const char* when) {
   return fmt::format("  {} by thread {} of block {}{}\n    at {}\n    PTX line {}: {}\n",
                      end.access, end.thread, end.block, when,
@@ -162,7 +162,7 @@ Blocks hottest(const char* title, const std::vector<EmulatedPart>& parts) {
           block::Rows{table_of(emulated_part_fields(), first)}};
 }
 
-/// "12.3", blank for nothing.
+/// "12.3"; empty for a count of 0.
 std::string percent_text(std::int64_t count, std::int64_t all) {
   return count == 0
              ? std::string()
@@ -175,7 +175,7 @@ std::string conflict_text(const EmulatedCounts& counts) {
 
 constexpr double kLeastPart = 0.005;
 
-/// The lines that matter, file by file, each with its part of all thread instructions.
+/// The lines with at least kLeastPart of all thread instructions, by file, each with its share.
 std::string annotated_source(const EmulatedProfile& profile) {
   const std::int64_t all = profile.all.thread_instructions;
   std::string text;
@@ -197,7 +197,7 @@ std::string annotated_source(const EmulatedProfile& profile) {
   return text;
 }
 
-/// The profile of a single configuration. For several it would be long, and JSON has it.
+/// The profile of a single configuration. Several profiles would be long; JSON has them.
 Blocks profile_of(const EmulateReport& report) {
   if (report.configs.size() != 1 || !report.configs.front().profile) {
     return {};

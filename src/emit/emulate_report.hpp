@@ -19,13 +19,13 @@ struct EmulateReport {
   std::vector<std::string> schedules;
   std::vector<std::string> inputs;
   std::int64_t seed = 0;
-  std::vector<std::string> checks;  ///< whose findings count
+  std::vector<std::string> checks;  ///< those whose findings count
   Coverage coverage;                ///< of the configurations
   std::vector<EmulatedConfig> configs;
 };
 
-/// Nothing was measured, and every format that has room for it says so. JSON follows
-/// configs/schema/emulate.schema.json; CSV has a row for each configuration, without its findings.
+/// Every format that has room for it says that nothing was measured. JSON follows
+/// configs/schema/emulate.schema.json. CSV has a row for each configuration, without its findings.
 [[nodiscard]] Document emulate_document(const EmulateReport& report);
 
 [[nodiscard]] const std::vector<Field<EmulatedConfig>>& emulated_config_fields();

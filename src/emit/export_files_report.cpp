@@ -5,15 +5,17 @@ namespace fatune {
 const std::vector<Field<ExportedFile>>& exported_file_fields() {
   using F = ExportedFile;
   static const std::vector<Field<F>> fields{
-      {"file", "file", "what was written", 0, kEverywhere, member<&F::file>},
-      {"device", "device", "the GPU that measured it", 0, kEverywhere, member<&F::device>,
-       ColumnFit{.leaves = 1, .once = true}},
-      {"problem", "problem", "what it was measured on", 0, kEverywhere, member<&F::problem>,
+      {"file", "file", "file that was written", 0, kEverywhere, member<&F::file>},
+      {"device", "device", "name of the GPU that measured the results", 0, kEverywhere,
+       member<&F::device>, ColumnFit{.leaves = 1, .once = true}},
+      {"problem", "problem", "problem that the results were measured on", 0, kEverywhere,
+       member<&F::problem>, ColumnFit{.once = true}},
+      {"kernel", "kernel", "kernel family of the results", 0, kEverywhere, member<&F::kernel>,
        ColumnFit{.once = true}},
-      {"kernel", "kernel", "the kernel family", 0, kEverywhere, member<&F::kernel>,
-       ColumnFit{.once = true}},
-      {"settings", "settings", "configurations in the file", 0, kEverywhere, member<&F::settings>},
-      {"timed", "timed", "of these, the ones that have a time", 0, kEverywhere, member<&F::timed>},
+      {"settings", "settings", "number of configurations in the file", 0, kEverywhere,
+       member<&F::settings>},
+      {"timed", "timed", "number of the configurations in the file that have a time", 0,
+       kEverywhere, member<&F::timed>},
   };
   return fields;
 }

@@ -8,11 +8,11 @@
 
 namespace fatune {
 
-/// A file for another auto-tuner that was written: one kernel's results on one problem.
+/// A file that was written for another auto-tuner: the results of one kernel on one problem.
 struct ExportedFile {
   std::string file;
   std::string device;
-  std::string problem;  ///< described
+  std::string problem;  ///< describe() of it
   std::string kernel;
   std::size_t settings = 0;
   std::size_t timed = 0;  ///< of them, those that have a time

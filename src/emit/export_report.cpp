@@ -11,7 +11,7 @@
 namespace fatune {
 namespace {
 
-/// Further configurations of a row that are exported: a reader takes them where the winner is not
+/// The most alternatives that are exported with a row. A reader takes one if the winner is not
 /// eligible.
 constexpr std::size_t kAlternatives = 4;
 
@@ -62,7 +62,7 @@ std::vector<ExportDefault> defaults_of(const ExportReport& report) {
   return defaults;
 }
 
-/// A row for each step that was taken, and one for all together.
+/// A row for each step that made a choice, and one for all together.
 std::vector<StepRegrets> regrets_of(const ExportReport& report) {
   std::vector<StepRegrets> rows;
   for (const ChoiceStep step : {ChoiceStep::same_bucket, ChoiceStep::neighbour_bucket,
@@ -147,16 +147,20 @@ Blocks blocks_of(const ExportReport& report) {
 const std::vector<Field<TunedOrigin>>& tuned_origin_fields() {
   using O = TunedOrigin;
   static const std::vector<Field<O>> fields{
-      {"name", "name", "the file, or the run of the store", 0, kEverywhere, member<&O::name>},
-      {"started_at", "started", "when it was measured: ISO 8601, UTC", 0, kEverywhere,
+      {"name", "name", "name of the file or stored run that was measured", 0, kEverywhere,
+       member<&O::name>},
+      {"started_at", "started", "start of the measurement: ISO 8601, UTC", 0, kEverywhere,
        member<&O::started_at>},
-      {"fatune", "fatune", "version that measured it", 0, kEverywhere, member<&O::fatune_version>},
-      {"nvrtc", "NVRTC", "version that compiled the kernels; null: not known", 0, kEverywhere,
-       [](const O& o) { return text_or_none(o.nvrtc_version); }},
-      {"driver", "driver", "release of the driver; null: not known", 0, kEverywhere,
-       [](const O& o) { return text_or_none(o.driver); }},
-      {"complete", "complete", "false: it was stopped, and its winners may not be the fastest", 0,
-       kEverywhere, member<&O::complete>},
+      {"fatune", "fatune", "version of fatune that measured", 0, kEverywhere,
+       member<&O::fatune_version>},
+      {"nvrtc", "NVRTC", "version of NVRTC that compiled the kernels; null: not known", 0,
+       kEverywhere, [](const O& o) { return text_or_none(o.nvrtc_version); }},
+      {"driver", "driver",
+       "release of the driver, or its CUDA version if the release is not known; null: neither is "
+       "known",
+       0, kEverywhere, [](const O& o) { return text_or_none(o.driver); }},
+      {"complete", "complete", "false: the run was stopped, and its winners may not be the fastest",
+       0, kEverywhere, member<&O::complete>},
   };
   return fields;
 }
@@ -166,18 +170,22 @@ const std::vector<Field<TunedTime>>& tuned_time_fields() {
   static const std::vector<Field<T>> fields{
       {"config", "config", "the configuration's short form", 0, kEverywhere,
        member<&T::short_form>},
-      {"family", "family", "its kernel family", 0, kEverywhere,
+      {"family", "family", "kernel family of the configuration", 0, kEverywhere,
        [](const T& t) { return t.config.family; }},
-      {"time_us", "us", "its median in microseconds", 1, kEverywhere, member<&T::time_us>},
-      {"regret_percent", "regret %", "by how much it is slower than the problem's winner", 2,
-       kEverywhere, member<&T::regret_percent>},
-      {"tie_group", "tie", "results with the same number cannot be told apart by their times", 0,
-       kEverywhere, member<&T::tie_group>},
-      {"verified", "verified", "how its output was found right; null: it was not", 0, kEverywhere,
-       [](const T& t) { return text_or_none(t.verified); }},
+      {"time_us", "us", "median time of the configuration in microseconds", 1, kEverywhere,
+       member<&T::time_us>},
+      {"regret_percent", "regret %",
+       "by how many percent the configuration is slower than the problem's winner", 2, kEverywhere,
+       member<&T::regret_percent>},
+      {"tie_group", "tie",
+       "number of the tie group: results with the same number cannot be told apart by their times",
+       0, kEverywhere, member<&T::tie_group>},
+      {"verified", "verified", "how the output was found correct, e.g. gpu; null: it was not", 0,
+       kEverywhere, [](const T& t) { return text_or_none(t.verified); }},
       {"sources_recorded", "sources",
-       "true: it was measured with the sources of source_hash; false: its file does not say", 0,
-       kForPrograms, member<&T::sources_recorded>},
+       "true: measured with the sources of source_hash; false: the file does not say with which "
+       "sources",
+       0, kForPrograms, member<&T::sources_recorded>},
   };
   return fields;
 }
@@ -185,45 +193,53 @@ const std::vector<Field<TunedTime>>& tuned_time_fields() {
 const std::vector<Field<ExportRow>>& export_row_fields() {
   using R = ExportRow;
   static const std::vector<Field<R>> fields{
-      {"problem", "problem", "what it was measured on", 0, kEverywhere,
+      {"problem", "problem", "the problem that was tuned", 0, kEverywhere,
        [](const R& r) { return describe(r.tuned.problem); }, ColumnFit{.least = 14}},
       {"gpu", "gpu", "product name of the GPU", 0, kEverywhere,
        [](const R& r) { return r.tuned.gpu.name; }, ColumnFit{.leaves = 3, .once = true}},
-      {"arch", "arch", "its architecture", 0, kForPrograms,
+      {"arch", "arch", "architecture of the GPU", 0, kForPrograms,
        [](const R& r) { return arch_name(r.tuned.gpu.arch); }},
-      {"sm_count", "SMs", "its number of SMs", 0, kForPrograms,
+      {"sm_count", "SMs", "number of SMs of the GPU", 0, kForPrograms,
        [](const R& r) { return r.tuned.gpu.sm_count; }},
       {"config", "config", "short form of the winner", 0, kEverywhere,
        [](const R& r) { return winner_of(r).short_form; }, ColumnFit{.least = 24, .config = true}},
-      {"family", "family", "its kernel family", 0, kForPrograms,
+      {"family", "family", "kernel family of the winner", 0, kForPrograms,
        [](const R& r) { return winner_of(r).config.family; }},
-      {"source_hash", "source", "SHA-256 of the family's sources, as this fatune compiles them", 0,
+      {"source_hash", "source",
+       "SHA-256 of the kernel family's sources, as this version of fatune compiles them", 0,
        kForPrograms, [](const R& r) { return hash_of(r.report, winner_of(r).config); }},
-      {"time_us", "us", "its median in microseconds", 1, kEverywhere,
+      {"time_us", "us", "median time of the winner in microseconds", 1, kEverywhere,
        [](const R& r) { return winner_of(r).time_us; }, ColumnFit{.leaves = 4}},
       {"regret_percent", "regret %",
-       "by how much it is slower than the fastest that was measured; more than 0 where that was "
-       "skipped, or is not in the cover",
+       "by how many percent the winner is slower than the fastest configuration measured; more "
+       "than 0 if that was skipped or is not in the cover",
        2, kEverywhere, [](const R& r) { return winner_of(r).regret_percent; },
        ColumnFit{.leaves = 5}},
-      {"tie_group", "tie", "alternatives with this number cannot be told apart from it", 0,
-       kForPrograms, [](const R& r) { return winner_of(r).tie_group; }},
-      {"verified", "verified", "how its output was found right; null: it was not", 0, kForPrograms,
-       [](const R& r) { return text_or_none(winner_of(r).verified); }},
+      {"tie_group", "tie",
+       "number of the tie group of the winner: alternatives with the same number cannot be told "
+       "apart from it",
+       0, kForPrograms, [](const R& r) { return winner_of(r).tie_group; }},
+      {"verified", "verified", "how the output was found correct, e.g. gpu; null: it was not", 0,
+       kForPrograms, [](const R& r) { return text_or_none(winner_of(r).verified); }},
       {"sources_recorded", "sources",
-       "true: it was measured with the sources of source_hash; false: its file does not say", 0,
-       kForPrograms, [](const R& r) { return winner_of(r).sources_recorded; }},
-      {"origin", "origin", "what measured it: its number in origins, from 0", 0, kForPrograms,
-       [](const R& r) { return r.tuned.origin; }},
-      {"left_out_step", "without it", "how the choice would be come to without this row", 0,
+       "true: measured with the sources of source_hash; false: the file does not say with which "
+       "sources",
+       0, kForPrograms, [](const R& r) { return winner_of(r).sources_recorded; }},
+      {"origin", "origin", "number in origins, from 0, of what measured the problem", 0,
+       kForPrograms, [](const R& r) { return r.tuned.origin; }},
+      {"left_out_step", "without it",
+       "step that would make the choice for the problem without this row (docs/export.md)", 0,
        kEverywhere, [](const R& r) { return choice_step_name(r.left_out.choice.step); },
        ColumnFit{.leaves = 2}},
-      {"left_out_config", "chosen", "what would be chosen; null: nothing is eligible", 0,
-       kEverywhere, [](const R& r) { return text_or_none(r.left_out.choice.short_form); },
+      {"left_out_config", "chosen",
+       "short form of what would be chosen for the problem without this row; null: nothing is "
+       "eligible",
+       0, kEverywhere, [](const R& r) { return text_or_none(r.left_out.choice.short_form); },
        ColumnFit{.leaves = 1, .least = 24, .config = true}},
       {"left_out_regret_percent", "its regret %",
-       "by how much that is slower than the winner; null: its time here is not known", 2,
-       kEverywhere, left_out_regret},
+       "by how many percent left_out_config is slower than the winner; null: its time on the "
+       "problem is not known",
+       2, kEverywhere, left_out_regret},
   };
   return fields;
 }
@@ -233,33 +249,38 @@ const std::vector<Field<ExportDefault>>& export_default_fields() {
   static const std::vector<Field<D>> fields{
       {"gpu", "gpu", "product name of the GPU", 0, kEverywhere,
        [](const D& d) { return d.chosen.gpu.name; }},
-      {"arch", "arch", "its architecture", 0, kEverywhere,
+      {"arch", "arch", "architecture of the GPU", 0, kEverywhere,
        [](const D& d) { return arch_name(d.chosen.gpu.arch); }},
-      {"sm_count", "SMs", "its number of SMs", 0, kEverywhere,
+      {"sm_count", "SMs", "number of SMs of the GPU", 0, kEverywhere,
        [](const D& d) { return d.chosen.gpu.sm_count; }},
       {"dtype", "dtype", "element type of Q, K, V and O", 0, kEverywhere,
        [](const D& d) { return dtype_name(d.chosen.dtype); }},
-      {"d_head", "d_head", "head dimension", 0, kEverywhere,
+      {"d_head", "d_head", "head dimension of Q and K", 0, kEverywhere,
        [](const D& d) { return d.chosen.d_head; }},
       {"d_head_v", "d_head_v", "head dimension of V and O", 0, kEverywhere,
        [](const D& d) { return d.chosen.d_head_v; }},
       {"causal", "causal", "whether a query sees only keys up to its own position", 0, kEverywhere,
        [](const D& d) { return d.chosen.causal; }},
-      {"config", "config", "short form of what is chosen where no row is near", 0, kEverywhere,
-       [](const D& d) { return d.chosen.short_form; }},
-      {"family", "family", "its kernel family: each has a default", 0, kEverywhere,
-       [](const D& d) { return d.chosen.config.family; }},
-      {"source_hash", "source", "SHA-256 of the family's sources, as this fatune compiles them", 0,
+      {"config", "config", "short form of the configuration that is chosen if no row is near", 0,
+       kEverywhere, [](const D& d) { return d.chosen.short_form; }},
+      {"family", "family", "kernel family of the configuration; each family has a default", 0,
+       kEverywhere, [](const D& d) { return d.chosen.config.family; }},
+      {"source_hash", "source",
+       "SHA-256 of the kernel family's sources, as this version of fatune compiles them", 0,
        kEverywhere, [](const D& d) { return hash_of(d.report, d.chosen.config); }},
-      {"problems", "problems", "tuned problems of this type, head dimensions and mask", 0,
+      {"problems", "problems", "number of tuned problems of this type, head dimensions and mask", 0,
        kEverywhere, [](const D& d) { return d.chosen.problems; }},
-      {"measured_on", "measured on", "of them, those on which its time is known", 0, kEverywhere,
+      {"measured_on", "measured on",
+       "number of these problems on which the configuration's time is known", 0, kEverywhere,
        [](const D& d) { return d.chosen.measured_on; }},
       {"mean_regret_percent", "mean %",
-       "by how much it is slower than the winners of these: the geometric mean", 2, kEverywhere,
-       [](const D& d) { return d.chosen.mean_regret_percent; }},
-      {"worst_regret_percent", "worst %", "the same on the problem where it is greatest", 2,
-       kEverywhere, [](const D& d) { return d.chosen.worst_regret_percent; }},
+       "by how many percent the configuration is slower than the winners of these problems: "
+       "geometric mean",
+       2, kEverywhere, [](const D& d) { return d.chosen.mean_regret_percent; }},
+      {"worst_regret_percent", "worst %",
+       "by how many percent the configuration is slower than the winner, on the one of these "
+       "problems where this is greatest",
+       2, kEverywhere, [](const D& d) { return d.chosen.worst_regret_percent; }},
   };
   return fields;
 }
@@ -267,20 +288,23 @@ const std::vector<Field<ExportDefault>>& export_default_fields() {
 const std::vector<Field<StepRegrets>>& step_regret_fields() {
   using S = StepRegrets;
   static const std::vector<Field<S>> fields{
-      {"step", "chosen by", "how the choices were come to (docs/export.md)", 0, kEverywhere,
+      {"step", "chosen by", "step that made the choices (docs/export.md), or all", 0, kEverywhere,
        member<&S::step>},
-      {"problems", "problems", "tuned problems that were left out, one after the other", 0,
-       kEverywhere, [](const S& s) { return s.regrets.problems; }},
-      {"winners", "winner", "of them, those for which the winner was chosen", 0, kEverywhere,
-       [](const S& s) { return s.regrets.winners; }},
-      {"ties", "or tied", "or what cannot be told apart from it", 0, kEverywhere,
-       [](const S& s) { return s.regrets.ties; }},
-      {"known", "regret known", "those on which the time of what was chosen is known", 0,
+      {"problems", "problems", "number of tuned problems that were left out, one after the other",
+       0, kEverywhere, [](const S& s) { return s.regrets.problems; }},
+      {"winners", "winner", "number of these problems for which the winner was chosen", 0,
+       kEverywhere, [](const S& s) { return s.regrets.winners; }},
+      {"ties", "or tied",
+       "number of these problems for which the winner, or a configuration that cannot be told "
+       "apart from it, was chosen",
+       0, kEverywhere, [](const S& s) { return s.regrets.ties; }},
+      {"known", "regret known",
+       "number of these problems on which the time of the chosen configuration is known", 0,
        kEverywhere, [](const S& s) { return s.regrets.known; }},
-      {"median_percent", "median %", "regret on these: the median; null: none is known", 2,
-       kEverywhere, [](const S& s) { return s.regrets.median_percent; }},
-      {"worst_percent", "worst %", "the greatest; null: none is known", 2, kEverywhere,
-       [](const S& s) { return s.regrets.worst_percent; }},
+      {"median_percent", "median %", "median of the known regrets, in percent; null: none is known",
+       2, kEverywhere, [](const S& s) { return s.regrets.median_percent; }},
+      {"worst_percent", "worst %", "greatest of the known regrets, in percent; null: none is known",
+       2, kEverywhere, [](const S& s) { return s.regrets.worst_percent; }},
   };
   return fields;
 }
@@ -288,12 +312,15 @@ const std::vector<Field<StepRegrets>>& step_regret_fields() {
 const std::vector<Field<SkippedResult>>& skipped_result_fields() {
   using S = SkippedResult;
   static const std::vector<Field<S>> fields{
-      {"origin", "origin", "the file, or the run of the store", 0, kEverywhere, member<&S::origin>,
-       ColumnFit{.once = true}},
-      {"problem", "problem", "what it is of", 0, kEverywhere, member<&S::problem>},
-      {"config", "config", "short form; null: all of the problem's", 0, kEverywhere,
-       [](const S& s) { return text_or_none(s.config); }, ColumnFit{.least = 24, .config = true}},
-      {"reason", "reason", "why it is not used", 0, kEverywhere, member<&S::reason>, kWraps},
+      {"origin", "origin", "name of the file or stored run that the result is from", 0, kEverywhere,
+       member<&S::origin>, ColumnFit{.once = true}},
+      {"problem", "problem", "problem of the skipped result", 0, kEverywhere, member<&S::problem>},
+      {"config", "config",
+       "short form of the skipped configuration; null: all results of the problem are skipped", 0,
+       kEverywhere, [](const S& s) { return text_or_none(s.config); },
+       ColumnFit{.least = 24, .config = true}},
+      {"reason", "reason", "why the result is not used", 0, kEverywhere, member<&S::reason>,
+       kWraps},
   };
   return fields;
 }
@@ -303,15 +330,19 @@ const std::vector<Field<CoveringConfig>>& covering_config_fields() {
   static const std::vector<Field<C>> fields{
       {"config", "config", "the configuration's short form", 0, kEverywhere, member<&C::short_form>,
        ColumnFit{.least = 24, .config = true}},
-      {"family", "family", "its kernel family", 0, kEverywhere,
+      {"family", "family", "kernel family of the configuration", 0, kEverywhere,
        [](const C& c) { return c.config.family; }, ColumnFit{.leaves = 1}},
-      {"problems", "problems", "tuned problems on which it is the best of the cover", 0,
+      {"problems", "problems",
+       "number of tuned problems on which the configuration is the best of the cover", 0,
        kEverywhere, member<&C::problems>},
       {"mean_regret_percent", "mean %",
-       "by how much it is slower than the winners of these: the geometric mean", 2, kEverywhere,
-       member<&C::mean_regret_percent>},
-      {"worst_regret_percent", "worst %", "the same on the problem where it is greatest", 2,
-       kEverywhere, member<&C::worst_regret_percent>},
+       "by how many percent the configuration is slower than the winners of these problems: "
+       "geometric mean",
+       2, kEverywhere, member<&C::mean_regret_percent>},
+      {"worst_regret_percent", "worst %",
+       "by how many percent the configuration is slower than the winner, on the one of these "
+       "problems where this is greatest",
+       2, kEverywhere, member<&C::worst_regret_percent>},
   };
   return fields;
 }

@@ -6,13 +6,14 @@
 
 namespace fatune {
 
-/// A table of tuned problems with its regrets. JSON: configs/schema/export.schema.json.
+/// A table of tuned problems with the regrets of choices from it. JSON:
+/// configs/schema/export.schema.json.
 [[nodiscard]] Document export_document(const ExportReport& report);
 [[nodiscard]] std::string export_json(const ExportReport& report);
 
 /// A cover alone: a sentence, and a row for each of its configurations.
 [[nodiscard]] Document cover_document(const Cover& cover);
-/// How many configurations there are in place of how many winners.
+/// A sentence on how many configurations replace how many winners.
 [[nodiscard]] std::string cover_text(const Cover& cover);
 
 struct ExportRow {
@@ -28,7 +29,7 @@ struct ExportDefault {
 };
 [[nodiscard]] const std::vector<Field<ExportDefault>>& export_default_fields();
 
-/// How good the choices are that are come to in one way.
+/// How good the choices of one step are.
 struct StepRegrets {
   std::string step;  ///< choice_step_name(), or "all"
   RegretSummary regrets;

@@ -11,14 +11,14 @@ namespace fatune {
 
 [[nodiscard]] std::string_view verdict_name(GateVerdict verdict);  ///< "equal", "slower", ...
 
-/// Columns of what winners were raced against, a problem each.
+/// The columns of the comparison of winners with their rivals, which has a row for each problem.
 [[nodiscard]] const std::vector<Field<GateCheck>>& gate_fields();
 
 /// The member `gate` of results.json.
 [[nodiscard]] Json json_gate(const GateReport& gate);
-/// For people: a row for each problem.
+/// A table for people, with a row for each problem.
 [[nodiscard]] Table gate_table(const GateReport& gate);
-/// "2 slower, 1 equal": how many problems have which verdict.
+/// "2 slower, 1 equal": the number of problems with each verdict.
 [[nodiscard]] std::string gate_sentence(const GateReport& gate);
 
 }  // namespace fatune

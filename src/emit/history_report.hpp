@@ -10,7 +10,7 @@ namespace fatune {
 /// A list of stored runs. JSON: configs/schema/history.schema.json.
 [[nodiscard]] Document history_document(const std::vector<RunSummary>& runs);
 
-/// One column of that list.
+/// The columns of the list of runs.
 [[nodiscard]] const std::vector<Field<RunSummary>>& history_fields();
 
 }  // namespace fatune

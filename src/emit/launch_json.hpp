@@ -6,8 +6,8 @@
 
 namespace fatune {
 
-/// All that another program needs to launch the kernel: the record of the launch
-/// (record/record_json.hpp), and as "tensors" what its arguments mean by q, k, v and o.
+/// Everything that another program needs to launch the kernel: the record of the launch
+/// (record/record_json.hpp), and in "tensors" the q, k, v and o that its arguments refer to.
 [[nodiscard]] Json json_launch(const Problem& problem, const LaunchGeometry& geometry);
 
 }  // namespace fatune

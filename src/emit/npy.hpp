@@ -12,7 +12,7 @@ namespace fatune {
 /// source: NumPy, "NEP 1: a simple file format for NumPy arrays"
 [[nodiscard]] std::string npy_float64(const std::vector<std::int64_t>& extents,
                                       std::span<const double> values);
-/// As fp32: exact for values that were fp32 or smaller.
+/// Like npy_float64(), but with fp32 values: exact for values that were fp32 or narrower.
 [[nodiscard]] std::string npy_float32(const std::vector<std::int64_t>& extents,
                                       std::span<const double> values);
 

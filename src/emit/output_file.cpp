@@ -32,7 +32,8 @@ void make_folder_of(const fs::path& path) {
   }
 }
 
-/// A signal that comes while a reader is waited for ends the wait: the user has had enough.
+/// Writes all bytes. A signal while it waits for a reader ends the wait with an error: the user
+/// wants to stop.
 void write_bytes(const Descriptor& file, std::string_view bytes, const fs::path& path) {
   while (!bytes.empty()) {
     const ssize_t count = ::write(file.get(), bytes.data(), bytes.size());
@@ -52,11 +53,11 @@ std::optional<struct stat> status_of(const fs::path& path) {
 /// The process id keeps two runs apart. The file is removed unless it is put in place.
 class Replacement {
  public:
-  /// `name`: what the user knows the file by.
+  /// `name` is what the user knows the file by.
   Replacement(const fs::path& file, const fs::path& name)
       : file_(file), name_(name), old_(status_of(file)) {
     temporary_ += ".tmp" + std::to_string(::getpid());
-    ::unlink(temporary_.c_str());  // a killed process had the same number
+    ::unlink(temporary_.c_str());  // left by a killed process of the same id
     constexpr int kFlags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     descriptor_ = Descriptor(::open(temporary_.c_str(), kFlags, old_ ? 0600 : 0666));
     if (descriptor_.get() < 0) {
@@ -72,7 +73,7 @@ class Replacement {
   void put_in_place() {
     if (old_) {
       keep_attributes();
-      // Else a power cut after the rename could leave neither the old bytes nor the new.
+      // Without this, a power cut after the rename could leave neither the old bytes nor the new.
       if (::fsync(descriptor_.get()) != 0) {
         fail_write(name_);
       }
@@ -83,7 +84,7 @@ class Replacement {
   }
 
  private:
-  /// The owner first, because a change of owner takes bits of the mode away.
+  /// Sets the owner first, because a change of owner clears bits of the mode.
   void keep_attributes() const {
     constexpr mode_t kAllBits = 07777;
     const bool owned = ::fchown(descriptor_.get(), old_->st_uid, old_->st_gid) == 0;
@@ -100,7 +101,7 @@ class Replacement {
   Descriptor descriptor_;
 };
 
-/// Never created, and never a terminal to be controlled by.
+/// Opens a stream. Never creates it, and never makes it the controlling terminal.
 Descriptor open_stream(const Destination& stream, const fs::path& path) {
   Descriptor opened(stream.kind == Destination::Kind::descriptor
                         ? ::fcntl(stream.descriptor, F_DUPFD_CLOEXEC, 0)
@@ -111,7 +112,7 @@ Descriptor open_stream(const Destination& stream, const fs::path& path) {
   return opened;
 }
 
-/// Without opening it: a FIFO would wait for a reader, or end the one that it has.
+/// Does not open the stream: opening a FIFO would wait for a reader, or end the one that it has.
 void check_stream(const Destination& stream, const fs::path& path) {
   if (stream.kind == Destination::Kind::descriptor) {
     const int flags = ::fcntl(stream.descriptor, F_GETFL);

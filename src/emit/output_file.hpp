@@ -11,11 +11,12 @@ namespace fatune {
 /// for its reader. Missing folders are made. Error(io) names the path and the system's reason.
 void write_output_file(const std::filesystem::path& path, std::string_view bytes);
 
-/// Throws what write_output_file would, as far as it can be known: the folder cannot be made or
-/// written, or `path` is a folder. Leaves the file as it is, and opens no device or FIFO.
+/// Throws what write_output_file would throw, as far as that is known in advance: the folder cannot
+/// be made or written, or `path` is a folder. Leaves the file unchanged, and opens no device or
+/// FIFO.
 void check_output_file(const std::filesystem::path& path);
 
-/// False of a device, a FIFO and an open descriptor: each write adds to those before.
+/// False for a device, a FIFO and an open descriptor, where each write adds to the earlier ones.
 [[nodiscard]] bool can_be_rewritten(const std::filesystem::path& path);
 
 }  // namespace fatune

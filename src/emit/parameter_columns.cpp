@@ -10,7 +10,7 @@
 namespace fatune {
 namespace {
 
-/// Names of the families' parameters, whatever the order of the rows; those of several once.
+/// The names of the families' parameters, each once, whatever the order of the rows.
 std::vector<std::string> parameter_names(const std::vector<ResultRow>& rows) {
   std::map<std::string, const Result*> one_of_family;
   for (const ResultRow& row : rows) {

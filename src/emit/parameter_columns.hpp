@@ -7,9 +7,9 @@
 
 namespace fatune {
 
-/// Appends a column for each parameter of the rows' families that the table has no column for
-/// (dtype, d_head); those of several families once. A cell is empty where the result's family has
-/// no such parameter. `rows`: those of the table.
+/// Appends a column for each parameter of the rows' families, except those that the table has a
+/// column for (dtype, d_head). A parameter of several families has one column. A cell is empty if
+/// the result's family has no such parameter. `rows` are those of the table.
 void append_parameters(const std::vector<ResultRow>& rows, Table& table);
 
 }  // namespace fatune

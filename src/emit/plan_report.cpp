@@ -6,7 +6,7 @@
 namespace fatune {
 namespace {
 
-/// CSV's row: kept or dropped, one per configuration.
+/// A row of the CSV: one configuration, kept or dropped.
 struct ListRow {
   std::string status;
   const std::string* short_form;
@@ -25,9 +25,9 @@ const std::vector<Field<ListRow>>& list_fields() {
       {"config", "config", "the configuration's short form", 0, kEverywhere,
        [](const ListRow& r) { return text_of(r.short_form); },
        ColumnFit{.least = 24, .config = true}},
-      {"rule", "rule", "id of the rule that dropped it", 0, kEverywhere,
+      {"rule", "rule", "id of the rule that dropped the configuration", 0, kEverywhere,
        [](const ListRow& r) { return text_of(r.rule); }},
-      {"reason", "reason", "why the rule drops it", 0, kEverywhere,
+      {"reason", "reason", "why the rule drops the configuration", 0, kEverywhere,
        [](const ListRow& r) { return text_of(r.reason); }, kWraps},
   };
   return fields;
@@ -36,11 +36,12 @@ const std::vector<Field<ListRow>>& list_fields() {
 const std::vector<Field<RuleCount>>& rule_fields() {
   static const std::vector<Field<RuleCount>> fields{
       {"rule", "rule", "id of the rule", 0, kEverywhere, member<&RuleCount::rule>},
-      {"dropped", "dropped", "configurations whose first matching rule it was", 0, kEverywhere,
-       member<&RuleCount::dropped>},
-      {"reason", "reason for the first", "why it dropped the first of them; null without one", 0,
+      {"dropped", "dropped", "number of configurations for which this was the first matching rule",
+       0, kEverywhere, member<&RuleCount::dropped>},
+      {"reason", "reason for the first",
+       "why the rule dropped the first of these configurations; null: it dropped none", 0,
        kEverywhere, [](const RuleCount& r) { return text_or_none(r.reason); }, kWraps},
-      {"waits", "waits", "whether it needs a problem or a device, and was not tried", 0,
+      {"waits", "waits", "whether the rule needs a problem or a device and was not tried", 0,
        kForPrograms, member<&RuleCount::waits>},
   };
   return fields;

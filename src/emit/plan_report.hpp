@@ -23,9 +23,9 @@ struct ListedDrop {
 };
 struct RuleCount {
   std::string rule;
-  std::string reason;        ///< for the first that it dropped; empty without one
-  std::int64_t dropped = 0;  ///< whose first match it was
-  bool waits = false;        ///< for a problem or a device that is not known: it was not tried
+  std::string reason;        ///< for the first configuration dropped; empty: none was
+  std::int64_t dropped = 0;  ///< configurations for which it was the first match
+  bool waits = false;        ///< needs a problem or device that is not known, and was not tried
 };
 
 /// The report of `list` on a space.
@@ -36,14 +36,15 @@ struct PlanReport {
   std::vector<ListedDrop> pruned;   ///< by the space's rules
   std::vector<ListedDrop> invalid;  ///< by the family's validity
   std::vector<RuleCount> rules;     ///< in the space's order
-  /// Those that are not listed: of a large space the lists are random samples.
+  /// The numbers of configurations not listed: the lists of a large space are random samples.
   std::int64_t kept_besides = 0;
   std::int64_t pruned_besides = 0;
   std::int64_t invalid_besides = 0;
-  /// The length of the problems on which all rules were tried; absent: rules that wait for a
-  /// problem were not.
+  /// The length of the problems on which all rules were tried; absent: rules that need a problem
+  /// were not tried.
   std::optional<std::int64_t> seq_len{};
-  /// Which values of the invalid ones the family does not know, and which it knows: sentences.
+  /// Sentences on values of invalid configurations: those that the family does not know, and those
+  /// that it knows.
   std::vector<std::string> unknown_values{};
 };
 

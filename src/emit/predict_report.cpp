@@ -12,7 +12,7 @@ const auto chosen_hash = [](const PredictionRow& row) {
              : std::optional(row.report.known.source_hashes.at(choice.config.family));
 };
 
-/// The row that the choice is of; null when it is of none.
+/// The tuned problem that the choice was taken from; null if there is none.
 const TunedProblem* row_of(const PredictionRow& row) {
   const auto& index = row.prediction.choice.row;
   return index ? &row.report.known.table.problems[*index] : nullptr;
@@ -76,39 +76,47 @@ Blocks blocks_of(const PredictReport& report) {
 const std::vector<Field<PredictionRow>>& prediction_fields() {
   using P = PredictionRow;
   static const std::vector<Field<P>> fields{
-      {"problem", "problem", "what is chosen for", 0, kEverywhere,
+      {"problem", "problem", "the problem that a configuration is chosen for", 0, kEverywhere,
        [](const P& p) { return describe(p.prediction.problem); }, ColumnFit{.least = 14}},
-      {"step", "chosen by", "how the choice was come to (docs/export.md)", 0, kEverywhere,
+      {"step", "chosen by", "step that made the choice (docs/export.md)", 0, kEverywhere,
        [](const P& p) { return choice_step_name(p.prediction.choice.step); }},
-      {"config", "config", "short form of what is chosen; null: nothing is eligible", 0,
+      {"config", "config", "short form of the chosen configuration; null: nothing is eligible", 0,
        kEverywhere, [](const P& p) { return text_or_none(p.prediction.choice.short_form); },
        ColumnFit{.least = 24, .config = true}},
-      {"family", "family", "its kernel family; null: nothing is eligible", 0, kForPrograms,
-       [](const P& p) { return text_or_none(p.prediction.choice.config.family); }},
-      {"source_hash", "source", "SHA-256 of the family's sources; null: nothing is eligible", 0,
-       kForPrograms, chosen_hash},
-      {"tuned_on", "tuned on", "the tuned problem that it is of; null: it is a default", 0,
-       kEverywhere,
+      {"family", "family", "kernel family of the chosen configuration; null: nothing is eligible",
+       0, kForPrograms, [](const P& p) { return text_or_none(p.prediction.choice.config.family); }},
+      {"source_hash", "source", "SHA-256 of the kernel family's sources; null: nothing is eligible",
+       0, kForPrograms, chosen_hash},
+      {"tuned_on", "tuned on",
+       "tuned problem that the choice was taken from; null: the choice is a default, or nothing is "
+       "eligible",
+       0, kEverywhere,
        [](const P& p) {
          const TunedProblem* const row = row_of(p);
          return row == nullptr ? std::nullopt : std::optional(describe(row->problem));
        },
        ColumnFit{.leaves = 2, .least = 14}},
-      {"tuned_on_gpu", "of", "product name of its GPU", 0, kForPrograms,
+      {"tuned_on_gpu", "of",
+       "product name of the GPU that tuned_on was tuned on; null: tuned_on is null", 0,
+       kForPrograms,
        [](const P& p) {
          const TunedProblem* const row = row_of(p);
          return row == nullptr ? std::nullopt : std::optional(row->gpu.name);
        }},
       {"expected_regret_percent", "expected %",
-       "regret of such choices for tuned problems that were left out: the median; of a default on "
-       "those that it is the default of: the geometric mean; null: not known",
+       "regret to expect, in percent: the median regret of such choices for tuned problems that "
+       "were left out, or the geometric mean of the regrets of a default on the problems that it "
+       "is the default of; null: not known",
        2, kEverywhere, [](const P& p) { return p.prediction.regret.typical_percent; }},
-      {"worst_regret_percent", "worst %", "the greatest of them", 2, kEverywhere,
-       [](const P& p) { return p.prediction.regret.worst_percent; }},
-      {"regrets_known", "of", "how many regrets these are of", 0, kEverywhere,
-       [](const P& p) { return p.prediction.regret.known; }, ColumnFit{.leaves = 1}},
-      {"reason", "reason", "why nothing is eligible; else null", 0, kEverywhere,
-       [](const P& p) { return text_or_none(p.prediction.choice.refusal); }, kWraps},
+      {"worst_regret_percent", "worst %",
+       "greatest of the regrets that expected_regret_percent is computed from; null: not known", 2,
+       kEverywhere, [](const P& p) { return p.prediction.regret.worst_percent; }},
+      {"regrets_known", "of",
+       "number of regrets that expected_regret_percent and worst_regret_percent are computed from",
+       0, kEverywhere, [](const P& p) { return p.prediction.regret.known; },
+       ColumnFit{.leaves = 1}},
+      {"reason", "reason", "why nothing is eligible; null: a configuration was chosen", 0,
+       kEverywhere, [](const P& p) { return text_or_none(p.prediction.choice.refusal); }, kWraps},
   };
   return fields;
 }
@@ -116,23 +124,25 @@ const std::vector<Field<PredictionRow>>& prediction_fields() {
 const std::vector<Field<NeighbourRow>>& neighbour_fields() {
   using N = NeighbourRow;
   static const std::vector<Field<N>> fields{
-      {"problem", "problem", "what was tuned", 0, kEverywhere,
+      {"problem", "problem", "the tuned problem", 0, kEverywhere,
        [](const N& n) { return describe(tuned(n).problem); }, ColumnFit{.least = 14}},
-      {"gpu", "gpu", "product name of the GPU that it was tuned on", 0, kEverywhere,
+      {"gpu", "gpu", "product name of the GPU that the problem was tuned on", 0, kEverywhere,
        [](const N& n) { return tuned(n).gpu.name; }, ColumnFit{.leaves = 2, .once = true}},
-      {"buckets_apart", "buckets", "between the two problems", 0, kEverywhere,
-       [](const N& n) { return n.neighbour.near.distance.buckets; }},
-      {"octaves_apart", "octaves", "between them: the sum over all numbers of docs/export.md", 2,
+      {"buckets_apart", "buckets", "number of buckets between the two problems (docs/export.md)", 0,
+       kEverywhere, [](const N& n) { return n.neighbour.near.distance.buckets; }},
+      {"octaves_apart", "octaves",
+       "number of octaves between the two problems: the sum over all numbers of docs/export.md", 2,
        kEverywhere, [](const N& n) { return n.neighbour.near.distance.octaves; },
        ColumnFit{.leaves = 1}},
-      {"winner", "winner", "short form of its winner", 0, kEverywhere,
+      {"winner", "winner", "short form of the tuned problem's winner", 0, kEverywhere,
        [](const N& n) { return tuned(n).times.front().short_form; },
        ColumnFit{.least = 24, .config = true}},
-      {"time_us", "us", "the winner's median in microseconds", 1, kEverywhere,
+      {"time_us", "us", "median time of the winner in microseconds", 1, kEverywhere,
        [](const N& n) { return tuned(n).times.front().time_us; }, ColumnFit{.leaves = 3}},
       {"regret_percent", "regret %",
-       "by how much what is chosen is slower there; null: its time there is not known", 2,
-       kEverywhere, [](const N& n) { return n.neighbour.regret_percent; }},
+       "by how many percent the chosen configuration is slower than the winner on the tuned "
+       "problem; null: its time there is not known",
+       2, kEverywhere, [](const N& n) { return n.neighbour.regret_percent; }},
   };
   return fields;
 }

@@ -6,7 +6,7 @@
 
 namespace fatune {
 
-/// What would be chosen for problems on a device. JSON: configs/schema/predict.schema.json.
+/// The choices for problems on a device. JSON: configs/schema/predict.schema.json.
 struct PredictReport {
   const ExportReport& known;
   DeviceLimits device;

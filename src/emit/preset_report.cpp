@@ -12,19 +12,22 @@ std::optional<DetailValue> preset_detail(const ProblemPreset& preset, const Prob
 
 std::vector<Field<ProblemPreset>> make_preset_fields() {
   std::vector<Field<ProblemPreset>> fields{
-      {"name", "preset", "what --preset takes", 0, kEverywhere, member<&ProblemPreset::name>},
-      {"heads", "heads", "heads of queries", 0, kEverywhere, member<&ProblemPreset::heads>},
-      {"d_head", "d_head", "elements of a row of Q and K", 0, kEverywhere,
+      {"name", "preset", "name of the preset, as --preset takes it", 0, kEverywhere,
+       member<&ProblemPreset::name>},
+      {"heads", "heads", "number of attention heads of queries", 0, kEverywhere,
+       member<&ProblemPreset::heads>},
+      {"d_head", "d_head", "head dimension: elements of a row of Q and K", 0, kEverywhere,
        member<&ProblemPreset::d_head>},
-      {"dtype", "dtype", "FP16 or BF16", 0, kEverywhere,
+      {"dtype", "dtype", "element type: FP16 or BF16", 0, kEverywhere,
        [](const ProblemPreset& p) { return std::string(dtype_name(p.dtype)); }},
       {"causal", "causal", "whether a query sees no keys after its own position", 0, kEverywhere,
        member<&ProblemPreset::causal>}};
   add_detail_fields<ProblemPreset, preset_detail>(fields, kEverywhere);
-  fields.push_back({"note", "note", "what a problem cannot say of the model", 0, kEverywhere,
-                    [](const ProblemPreset& p) { return text_or_none(p.note); }, kWraps});
-  fields.push_back({"source", "source", "where the model's publisher says so", 0, kEverywhere,
-                    member<&ProblemPreset::source>});
+  fields.push_back({"note", "note", "what a problem cannot say about the model; null: nothing", 0,
+                    kEverywhere, [](const ProblemPreset& p) { return text_or_none(p.note); },
+                    kWraps});
+  fields.push_back({"source", "source", "where the model's publisher states these values", 0,
+                    kEverywhere, member<&ProblemPreset::source>});
   return fields;
 }
 

@@ -7,7 +7,7 @@
 
 namespace fatune {
 
-/// The fields of a profiled configuration besides its counters.
+/// The fields of a profiled configuration, without its counters.
 [[nodiscard]] const std::vector<Field<ProfiledConfig>>& profiled_config_fields();
 
 }  // namespace fatune

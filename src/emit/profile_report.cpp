@@ -12,8 +12,8 @@
 namespace fatune {
 namespace {
 
-/// The most columns of the table with a row for each configuration; the registers are the last that
-/// fit.
+/// The table with a row for each configuration shows all figures if there are at most this many,
+/// else the first kFirstColumns.
 constexpr std::size_t kMostColumns = 9;
 constexpr std::size_t kFirstColumns = 4;
 
@@ -23,7 +23,7 @@ FieldValue counter(const ProfiledConfig& row, const std::string& name) {
   return found == row.counters.end() ? FieldValue{} : FieldValue{found->second};
 }
 
-/// Column number `at`, before those that the table has: one for each of these figures.
+/// Inserts a column for each of these figures in front of column number `at`.
 void insert_counters(const std::vector<CounterField>& fields,
                      const std::vector<ProfiledConfig>& rows, std::size_t at, Table& table) {
   for (const CounterField& field : fields) {
@@ -50,7 +50,7 @@ std::string problem_name(const ProfiledConfig& row) {
   return row.problem ? describe(*row.problem) : "";
 }
 
-/// The configurations of each problem, in order.
+/// Groups neighbouring rows by problem.
 std::vector<std::vector<ProfiledConfig>> by_problem(const std::vector<ProfiledConfig>& rows) {
   std::vector<std::vector<ProfiledConfig>> groups;
   for (const ProfiledConfig& row : rows) {
@@ -62,7 +62,7 @@ std::vector<std::vector<ProfiledConfig>> by_problem(const std::vector<ProfiledCo
   return groups;
 }
 
-/// A row for each figure, a column for each configuration.
+/// A table with a row for each figure and a column for each configuration.
 Table figures_of(const std::vector<CounterField>& fields, const std::vector<ProfiledConfig>& rows) {
   Table table{{{.name = "figure", .heading = "figure"}, {.name = "unit", .heading = "unit"}}, {}};
   for (const CounterField& field : fields) {

@@ -13,11 +13,11 @@
 
 namespace fatune {
 
-/// One configuration on one problem, with the averages of what was counted.
+/// One configuration on one problem, with the averages of its counters.
 struct ProfiledConfig {
   std::optional<Problem> problem;  ///< absent: a report made elsewhere does not say
   std::string config;              ///< short form
-  std::string kernel_name;         ///< as profilers print it; empty where the family has no form
+  std::string kernel_name;         ///< as profilers print it; empty: the family has no such form
   OutcomeKind outcome = OutcomeKind::stopped;
   std::string detail;     ///< what went wrong; empty: nothing
   std::int64_t runs = 0;  ///< launches that were counted
@@ -39,8 +39,8 @@ struct ProfileReport {
 };
 
 /// JSON (configs/schema/profile.schema.json) and CSV have every figure. Tables and Markdown have a
-/// row for each configuration; where the figures are too many for that, the first of them, and then
-/// a table for each problem with a row for each figure.
+/// row for each configuration. If there are too many figures for a row, it has the first of them,
+/// and a second table for each problem has a row for each figure.
 [[nodiscard]] Document profile_document(const ProfileReport& report);
 
 }  // namespace fatune

@@ -11,7 +11,7 @@ namespace {
 
 struct RuleDrops {
   std::string rule;
-  std::string first;  ///< short form of one that it dropped
+  std::string first;  ///< short form of the first configuration that it dropped
   std::string reason;
   std::size_t count = 0;
 };

@@ -54,7 +54,7 @@ const auto fact = [](const ResultRow& row) {
   return row.result->facts ? std::optional((*row.result->facts).*kMember) : std::nullopt;
 };
 
-/// A member of a configuration that was compiled.
+/// Gets a member of the result; nothing if the configuration was not compiled.
 template <auto kMember>
 const auto if_compiled = [](const ResultRow& row) {
   return row.result->facts ? std::optional((*row.result).*kMember) : std::nullopt;
@@ -100,48 +100,52 @@ const auto deterministic = [](const ResultRow& row) {
   return measured == nullptr ? std::nullopt : std::optional(measured->verification.deterministic);
 };
 
-/// Place, configuration, and how it ended.
+/// The rank, the configuration and its outcome.
 Fields outcome_fields() {
   return {
-      {"rank", "rank", "1 is the fastest; null: not ranked", 0, kInRanking,
+      {"rank", "rank", "place in the ranking, 1 for the fastest; null: not ranked", 0, kInRanking,
        [](const ResultRow& r) { return rank_or_none(r.result->rank); }},
-      {"tie_group", "tie", "results with the same number cannot be told apart by their times", 0,
-       kInRanking, [](const ResultRow& r) { return rank_or_none(r.result->tie_group); },
+      {"tie_group", "tie",
+       "number of the tie group: results with the same number cannot be told apart by their times; "
+       "null: not ranked",
+       0, kInRanking, [](const ResultRow& r) { return rank_or_none(r.result->tie_group); },
        ColumnFit{.leaves = 10}},
       {"config", "config", "the configuration's short form", 0, kEverywhere,
        [](const ResultRow& r) { return r.result->short_form; }, ColumnFit{.config = true}},
       {kFamilyField, "family", "the configuration's kernel family", 0, kEverywhere,
        [](const ResultRow& r) { return text_or_none(r.result->config.family); },
        ColumnFit{.leaves = 13}},
-      {"outcome", "outcome", "how it ended: measured, estimated, wrong_result, ...", 0, kInFailures,
-       [](const ResultRow& r) { return outcome_name(r.result->outcome); }, ColumnFit{.once = true}},
+      {"outcome", "outcome", "how the configuration ended: measured, estimated, wrong_result, ...",
+       0, kInFailures, [](const ResultRow& r) { return outcome_name(r.result->outcome); },
+       ColumnFit{.once = true}},
       {"measured", "measured", "false: nothing was timed for this result", 0, kForPrograms,
        [](const ResultRow& r) { return std::holds_alternative<Measured>(r.result->outcome); }},
       {"verified", "verified",
-       "how the output was found right: gpu, or emulated (on the CPU, on a small problem); null: "
-       "it "
-       "was not",
+       "how the output was found correct: gpu, or emulated (on the CPU, on a small problem); null: "
+       "it was not",
        0, kForPrograms,
        [](const ResultRow& r) { return text_or_none(verified_by(r.result->outcome)); }},
       {"deterministic", "deterministic",
-       "false: right outputs of the same inputs differed from run to run; null: it was not "
-       "measured",
-       0, kForPrograms, deterministic},
-      {"reused", "reused", "true: an earlier run found this out, not this one (docs/store.md)", 0,
+       "false: correct outputs for the same inputs differed from run to run; null: not measured", 0,
+       kForPrograms, deterministic},
+      {"reused", "reused", "true: the outcome was taken from an earlier run (docs/store.md)", 0,
        kForPrograms, [](const ResultRow& r) { return r.result->reused; }},
       {"same_code_as", "same code as",
-       "configuration with the same machine code and launch, whose outcome this is", 0, kEverywhere,
-       [](const ResultRow& r) { return text_or_none(r.result->same_code_as); },
+       "short form of a configuration with the same machine code and launch, from which the "
+       "outcome was copied; null: none",
+       0, kEverywhere, [](const ResultRow& r) { return text_or_none(r.result->same_code_as); },
        ColumnFit{.leaves = 1, .config = true}},
-      {"pruned_by", "pruned by", "rule that dropped it: it was tried for an audit", 0, kEverywhere,
-       [](const ResultRow& r) { return text_or_none(r.result->pruned_by); },
+      {"pruned_by", "pruned by",
+       "id of the rule that dropped the configuration, if it was tried anyway for an audit; else "
+       "null",
+       0, kEverywhere, [](const ResultRow& r) { return text_or_none(r.result->pruned_by); },
        ColumnFit{.leaves = 12}},
       {"proposed_by", "proposed by",
-       "who chose to try it: a search, or plan (its outcome is needed); null: not known "
-       "(docs/search.md)",
+       "what proposed the configuration: a search, or plan (its outcome is needed); null: not "
+       "known (docs/search.md)",
        0, kForPrograms, [](const ResultRow& r) { return text_or_none(r.result->proposed_by); }},
       {"proposal", "proposal",
-       "its place among the configurations that were proposed for the problem; null: not known", 0,
+       "place of the configuration among those proposed for the problem; null: not known", 0,
        kForPrograms,
        [](const ResultRow& r) {
          return r.result->proposal == 0 ? std::nullopt : std::optional(r.result->proposal);
@@ -152,25 +156,28 @@ Fields outcome_fields() {
 /// Measured or estimated times.
 Fields timing_fields() {
   return {
-      {"time_us", "us", "what the ranking uses: the median of the samples, or the estimate", 1,
+      {"time_us", "us",
+       "time in microseconds that the ranking uses: the median of the samples, or the estimate", 1,
        kInRanking, [](const ResultRow& r) { return us_of(r); }},
-      {"mean_us", "mean", "mean of the samples", 1, kForPrograms, timing<&Timing::mean_us>},
-      {"min_us", "min", "least sample", 1, kInRanking, timing<&Timing::min_us>,
+      {"mean_us", "mean", "mean of the samples in microseconds", 1, kForPrograms,
+       timing<&Timing::mean_us>},
+      {"min_us", "min", "shortest sample in microseconds", 1, kInRanking, timing<&Timing::min_us>,
        ColumnFit{.leaves = 3}},
-      {"max_us", "max", "greatest sample", 1, kForPrograms, timing<&Timing::max_us>},
-      {"stddev_us", "stddev", "standard deviation of the samples", 2, kInRanking,
+      {"max_us", "max", "longest sample in microseconds", 1, kForPrograms, timing<&Timing::max_us>},
+      {"stddev_us", "stddev", "standard deviation of the samples in microseconds", 2, kInRanking,
        timing<&Timing::stddev_us>, ColumnFit{.leaves = 2}},
-      {"median_low_us", "low", "lower end of the median's confidence interval", 1, kForPrograms,
-       timing<&Timing::median_low_us>},
-      {"median_high_us", "high", "upper end of the median's confidence interval", 1, kForPrograms,
-       timing<&Timing::median_high_us>},
-      {"samples", "n", "how many samples were timed", 0, kInRanking, sample_count,
+      {"median_low_us", "low", "lower end of the median's confidence interval in microseconds", 1,
+       kForPrograms, timing<&Timing::median_low_us>},
+      {"median_high_us", "high", "upper end of the median's confidence interval in microseconds", 1,
+       kForPrograms, timing<&Timing::median_high_us>},
+      {"samples", "n", "number of samples timed", 0, kInRanking, sample_count,
        ColumnFit{.leaves = 4}},
       {"part_share", "part",
-       "share of the problem on which it was timed, before it was eliminated: its times are "
-       "scaled to the whole; null: the whole was timed (docs/racing.md)",
+       "fraction of the problem that was timed before the configuration was eliminated, with times "
+       "scaled to the whole; null: the whole problem was timed (docs/racing.md)",
        2, kInRanking, part_share, ColumnFit{.leaves = 14}},
-      {"relative_percent", "rel %", "100 * baseline time / this time", 1, kInRanking,
+      {"relative_percent", "rel %", "100 * time of the baseline / time of this configuration", 1,
+       kInRanking,
        [](const ResultRow& r) {
          return r.result->rank == 0 ? std::nullopt : std::optional(r.result->relative_percent);
        },
@@ -197,13 +204,13 @@ Fields throughput_fields() {
          return r.result->total_flop ? tflops(r, *r.result->total_flop) : std::nullopt;
        }},
       {"percent_of_matmul", "% dense",
-       "literature_tflops in percent of the rate of dense products in the same run; null: not "
-       "known, or the time is of an earlier run",
+       "literature_tflops in percent of the rate of dense matrix products in the same run; null: "
+       "not known, or the time is from an earlier run",
        1, kForPrograms,
        [](const ResultRow& r) { return percent_of_matmul(*r.problem, *r.result); }},
       {"percent_of_peak_at_clock", "% peak",
        "literature_tflops in percent of the tensor cores' nominal peak at the median SM clock of "
-       "the samples; null: not known, or the time is of an earlier run",
+       "the samples; null: not known, or the time is from an earlier run",
        1, kForPrograms,
        [](const ResultRow& r) { return percent_of_peak_at_clock(*r.run, *r.problem, *r.result); }},
   };
@@ -226,41 +233,44 @@ Fields resource_fields() {
        if_compiled<&Result::dynamic_smem_bytes>, ColumnFit{.leaves = 5}},
       {"threads_per_block", "threads", "threads per block", 0, kForPrograms,
        if_compiled<&Result::threads_per_block>},
-      {"blocks_per_sm", "blk/SM", "blocks that fit one SM at a time", 0, kInRanking,
+      {"blocks_per_sm", "blk/SM", "thread blocks that fit on one SM at a time", 0, kInRanking,
        if_compiled<&Result::blocks_per_sm>, ColumnFit{.leaves = 6}},
-      {"code_bytes", "code", "machine code in bytes", 0, kForPrograms,
+      {"code_bytes", "code", "size of the machine code in bytes", 0, kForPrograms,
        fact<&ResourceFacts::code_bytes>},
-      {"compile_ms", "compile ms", "time of the compilation, also when it came from the cache", 0,
+      {"compile_ms", "compile ms",
+       "compile time in milliseconds, also if the machine code came from the cache", 0,
        kForPrograms, if_compiled<&Result::compile_ms>},
       {"from_cache", "cached", "whether the machine code came from the cache", 0, kForPrograms,
        if_compiled<&Result::from_cache>},
   };
 }
 
-/// Verification, and what identifies the kernel elsewhere.
+/// The verification, and what identifies the kernel in other tools and files.
 Fields record_fields() {
   return {
       {"max_abs_error", "max err",
-       "greatest absolute difference to the fp32 reference, on the input closest to its limit", 5,
+       "greatest absolute difference from the fp32 reference, on the input closest to its limit", 5,
        kForPrograms, error_stat<&ErrorStats::max_abs_error>},
       {"max_abs_error_limit", "err limit",
-       "the most it may be: twice the 16-bit reference's own greatest difference", 5, kForPrograms,
-       error_stat<&ErrorStats::limit>},
+       "upper limit for max_abs_error: twice the 16-bit reference's own greatest difference from "
+       "the fp32 reference",
+       5, kForPrograms, error_stat<&ErrorStats::limit>},
       {"mismatched_percent", "mismatch %",
-       "elements beyond atol 1e-5, rtol 1e-3 of the 16-bit reference, in percent", 3, kForPrograms,
-       mismatched_percent},
+       "percentage of elements that differ from the 16-bit reference by more than atol 1e-5, rtol "
+       "1e-3",
+       3, kForPrograms, mismatched_percent},
       {"not_verified_because", "not verified",
-       "why emulation could say nothing; null when it could, or was not asked to", 0, kForPrograms,
-       not_verified_because},
+       "why emulation could not verify the output; null: it could, or was not asked to", 0,
+       kForPrograms, not_verified_because},
       {"estimated_from", "from",
-       "what an estimate's work was counted by: emulation, or family (its quantities); null: no "
-       "estimate",
+       "how the work of an estimate was counted: by emulation, or from the quantities of the "
+       "family; null: not an estimate",
        0, kForPrograms, estimated_from},
       {"kernel_name", "kernel", "the kernel's name as profilers print it", 0, kForPrograms,
        [](const ResultRow& r) { return text_or_none(r.result->kernel_name); }},
       {"artifact_key", "key", "content address of the machine code", 0, kForPrograms,
        [](const ResultRow& r) { return text_or_none(r.result->artifact_key); }},
-      {"detail", "detail", "why it has no rank; null when it has one", 0, kInFailures,
+      {"detail", "detail", "why the configuration has no rank; null: it has one", 0, kInFailures,
        why_not_ranked, kWraps},
   };
 }
@@ -281,11 +291,11 @@ std::vector<Field<ResultRow>> documented_problem_fields() {
   return {
       {"dtype", "dtype", "element type of Q, K, V and O", 0, kEverywhere,
        [](const ResultRow& r) { return std::string(dtype_name(r.problem->problem.dtype)); }},
-      {"batch", "batch", "sequences per launch", 0, kEverywhere,
+      {"batch", "batch", "number of sequences per launch", 0, kEverywhere,
        [](const ResultRow& r) { return r.problem->problem.batch; }},
-      {"seq_len", "seq", "queries of a sequence", 0, kEverywhere,
+      {"seq_len", "seq", "number of queries in a sequence", 0, kEverywhere,
        [](const ResultRow& r) { return r.problem->problem.seq_len; }},
-      {"heads", "heads", "attention heads", 0, kEverywhere,
+      {"heads", "heads", "number of attention heads", 0, kEverywhere,
        [](const ResultRow& r) { return r.problem->problem.heads; }},
       {"d_head", "d_head", "head dimension", 0, kEverywhere,
        [](const ResultRow& r) { return r.problem->problem.d_head; }},
@@ -300,7 +310,7 @@ const std::vector<Field<ResultRow>>& problem_fields() {
   static const std::vector<Field<ResultRow>> all = [] {
     std::vector<Field<ResultRow>> fields = documented_problem_fields();
     add_detail_fields<ResultRow, result_detail>(fields);
-    fields.push_back({"run", "run", "which repetition of the whole measurement, from 1", 0,
+    fields.push_back({"run", "run", "number of the repetition of the whole measurement, from 1", 0,
                       kEverywhere, [](const ResultRow& r) { return r.problem->run; }});
     return fields;
   }();
@@ -310,13 +320,14 @@ const std::vector<Field<ResultRow>>& problem_fields() {
 const std::vector<Field<ResultRow>>& run_fields() {
   static const std::vector<Field<ResultRow>> fields{
       {"matmul_tflops", "dense",
-       "10^12 FLOP per second of dense products of the problem's type, measured before it", 1,
-       kForPrograms,
+       "rate of dense matrix products of the problem's element type in 10^12 FLOP per second, "
+       "measured just before the problem; null: not measured",
+       1, kForPrograms,
        [](const ResultRow& r) {
          return r.problem->matmul ? std::optional(r.problem->matmul->tflops) : std::nullopt;
        }},
-      {"device", "device", "name of the GPU, or of what was estimated for", 0, kForPrograms,
-       [](const ResultRow& r) { return r.run->device.name; }},
+      {"device", "device", "name of the GPU, or of the device that was estimated for", 0,
+       kForPrograms, [](const ResultRow& r) { return r.run->device.name; }},
   };
   return fields;
 }

@@ -7,21 +7,22 @@
 
 namespace fatune {
 
-/// One configuration on one problem, as rows of results print it.
+/// A row of results: one configuration on one problem.
 struct ResultRow {
   const RunReport* run;
   const ProblemReport* problem;
   const Result* result;
 };
 
-/// Every column of a sweep's or run's results, in the order in which they are printed.
+/// The columns of a sweep's or run's results, in the order in which they are printed.
 [[nodiscard]] const std::vector<Field<ResultRow>>& result_fields();
 /// The problem's own columns: in CSV they stand before the result's, in JSON once per problem.
 [[nodiscard]] const std::vector<Field<ResultRow>>& problem_fields();
-/// The run's own, of which a CSV may have several: behind the result's. JSON has them once per run.
+/// The run's own columns: in CSV, which may have several runs, they stand after the result's, in
+/// JSON once per run.
 [[nodiscard]] const std::vector<Field<ResultRow>>& run_fields();
 
-/// Name of the result field that only reports of several families show to people.
+/// The name of the result field that only reports of several families show to people.
 inline constexpr std::string_view kFamilyField = "family";
 
 }  // namespace fatune

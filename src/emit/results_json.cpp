@@ -71,7 +71,7 @@ const auto json_results = [](const ProblemOfRun& of) {
   });
 };
 
-/// null for an object that is not there.
+/// Returns null if the object is absent.
 template <typename Object>
 Json json_or_null(const Properties<Object>& properties, const std::optional<Object>& object) {
   return object ? json_object(properties, *object) : Json(nullptr);
@@ -83,7 +83,7 @@ Json json_header(const RunReport& report, const char* name) {
   return json;
 }
 
-/// The samples stay in results.json: what a configuration is chosen by is their summary.
+/// Leaves out the samples, which results.json has: configurations are chosen by their summary.
 Json json_choice(const RunReport& run, const ProblemReport& problem, const Result& result) {
   Json choice = json_result({&run, &problem, &result});
   choice.erase("samples_us");
@@ -112,23 +112,26 @@ const Properties<ErrorStats>& error_stats_properties() {
   using S = ErrorStats;
   static const Properties<S> all{
       {"input", "kind of input: normal, large_logits, dominating_key, ...", member<&S::input>},
-      {"output", "what is compared: O, or an output beside it, which has one reference",
+      {"output", "the output that was compared: O, or another output, which has only one reference",
        member<&S::output>},
-      {"max_abs_error", "greatest absolute difference to the fp32 reference",
+      {"max_abs_error", "greatest absolute difference from the fp32 reference",
        member<&S::max_abs_error>},
       {"max_abs_difference",
-       "greatest absolute difference to the 16-bit reference: the documented rule",
+       "greatest absolute difference from the 16-bit reference, which the documented rule limits",
        member<&S::max_abs_difference>},
-      {"max_abs_reference_error", "the same of the 16-bit reference",
+      {"max_abs_reference_error",
+       "greatest absolute difference of the 16-bit reference from the fp32 reference",
        member<&S::max_abs_reference_error>},
-      {"limit", "the most that max_abs_error and max_abs_difference may be", member<&S::limit>},
-      {"elements", "elements compared", member<&S::elements>},
-      {"mismatched", "elements beyond atol 1e-5, rtol 1e-3 of the 16-bit reference",
+      {"limit", "upper limit for max_abs_error and max_abs_difference", member<&S::limit>},
+      {"elements", "number of elements compared", member<&S::elements>},
+      {"mismatched",
+       "number of elements that differ from the 16-bit reference by more than atol 1e-5, rtol 1e-3",
        member<&S::mismatched>},
-      {"mismatched_percent", "the same in percent of the elements",
+      {"mismatched_percent", "mismatched in percent of elements",
        [](const S& stats) { return stats.mismatched_percent(); }},
-      {"not_finite", "NaN or infinite elements of the whole output", member<&S::not_finite>},
-      {"guard_bytes_changed", "bytes written outside the output tensor",
+      {"not_finite", "number of NaN or infinite elements in the whole output",
+       member<&S::not_finite>},
+      {"guard_bytes_changed", "number of bytes written outside the output tensor",
        member<&S::guard_bytes_changed>},
   };
   return all;
@@ -137,9 +140,9 @@ const Properties<ErrorStats>& error_stats_properties() {
 const Properties<Verification>& verification_properties() {
   using V = Verification;
   static const Properties<V> all{
-      {"method", "what was compared with what", member<&V::method>},
-      {"seed", "of the random inputs", member<&V::seed>},
-      {"inputs", "one per input kind",
+      {"method", "the references and the rows that were compared; empty: none", member<&V::method>},
+      {"seed", "seed of the random inputs", member<&V::seed>},
+      {"inputs", "error statistics, one entry for each kind of input and output",
        [](const V& verification) {
          return json_list(verification.inputs, [](const ErrorStats& stats) {
            return json_object(error_stats_properties(), stats);
@@ -153,13 +156,12 @@ const Properties<Measured>& measured_properties() {
   using M = Measured;
   static const Properties<M> all{
       {"verification", {}, [](const M& o) { return json_verification(o.verification); }},
-      {"confidence", "of the median's confidence interval",
+      {"confidence", "confidence level of the median's confidence interval",
        [](const M& o) { return o.timing.confidence; }},
-      {"stopped_because", "why no further sample was taken",
+      {"stopped_because", "why no further samples were taken",
        [](const M& o) { return o.timing.stopped_because; }},
-      {"warnings", "what is to be said against the samples",
-       [](const M& o) { return o.timing.warnings; }},
-      {"samples_us", "every sample, in the order in which it was taken",
+      {"warnings", "reasons to doubt the samples", [](const M& o) { return o.timing.warnings; }},
+      {"samples_us", "all samples in microseconds, in the order in which they were taken",
        [](const M& o) { return json_list(o.timing.samples_us, json_value); }},
   };
   return all;
@@ -169,13 +171,18 @@ const Properties<MeasurePolicy>& policy_properties() {
   using P = MeasurePolicy;
   static const Properties<P> all{
       {"strategy",
-       "race: samples go to those that can still win; exhaustive: the same number to each",
+       "race: samples go to the configurations that can still win; exhaustive: each configuration "
+       "gets the same number of samples",
        [](const P& policy) { return strategy_name(policy.strategy); }},
-      {"warmup", "samples of each configuration that were thrown away first", member<&P::warmup>},
-      {"repeats", "exhaustive: samples per configuration", member<&P::repeats>},
-      {"target_ci", "race: half-width of the interval to reach, as a fraction of the median",
+      {"warmup", "number of first samples of each configuration that were discarded",
+       member<&P::warmup>},
+      {"repeats", "number of samples of each configuration with the strategy exhaustive",
+       member<&P::repeats>},
+      {"target_ci",
+       "half-width of the median's confidence interval that a race aims for, as a fraction of the "
+       "median",
        member<&P::target_ci>},
-      {"budget_s", "race: seconds for the whole run; null: no limit",
+      {"budget_s", "time limit of a race for the whole run in seconds; null: no limit",
        [](const P& policy) {
          return policy.budget_s > 0.0 ? std::optional(policy.budget_s) : std::nullopt;
        }},
@@ -183,10 +190,10 @@ const Properties<MeasurePolicy>& policy_properties() {
       {"device_gate", "whether the GPU was held until the host had queued a sample",
        member<&P::device_gate>},
       {"cuda_graph", "whether kernels were launched as CUDA graphs", member<&P::cuda_graph>},
-      {"confidence", "of the confidence intervals", member<&P::confidence>},
-      {"seed", "of the random inputs", member<&P::seed>},
+      {"confidence", "confidence level of the confidence intervals", member<&P::confidence>},
+      {"seed", "seed of the random inputs", member<&P::seed>},
       {"parts",
-       "race: whether early rounds were on a part of the problem where a launch is long "
+       "whether early rounds of a race measured only a part of the problem if a launch takes long "
        "(docs/racing.md)",
        member<&P::parts>},
   };
@@ -196,25 +203,31 @@ const Properties<MeasurePolicy>& policy_properties() {
 const Properties<RunReport>& header_properties() {
   using R = RunReport;
   static const Properties<R> all{
-      {"measured", "false: nothing was timed, every time is an estimate", member<&R::measured>},
-      {"complete", "false: the run was stopped, or is still going on", member<&R::complete>},
-      {"command_line", "as typed, with what fatune.toml adds", member<&R::command_line>},
-      {"started_at", "ISO 8601, UTC", member<&R::started_at>},
-      {"wall_s", "seconds from start to this writing", member<&R::wall_s>},
-      {"gpus_used", "GPUs that measured; 0: none", member<&R::gpus>},
+      {"measured", "false: nothing was timed, and all times are estimates", member<&R::measured>},
+      {"complete", "false: the run was stopped or is still in progress", member<&R::complete>},
+      {"command_line", "the command line as typed, with the options that fatune.toml adds",
+       member<&R::command_line>},
+      {"started_at", "start of the run: ISO 8601, UTC", member<&R::started_at>},
+      {"wall_s", "seconds from the start of the run until this report was written",
+       member<&R::wall_s>},
+      {"gpus_used", "number of GPUs that measured; 0: none", member<&R::gpus>},
       {"gpu_busy_percent",
-       "part of wall_s in which the GPUs verified or measured; null when nothing was measured",
+       "percentage of wall_s in which the GPUs verified or measured; null: nothing was measured",
        [](const R& run) { return run.measured ? std::optional(busy_percent(run)) : std::nullopt; }},
       {"family", "kernel family; several are joined by +", member<&R::family>},
       {"space",
-       "search space; empty when configurations were named; of several families joined by +",
+       "search space, those of several families joined by +; empty: configurations were named "
+       "instead",
        member<&R::space>},
       {"toolchain", {}, [](const R& run) { return json_toolchain(run.toolchain); }},
-      {"source_hashes", "by family: SHA-256 of its kernel's sources; empty: not known",
+      {"source_hashes", "SHA-256 of the kernel sources of each family, by family; empty: not known",
        [](const R& run) { return Json(run.source_hashes); }},
-      {"imported_from", "file that the times were taken from; null: they are this run's",
+      {"imported_from",
+       "file that the times were imported from; null: the times are this run's own",
        [](const R& run) { return text_or_none(run.imported_from); }},
-      {"shard", "part of a sweep that this is, as 3/8: shard 3 of 8; null: it is the whole",
+      {"shard",
+       "shards of the sweep that this run consists of, e.g. 3/8 for shard 3 of 8; null: the whole "
+       "sweep",
        [](const R& run) {
          return run.shard ? std::optional(shard_text(*run.shard)) : std::nullopt;
        }},
@@ -229,7 +242,7 @@ const Properties<RunReport>& header_properties() {
   return all;
 }
 
-/// A value that is 0 where there is none.
+/// Gets a member whose value 0 means that there is none.
 template <auto kMember>
 const auto reported =
     [](const auto& of) { return of.*kMember > 0.0 ? std::optional(of.*kMember) : std::nullopt; };
@@ -237,20 +250,30 @@ const auto reported =
 const Properties<MeasuringSummary>& measuring_properties() {
   using M = MeasuringSummary;
   static const Properties<M> all{
-      {"stopped_because", "target reached, fixed count, budget used up, interrupted, ...",
+      {"stopped_because",
+       "why measuring ended: target reached, fixed count, budget used up, interrupted, ...",
        [](const M& measuring) { return stop_reason_name(measuring.stopped_because); }},
-      {"rounds", "in which each contender gave a sample", member<&M::rounds>},
-      {"final_rounds", "of the finals", member<&M::final_rounds>},
-      {"samples_taken", "retaken ones included", member<&M::samples_taken>},
-      {"samples_retaken", "thrown away", member<&M::samples_retaken>},
-      {"sentinel", "configuration that was in every round", member<&M::sentinel>},
-      {"drift_percent", "of the sentinel, first quarter to last", member<&M::drift_percent>},
+      {"rounds",
+       "number of rounds before the finals, in each of which every contender gave a sample",
+       member<&M::rounds>},
+      {"final_rounds", "number of rounds of the finals", member<&M::final_rounds>},
+      {"samples_taken", "number of samples taken, including the discarded ones",
+       member<&M::samples_taken>},
+      {"samples_retaken", "number of samples that were discarded and taken again",
+       member<&M::samples_retaken>},
+      {"sentinel", "short form of the configuration that was in every round", member<&M::sentinel>},
+      {"drift_percent",
+       "by how many percent the last quarter of the sentinel's samples is slower than the first",
+       member<&M::drift_percent>},
       {"elapsed_s", "seconds spent on the problem", member<&M::elapsed_s>},
-      {"warnings", "what is to be said against the samples", member<&M::warnings>},
-      {"part_rounds", "of the rounds, on a part of the problem", member<&M::part_rounds>},
-      {"part_share", "of that part; null: all rounds were on the whole problem",
+      {"warnings", "reasons to doubt the samples", member<&M::warnings>},
+      {"part_rounds", "number of the rounds that measured only a part of the problem",
+       member<&M::part_rounds>},
+      {"part_share",
+       "fraction of the problem that was measured in part_rounds; null: all rounds measured the "
+       "whole problem",
        reported<&M::part_share>},
-      {"at_sm_mhz", "SM clock that the times are brought to; null: they are as taken",
+      {"at_sm_mhz", "SM clock in MHz that the times are scaled to; null: the times are as measured",
        reported<&M::at_sm_mhz>},
   };
   return all;
@@ -261,7 +284,7 @@ const Properties<GpuReading>& reading_properties() {
   static const Properties<R> all{
       {"sm_mhz", "SM clock in MHz", reported<&R::sm_mhz>},
       {"power_w", "power draw in watts", reported<&R::power_w>},
-      {"temperature_c", "in degrees Celsius", reported<&R::temperature_c>},
+      {"temperature_c", "temperature in degrees Celsius", reported<&R::temperature_c>},
   };
   return all;
 }
@@ -269,16 +292,19 @@ const Properties<GpuReading>& reading_properties() {
 const Properties<GpuConditions>& conditions_properties() {
   using G = GpuConditions;
   static const Properties<G> all{
-      {"readings", "how often it was asked", member<&G::readings>},
-      {"sm_mhz_min", "least SM clock in MHz", reported<&G::sm_mhz_min>},
-      {"sm_mhz_median", "its median", reported<&G::sm_mhz_median>},
-      {"sm_mhz_max", "greatest", reported<&G::sm_mhz_max>},
-      {"power_w_median", "power draw in watts", reported<&G::power_w_median>},
-      {"power_w_max", "greatest", reported<&G::power_w_max>},
-      {"temperature_c_max", "greatest, in degrees Celsius", reported<&G::temperature_c_max>},
-      {"throttle_reasons", "why clocks were not higher, at any reading",
+      {"readings", "number of readings of the GPU's clock, power and temperature",
+       member<&G::readings>},
+      {"sm_mhz_min", "lowest SM clock in MHz", reported<&G::sm_mhz_min>},
+      {"sm_mhz_median", "median SM clock in MHz", reported<&G::sm_mhz_median>},
+      {"sm_mhz_max", "highest SM clock in MHz", reported<&G::sm_mhz_max>},
+      {"power_w_median", "median power draw in watts", reported<&G::power_w_median>},
+      {"power_w_max", "highest power draw in watts", reported<&G::power_w_max>},
+      {"temperature_c_max", "highest temperature in degrees Celsius",
+       reported<&G::temperature_c_max>},
+      {"throttle_reasons", "reasons for lower clocks that were in force at one or more readings",
        member<&G::throttle_reasons>},
-      {"timeline", "medians of consecutive parts of the readings",
+      {"timeline",
+       "medians of consecutive parts of the readings, in the order in which they were taken",
        [](const G& conditions) {
          return json_list(conditions.timeline, [](const GpuReading& reading) {
            return json_object(reading_properties(), reading);
@@ -291,14 +317,25 @@ const Properties<GpuConditions>& conditions_properties() {
 const Properties<RuleAudit>& rule_audit_properties() {
   using A = RuleAudit;
   static const Properties<A> all{
-      {"rule", "its id", member<&A::rule>},
-      {"pruned", "configurations that it dropped", member<&A::pruned>},
-      {"audited", "of these, tried all the same: with --audit and --cover", member<&A::audited>},
-      {"saved_compile_s", "compiling them all, judged by those tried", member<&A::saved_compile_s>},
-      {"saved_measure_s", "the samples of them all, likewise", member<&A::saved_measure_s>},
-      {"best_config", "fastest of those tried; null: none has a time",
+      {"rule", "id of the rule", member<&A::rule>},
+      {"pruned", "number of configurations that the rule dropped", member<&A::pruned>},
+      {"audited",
+       "number of the dropped configurations that were tried anyway, with --audit or --cover",
+       member<&A::audited>},
+      {"saved_compile_s",
+       "compile time in seconds that the rule saved, extrapolated from the dropped configurations "
+       "that were tried",
+       member<&A::saved_compile_s>},
+      {"saved_measure_s",
+       "time of samples in seconds that the rule saved, extrapolated from the dropped "
+       "configurations that were tried",
+       member<&A::saved_measure_s>},
+      {"best_config",
+       "short form of the fastest dropped configuration that was tried; null: none has a time",
        [](const A& rule) { return text_or_none(rule.best_config); }},
-      {"gain_percent", "by how much it is faster than the winner; negative: slower",
+      {"gain_percent",
+       "by how many percent best_config is faster than the winner; negative: slower; null: "
+       "best_config is null",
        [](const A& rule) {
          return rule.best_config.empty() ? std::nullopt : std::optional(rule.gain_percent);
        }},
@@ -310,9 +347,9 @@ const Properties<ProblemOfRun>& problem_report_properties() {
   using P = ProblemOfRun;
   static const Properties<P> all{
       {"problem", {}, [](const P& of) { return json_problem(of.problem.problem); }},
-      {"run", "which repetition of the whole measurement, from 1",
+      {"run", "number of the repetition of the whole measurement, from 1",
        [](const P& of) { return of.problem.run; }},
-      {"device_uuid", "GPU that measured it; null: none",
+      {"device_uuid", "UUID of the GPU that measured the problem; null: none",
        [](const P& of) { return text_or_none(of.problem.device_uuid); }},
       {"measuring",
        {},
@@ -321,31 +358,34 @@ const Properties<ProblemOfRun>& problem_report_properties() {
        {},
        [](const P& of) { return json_or_null(conditions_properties(), of.problem.conditions); }},
       {"matmul_tflops",
-       "10^12 FLOP per second of dense products of the problem's type, measured before it; null: "
-       "it was not",
+       "rate of dense matrix products of the problem's element type in 10^12 FLOP per second, "
+       "measured just before the problem; null: not measured",
        [](const P& of) {
          return of.problem.matmul ? std::optional(of.problem.matmul->tflops) : std::nullopt;
        }},
-      {"matmul_sm_mhz", "SM clock meanwhile in MHz; null: not said",
+      {"matmul_sm_mhz", "SM clock in MHz during the measurement of matmul_tflops; null: not known",
        [](const P& of) {
          const auto& matmul = of.problem.matmul;
          return matmul && matmul->sm_mhz > 0.0 ? std::optional(matmul->sm_mhz) : std::nullopt;
        }},
-      {"audit", "what each rule dropped; with --audit and --cover, what it saved and cost",
+      {"audit", "what each rule dropped and, with --audit or --cover, what it saved and cost",
        [](const P& of) {
          return json_list(of.problem.audit, [](const RuleAudit& rule) {
            return json_object(rule_audit_properties(), rule);
          });
        }},
-      {"audited", "pruned configurations that were tried all the same, fastest first; not ranked",
+      {"audited",
+       "pruned configurations that were tried anyway, the fastest first; they are not ranked",
        json_results<&ProblemReport::audited>},
-      {"pruned", "configurations that the space's rules dropped, those among the failures too",
+      {"pruned",
+       "number of configurations that the space's rules dropped, including those in failures",
        [](const P& of) { return of.problem.pruned; }},
-      {"invalid", "configurations that the family cannot build",
+      {"invalid", "number of configurations that the family cannot build",
        [](const P& of) { return of.problem.invalid; }},
-      {"ranking", "best first", json_results<&ProblemReport::ranking>},
+      {"ranking", "ranked results, the best first", json_results<&ProblemReport::ranking>},
       {"failures",
-       "everything that has no rank; outcome pruned: a rule of the space drops it on this problem",
+       "results without a rank; outcome pruned: a rule of the space dropped the configuration on "
+       "this problem",
        json_results<&ProblemReport::failures>},
   };
   return all;

@@ -5,7 +5,7 @@
 
 namespace fatune {
 
-/// One run's report as JSON (schema: results), and several runs' (schema: runs).
+/// The report of one run (schema: results) or of several runs (schema: runs) as JSON.
 [[nodiscard]] Json results_object(const RunReport& report);
 [[nodiscard]] Json runs_object(const std::vector<RunReport>& reports);
 
@@ -14,7 +14,7 @@ struct ProblemOfRun {
   const ProblemReport& problem;
 };
 
-/// What these objects have in JSON. Of a run: what its documents begin with.
+/// The JSON properties of these objects. Those of a run are the first members of its documents.
 [[nodiscard]] const Properties<RunReport>& header_properties();
 [[nodiscard]] const Properties<MeasurePolicy>& policy_properties();
 [[nodiscard]] const Properties<ProblemOfRun>& problem_report_properties();
@@ -22,7 +22,7 @@ struct ProblemOfRun {
 [[nodiscard]] const Properties<GpuConditions>& conditions_properties();
 [[nodiscard]] const Properties<GpuReading>& reading_properties();
 [[nodiscard]] const Properties<RuleAudit>& rule_audit_properties();
-[[nodiscard]] const Properties<Measured>& measured_properties();  ///< beyond its columns
+[[nodiscard]] const Properties<Measured>& measured_properties();  ///< those without a column
 [[nodiscard]] const Properties<Verification>& verification_properties();
 [[nodiscard]] const Properties<ErrorStats>& error_stats_properties();
 

@@ -57,7 +57,7 @@ Fields csv_fields() {
   return fields;
 }
 
-/// The first line of a report names the only family, and no row repeats it.
+/// Leaves out the family if all rows are of the run's family, which the report's first line names.
 Fields fields_for_people(const Rows& rows) {
   Fields fields = result_fields();
   if (std::ranges::all_of(rows, [](const ResultRow& row) {
@@ -116,7 +116,7 @@ std::string part_text(const MeasuringSummary& measuring) {
                            100.0 * measuring.part_share);
 }
 
-/// How the samples came about, and what the chip did meanwhile.
+/// How the samples were taken, and the chip's clock, power and temperature meanwhile.
 std::string measuring_text(const ProblemReport& problem) {
   std::string text;
   if (problem.measuring) {
@@ -170,7 +170,7 @@ Blocks counters_of(const ProblemReport& problem) {
                                      block::Rows{std::move(table)}};
 }
 
-/// Those that rules have dropped are only counted.
+/// The failures, without the configurations that rules dropped: these are only counted.
 Blocks failures_of(const RunReport& run, const ProblemReport& problem) {
   if (count_failed(problem) == 0) {
     return {};
@@ -227,7 +227,7 @@ std::string reused_text(const ProblemReport& problem) {
   return count == 0 ? std::string() : fmt::format("; {} reused", count);
 }
 
-/// Who proposed how many, where a search chose.
+/// The number of configurations by proposer; empty unless a search chose them.
 std::string proposers_text(const ProblemReport& problem) {
   std::map<std::string, std::size_t> proposed;
   for (const auto* results : {&problem.ranking, &problem.failures}) {
@@ -242,7 +242,7 @@ std::string proposers_text(const ProblemReport& problem) {
   return was_searched(problem) ? fmt::format("proposed by: {}\n", text) : std::string();
 }
 
-/// The verification of an estimate's ranking by emulation.
+/// How far emulation verified the ranking of an estimate.
 Blocks verified_of(const RunReport& run, const ProblemReport& problem) {
   if (run.measured || problem.ranking.empty()) {
     return {};
@@ -316,7 +316,7 @@ std::string head_lines(const RunReport& report) {
               : "measured: true; times of " + report.imported_from + "\n");
 }
 
-/// What the winners were raced against.
+/// The comparison of the winners with their rivals.
 Blocks gate_of(const RunReport& report) {
   if (!report.gate) {
     return {};

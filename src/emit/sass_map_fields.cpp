@@ -35,25 +35,30 @@ void add_class_fields(std::vector<Field<MapLineRow>>& fields,
 std::vector<Field<MapLineRow>> line_fields() {
   using R = MapLineRow;
   std::vector<Field<R>> fields{
-      {"file", "file", "of the source, as #include names it", 0, kEverywhere,
+      {"file", "file", "source file, as #include names it", 0, kEverywhere,
        [](const R& r) { return r.count.at.file; }, ColumnFit{.once = true}},
-      {"line", "line", "of the file, from 1", 0, kEverywhere,
+      {"line", "line", "number of the source line, from 1", 0, kEverywhere,
        [](const R& r) { return r.count.at.line; }},
-      {"main_loop", "loop", "instructions of the main loop that were written in this line", 0,
-       kEverywhere, [](const R& r) { return r.count.own.main_loop; }},
+      {"main_loop", "loop",
+       "number of instructions of the main loop that were written in this line", 0, kEverywhere,
+       [](const R& r) { return r.count.own.main_loop; }},
       {"main_loop_with_inlined", "loop+",
-       "the same, with those of functions that were inlined in this line", 0, kEverywhere,
-       [](const R& r) { return r.count.with_inlined.main_loop; }},
-      {"conditional", "cond", "of main_loop, where an iteration may not come by", 0, kEverywhere,
-       [](const R& r) { return r.count.own.conditional; }, ColumnFit{.leaves = 1}},
-      {"total", "total", "instructions of the function that were written in this line", 0,
+       "number of instructions of the main loop that were written in this line or are of functions "
+       "inlined in it",
+       0, kEverywhere, [](const R& r) { return r.count.with_inlined.main_loop; }},
+      {"conditional", "cond", "number of the instructions in main_loop that an iteration may skip",
+       0, kEverywhere, [](const R& r) { return r.count.own.conditional; }, ColumnFit{.leaves = 1}},
+      {"total", "total", "number of instructions of the function that were written in this line", 0,
        kEverywhere, [](const R& r) { return r.count.own.total; }, ColumnFit{.leaves = 2}},
       {"total_with_inlined", "total+",
-       "the same, with those of functions that were inlined in this line", 0, kEverywhere,
-       [](const R& r) { return r.count.with_inlined.total; }, ColumnFit{.leaves = 3}},
-      {"classes", "classes in the loop", "main_loop by class, as text", 0, kEverywhere,
+       "number of instructions of the function that were written in this line or are of functions "
+       "inlined in it",
+       0, kEverywhere, [](const R& r) { return r.count.with_inlined.total; },
+       ColumnFit{.leaves = 3}},
+      {"classes", "classes in the loop",
+       "main_loop by instruction class, as text; null: main_loop is 0", 0, kEverywhere,
        [](const R& r) { return text_or_none(main_loop_classes(r)); }, kWraps},
-      {"text", "source", "the line itself; null: the file is not at hand", 0, kEverywhere,
+      {"text", "source", "text of the source line; null: the file is not at hand", 0, kEverywhere,
        [](const R& r) { return text_or_none(r.text); }, kWraps},
   };
   add_class_fields(fields, std::make_index_sequence<kOpcodeClasses>());
@@ -70,12 +75,16 @@ const std::vector<Field<MapLineRow>>& map_line_fields() {
 const std::vector<Field<MapPtxRow>>& map_ptx_fields() {
   using R = MapPtxRow;
   static const std::vector<Field<R>> fields{
-      {"line", "line", "of the PTX, from 1", 0, kEverywhere, member<&R::line>},
-      {"depth", "steps", "how many steps away it feeds the line asked for; 0: it belongs to it", 0,
-       kEverywhere, [](const R& r) { return r.depth; }},
-      {"text", "PTX", "the instruction", 0, kEverywhere, member<&R::text>, kWraps},
-      {"source", "source", "where it was written, then where that was inlined at", 0, kEverywhere,
-       [](const R& r) { return text_or_none(chain_text(r.source)); }, kWraps},
+      {"line", "line", "number of the PTX line, from 1", 0, kEverywhere, member<&R::line>},
+      {"depth", "steps",
+       "number of steps after which the instruction feeds the line asked for; 0: it belongs to "
+       "that line",
+       0, kEverywhere, [](const R& r) { return r.depth; }},
+      {"text", "PTX", "PTX instruction", 0, kEverywhere, member<&R::text>, kWraps},
+      {"source", "source",
+       "source line where the instruction was written, then the lines where that was inlined; "
+       "null: not known",
+       0, kEverywhere, [](const R& r) { return text_or_none(chain_text(r.source)); }, kWraps},
   };
   return fields;
 }
@@ -83,19 +92,25 @@ const std::vector<Field<MapPtxRow>>& map_ptx_fields() {
 const std::vector<Field<MapSassRow>>& map_sass_fields() {
   using R = MapSassRow;
   static const std::vector<Field<R>> fields{
-      {"address", "address", "in bytes from the beginning of the section, hexadecimal", 0,
+      {"address", "address",
+       "address of the instruction in bytes from the beginning of the section, hexadecimal", 0,
        kEverywhere, [](const R& r) { return fmt::format("{:#06x}", r.address); }},
-      {"text", "SASS", "the instruction", 0, kEverywhere, member<&R::text>, kWraps},
-      {"class", "class", "what it keeps busy", 0, kEverywhere,
-       [](const R& r) { return std::string(class_name(r.which)); }, ColumnFit{.leaves = 2}},
-      {"main_loop", "main loop", "loop or conditional; null: it is not in the main loop", 0,
-       kEverywhere, [](const R& r) { return text_or_none(std::string(place_name(r.place))); }},
-      {"ptx_line", "PTX line", "of the PTX instruction that it was made from; null: not known", 0,
-       kEverywhere,
+      {"text", "SASS", "machine instruction", 0, kEverywhere, member<&R::text>, kWraps},
+      {"class", "class", "instruction class: the unit that the instruction keeps busy", 0,
+       kEverywhere, [](const R& r) { return std::string(class_name(r.which)); },
+       ColumnFit{.leaves = 2}},
+      {"main_loop", "main loop",
+       "loop: in every iteration of the main loop; conditional: an iteration may skip the "
+       "instruction; null: not in the main loop",
+       0, kEverywhere, [](const R& r) { return text_or_none(std::string(place_name(r.place))); }},
+      {"ptx_line", "PTX line",
+       "PTX line of the instruction that this one was made from; null: not known", 0, kEverywhere,
        [](const R& r) { return r.ptx_line == 0 ? std::nullopt : std::optional(r.ptx_line); },
        ColumnFit{.leaves = 1}},
-      {"source", "source", "where it was written, then where that was inlined at", 0, kEverywhere,
-       [](const R& r) { return text_or_none(chain_text(r.source)); }, kWraps},
+      {"source", "source",
+       "source line where the instruction was written, then the lines where that was inlined; "
+       "null: not known",
+       0, kEverywhere, [](const R& r) { return text_or_none(chain_text(r.source)); }, kWraps},
   };
   return fields;
 }

@@ -35,7 +35,7 @@ std::string headline(const SassMapReport& report) {
                      report.without_line.total);
 }
 
-/// A table under its name; a word in its place when it has no rows.
+/// A table under its name, or "none" if it has no rows.
 template <typename Row>
 Blocks section(const char* name, const std::vector<Field<Row>>& fields,
                const std::vector<Row>& rows) {

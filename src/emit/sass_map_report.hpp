@@ -13,7 +13,7 @@
 
 namespace fatune {
 
-/// A source line with its text, and what it became.
+/// A source line with its text and the counts of the instructions that it became.
 struct MapLineRow {
   LineCount count;
   std::string text;  ///< empty: the source is not at hand
@@ -21,7 +21,7 @@ struct MapLineRow {
 /// A PTX instruction.
 struct MapPtxRow {
   std::int64_t line = 0;
-  int depth = 0;  ///< 0: of the line asked for; else how many steps it feeds it from
+  int depth = 0;  ///< 0: belongs to the line asked for; else steps away from it
   std::string text;
   SourceChain source;
 };
@@ -60,7 +60,7 @@ struct SassMapReport {
 /// machine instructions, else the lines. JSON follows configs/schema/sass_map.schema.json.
 [[nodiscard]] Document sass_map_document(const SassMapReport& report, std::size_t top);
 
-/// The source files that have code, whole, with the counts of each line in front.
+/// The whole source files that have code, with each line's counts in front of it.
 [[nodiscard]] std::string annotated_source(const SassMapReport& report);
 
 }  // namespace fatune

@@ -125,7 +125,7 @@ std::string code_line(const SassReport& report) {
   return text + "\n";
 }
 
-/// Each line a paragraph of its own.
+/// The lines above the tables, each a paragraph of its own.
 Blocks headline(const SassReport& report) {
   std::vector<std::string> lines{code_line(report), loop_line(report.profile)};
   if (report.profile.producer_loop) {
@@ -161,19 +161,21 @@ std::optional<double> relative(const BeforeAfter& counts) { return counts.relati
 
 const std::vector<Field<SassRow>>& sass_fields() {
   static const std::vector<Field<SassRow>> fields{
-      {"what", "what", "a class, an opcode with its modifiers, or all", 0, kEverywhere,
+      {"what", "what", "an instruction class, an opcode with its modifiers, or all", 0, kEverywhere,
        member<&SassRow::what>},
-      {"class", "class", "the class of an opcode", 0, kForPrograms,
-       [](const SassRow& r) { return text_or_none(r.class_name); }},
-      {"total", "total", "instructions in the function", 0, kEverywhere,
+      {"class", "class", "instruction class of the counted instructions; null: the row counts all",
+       0, kForPrograms, [](const SassRow& r) { return text_or_none(r.class_name); }},
+      {"total", "total", "number of instructions in the function", 0, kEverywhere,
        [](const SassRow& r) { return r.count.total; }},
-      {"main_loop", "main loop", "of these, in its main loop", 0, kEverywhere,
-       [](const SassRow& r) { return r.count.main_loop; }},
-      {"conditional", "conditional", "of those, where an iteration may not come by", 0, kEverywhere,
+      {"main_loop", "main loop", "number of instructions in the function's main loop", 0,
+       kEverywhere, [](const SassRow& r) { return r.count.main_loop; }},
+      {"conditional", "conditional",
+       "number of instructions in the main loop that an iteration may skip", 0, kEverywhere,
        [](const SassRow& r) { return r.count.conditional; }, ColumnFit{.leaves = 1}},
-      {"main_loop_percent", "loop %", "of the main loop's instructions", 1, kEverywhere,
-       member<&SassRow::main_loop_percent>, ColumnFit{.leaves = 2}},
-      {"producer_loop", "producer", "of total, in the producer's loop; null: there is none", 0,
+      {"main_loop_percent", "loop %", "main_loop in percent of all instructions of the main loop",
+       1, kEverywhere, member<&SassRow::main_loop_percent>, ColumnFit{.leaves = 2}},
+      {"producer_loop", "producer",
+       "number of instructions in the producer's loop; null: the function has no such loop", 0,
        kEverywhere,
        [](const SassRow& r) {
          return r.has_producer ? std::optional(r.count.producer_loop) : std::nullopt;
@@ -186,23 +188,28 @@ const std::vector<Field<SassRow>>& sass_fields() {
 const std::vector<Field<CountChange>>& sass_diff_fields() {
   using C = CountChange;
   static const std::vector<Field<C>> fields{
-      {"what", "what", "a class, or an opcode with its modifiers", 0, kEverywhere,
+      {"what", "what", "an instruction class, or an opcode with its modifiers", 0, kEverywhere,
        member<&C::what>},
-      {"main_loop_before", "loop before", "in the main loop of the first", 0, kEverywhere,
+      {"main_loop_before", "loop before",
+       "number of instructions in the main loop of the first function", 0, kEverywhere,
        of<before, &C::main_loop>},
-      {"main_loop_after", "loop after", "in the main loop of the second", 0, kEverywhere,
+      {"main_loop_after", "loop after",
+       "number of instructions in the main loop of the second function", 0, kEverywhere,
        of<after, &C::main_loop>},
-      {"main_loop_delta", "loop delta", "second less first", 0, kEverywhere,
+      {"main_loop_delta", "loop delta", "main_loop_after less main_loop_before", 0, kEverywhere,
        of<delta, &C::main_loop>},
-      {"main_loop_relative_percent", "loop %", "the difference, of the first; null: it has none", 1,
+      {"main_loop_relative_percent", "loop %",
+       "main_loop_delta in percent of main_loop_before; null: main_loop_before is 0", 1,
        kEverywhere, of<relative, &C::main_loop>, ColumnFit{.leaves = 4}},
-      {"total_before", "total before", "in the first function", 0, kEverywhere,
-       of<before, &C::total>, ColumnFit{.leaves = 2}},
-      {"total_after", "total after", "in the second function", 0, kEverywhere, of<after, &C::total>,
-       ColumnFit{.leaves = 3}},
-      {"total_delta", "total delta", "second less first", 0, kEverywhere, of<delta, &C::total>},
-      {"total_relative_percent", "total %", "the difference, of the first; null: it has none", 1,
-       kEverywhere, of<relative, &C::total>, ColumnFit{.leaves = 1}},
+      {"total_before", "total before", "number of instructions in the first function", 0,
+       kEverywhere, of<before, &C::total>, ColumnFit{.leaves = 2}},
+      {"total_after", "total after", "number of instructions in the second function", 0,
+       kEverywhere, of<after, &C::total>, ColumnFit{.leaves = 3}},
+      {"total_delta", "total delta", "total_after less total_before", 0, kEverywhere,
+       of<delta, &C::total>},
+      {"total_relative_percent", "total %",
+       "total_delta in percent of total_before; null: total_before is 0", 1, kEverywhere,
+       of<relative, &C::total>, ColumnFit{.leaves = 1}},
   };
   return fields;
 }

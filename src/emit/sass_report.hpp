@@ -44,8 +44,8 @@ struct NamedCode {
   std::vector<NormalLine> lines;
 };
 
-/// The lines of both, aligned by their shapes, as `diff -u` marks them. Common lines have the
-/// numbers of the first.
+/// The lines of both, aligned by their shapes and marked as `diff -u` does. Common lines have the
+/// register numbers of the first.
 [[nodiscard]] std::string print_listing_diff(const NamedCode& a, const NamedCode& b);
 
 }  // namespace fatune

@@ -13,7 +13,7 @@ using Sample = SassWhyReport::Sample;
 
 constexpr const char* kEffectFamily = "family";
 
-/// One count of one configuration: CSV's row.
+/// A row of the CSV: one count of one configuration.
 struct CountRow {
   std::string config;
   std::string what;
@@ -24,8 +24,9 @@ const std::vector<Field<CountRow>>& count_fields() {
   static const std::vector<Field<CountRow>> fields{
       {"config", "config", "the configuration's short form", 0, kEverywhere,
        member<&CountRow::config>},
-      {"what", "class", "a class, or all", 0, kEverywhere, member<&CountRow::what>},
-      {"per_mflop", "per MFLOP", "instructions of a warp in the main loop for 10^6 tensor FLOP", 1,
+      {"what", "class", "an instruction class, or all", 0, kEverywhere, member<&CountRow::what>},
+      {"per_mflop", "per MFLOP",
+       "number of instructions that a warp executes in the main loop for 10^6 tensor FLOP", 1,
        kEverywhere, member<&CountRow::per_mflop>},
   };
   return fields;
@@ -134,20 +135,23 @@ Blocks blocks_of(const SassWhyReport& report, std::size_t top) {
 const std::vector<Field<ParameterEffect>>& effect_fields() {
   using E = ParameterEffect;
   static const std::vector<Field<E>> fields{
-      {kEffectFamily, "family", "whose parameter it is", 0, kEverywhere,
+      {kEffectFamily, "family", "kernel family of the parameter", 0, kEverywhere,
        member<&ParameterEffect::family>},
-      {"parameter", "parameter", "the one that differs", 0, kEverywhere, member<&E::parameter>,
-       ColumnFit{.least = 16}},
-      {"from", "from", "its smaller value", 0, kEverywhere, member<&E::from>},
-      {"to", "to", "its greater value", 0, kEverywhere, member<&E::to>},
-      {"class", "class", "what it moves", 0, kEverywhere,
+      {"parameter", "parameter", "name of the parameter that differs", 0, kEverywhere,
+       member<&E::parameter>, ColumnFit{.least = 16}},
+      {"from", "from", "smaller value of the parameter", 0, kEverywhere, member<&E::from>},
+      {"to", "to", "greater value of the parameter", 0, kEverywhere, member<&E::to>},
+      {"class", "class", "instruction class whose count changes", 0, kEverywhere,
        [](const E& e) { return std::string(class_name(e.which)); }},
-      {"pairs", "pairs", "pairs of configurations that differ in this parameter alone", 0,
+      {"pairs", "pairs", "number of pairs of configurations that differ in this parameter alone", 0,
        kEverywhere, member<&E::pairs>},
-      {"mean_before", "before", "mean count per MFLOP with the smaller value", 1, kEverywhere,
+      {"mean_before", "before",
+       "mean instruction count per 10^6 tensor FLOP with the smaller value", 1, kEverywhere,
        member<&E::mean_before>, ColumnFit{.leaves = 1}},
-      {"mean_difference", "difference", "mean of the greater value's count less the smaller's", 1,
-       kEverywhere, member<&E::mean_difference>},
+      {"mean_difference", "difference",
+       "mean instruction count per 10^6 tensor FLOP with the greater value less that with the "
+       "smaller one",
+       1, kEverywhere, member<&E::mean_difference>},
   };
   return fields;
 }
@@ -155,16 +159,19 @@ const std::vector<Field<ParameterEffect>>& effect_fields() {
 const std::vector<Field<ClassCorrelation>>& correlation_fields() {
   using C = ClassCorrelation;
   static const std::vector<Field<C>> fields{
-      {"what", "class", "a class, or all", 0, kEverywhere, member<&C::what>},
-      {"configs", "configs", "configurations with a time", 0, kEverywhere, member<&C::configs>},
-      {"spearman", "spearman", "rank correlation of count per MFLOP and time", 2, kEverywhere,
-       [](const C& c) { return c.correlation.spearman; }},
-      {"low", "low", "lower end of its confidence interval", 2, kEverywhere,
+      {"what", "class", "an instruction class, or all", 0, kEverywhere, member<&C::what>},
+      {"configs", "configs", "number of configurations with a time", 0, kEverywhere,
+       member<&C::configs>},
+      {"spearman", "spearman",
+       "Spearman's rank correlation of the instruction count per 10^6 tensor FLOP and the time", 2,
+       kEverywhere, [](const C& c) { return c.correlation.spearman; }},
+      {"low", "low", "lower end of the confidence interval of spearman", 2, kEverywhere,
        [](const C& c) { return c.correlation.low; }},
-      {"high", "high", "upper end of its confidence interval", 2, kEverywhere,
+      {"high", "high", "upper end of the confidence interval of spearman", 2, kEverywhere,
        [](const C& c) { return c.correlation.high; }},
       {"share_percent", "share %",
-       "part of the spread of the times' ranks that goes with this class: the square of spearman",
+       "percentage of the spread of the times' ranks that goes with this class: the square of "
+       "spearman",
        0, kEverywhere, [](const C& c) { return c.correlation.share_percent(); }},
   };
   return fields;

@@ -11,7 +11,7 @@
 
 namespace fatune {
 
-/// Measured times of one problem of a run, and what goes with them.
+/// How instruction counts correlate with the measured times of one problem of a run.
 struct WhyProblem {
   std::string problem;
   std::vector<ClassCorrelation> correlations;
@@ -23,11 +23,11 @@ struct SassWhyReport {
   std::string space;   ///< empty: the configurations of a run
   std::string target;  ///< "sm_90"
   std::optional<std::int64_t> run;
-  std::string device;         ///< that the run measured on; empty without one
+  std::string device;         ///< the GPU of the run; empty: there is no run
   double confidence = 0.95;   ///< of the intervals
   Coverage coverage;          ///< of the configurations, once for each problem of a run
-  std::int64_t left_out = 0;  ///< did not compile, or their work is not known
-  /// Measured code that is not the code compiled now (another compiler or kernel source).
+  std::int64_t left_out = 0;  ///< those that did not compile, or whose work is not known
+  /// Measured kernels with other code than compiled now (another compiler or kernel source).
   std::int64_t other_code = 0;
   struct Sample {
     std::string short_form;
@@ -41,7 +41,7 @@ struct SassWhyReport {
 [[nodiscard]] const std::vector<Field<ParameterEffect>>& effect_fields();
 [[nodiscard]] const std::vector<Field<ClassCorrelation>>& correlation_fields();
 
-/// Tables show the first `top` effects (0: all). CSV is the counts of each configuration. JSON
+/// Tables show the first `top` effects (0: all). CSV has the counts of each configuration. JSON
 /// follows configs/schema/sass_why.schema.json.
 [[nodiscard]] Document sass_why_document(const SassWhyReport& report, std::size_t top);
 

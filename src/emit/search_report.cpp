@@ -9,7 +9,7 @@
 namespace fatune {
 namespace {
 
-/// The value that `share` of the seeds do not exceed; that of one seed, where there is one.
+/// The nearest-rank quantile: the least of the values that `share` of the seeds do not exceed.
 double quantile(std::vector<double> values, double share) {
   std::ranges::sort(values);
   const auto last = static_cast<double>(values.size());
@@ -47,26 +47,29 @@ const auto tried_percent = [](const SearchTrial& t) {
 const std::vector<Field<SearchTrial>>& search_fields() {
   using T = SearchTrial;
   static const std::vector<Field<T>> fields{
-      {"problem", "problem", "what was recorded", 0, kEverywhere,
+      {"problem", "problem", "the recorded problem, e.g. b16 s4096 h16 d128 FP16", 0, kEverywhere,
        [](const T& t) { return describe(t.problem); }, ColumnFit{.least = 14}},
-      {"search", "search", "what was replayed (docs/search.md)", 0, kEverywhere,
+      {"search", "search", "search that was replayed (docs/search.md)", 0, kEverywhere,
        [](const T& t) { return search_name(t.search); }},
-      {"configs", "configs", "recorded configurations that can run", 0, kEverywhere,
+      {"configs", "configs", "number of recorded configurations that can run", 0, kEverywhere,
        [](const T& t) { return t.configs; }},
-      {"seeds", "seeds", "how many replays there were, each with its own seed", 0, kEverywhere,
+      {"seeds", "seeds", "number of replays, each with its own seed", 0, kEverywhere,
        [](const T& t) { return t.replays.size(); }},
       {"tried_median", "tried",
-       "configurations tried until one was within 1 % of the fastest: median over the seeds; null: "
-       "none was",
+       "number of configurations tried until one was within 1 % of the fastest: median over the "
+       "seeds; null: fewer than half of the seeds found one",
        0, kEverywhere, tried_median},
-      {"tried_9_of_10", "9 of 10", "the same, in 9 of 10 seeds at most", 0, kEverywhere,
-       tried_most_seeds},
+      {"tried_9_of_10", "9 of 10",
+       "number of configurations tried until one was within 1 % of the fastest: 9 of 10 seeds "
+       "needed no more; null: fewer than 9 of 10 seeds found one",
+       0, kEverywhere, tried_most_seeds},
       {"tried_9_of_10_percent", "% of space", "tried_9_of_10 in percent of configs", 1, kEverywhere,
        tried_percent},
-      {"part", "part", "5 % of configs", 0, kForPrograms, [](const T& t) { return t.part; }},
+      {"part", "part", "number of configurations that is 5 % of configs", 0, kForPrograms,
+       [](const T& t) { return t.part; }},
       {"behind_9_of_10_percent", "behind % at 5 %",
-       "by how much the fastest one found is slower than the fastest recorded when as many were "
-       "tried as part says, in 9 of 10 seeds at most",
+       "by how many percent the fastest configuration found is slower than the fastest recorded "
+       "after as many tries as part says; 9 of 10 seeds are no further behind",
        2, kEverywhere, behind_most_seeds},
   };
   return fields;

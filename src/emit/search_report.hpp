@@ -7,7 +7,7 @@
 
 namespace fatune {
 
-/// What replays of searches found. JSON: configs/schema/search.schema.json.
+/// The results of replayed searches. JSON: configs/schema/search.schema.json.
 [[nodiscard]] Document search_document(const std::vector<SearchTrial>& trials);
 [[nodiscard]] const std::vector<Field<SearchTrial>>& search_fields();
 

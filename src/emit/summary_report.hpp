@@ -9,16 +9,16 @@
 
 namespace fatune {
 
-/// Columns of a run's summary, a problem each.
+/// The columns of a run's summary, which has a row for each problem.
 [[nodiscard]] const std::vector<Field<ProblemWinner>>& problem_winner_fields();
-/// The fields of the one configuration for all problems.
+/// The fields of the configuration that is best for all problems.
 [[nodiscard]] const std::vector<Field<CommonChoice>>& common_choice_fields();
 
 /// The member `summary` of results.json.
 [[nodiscard]] Json json_summary(const WinnersSummary& summary);
-/// For people: a row for each problem.
+/// A table for people, with a row for each problem.
 [[nodiscard]] Table summary_table(const WinnersSummary& summary);
-/// For people: a sentence for each type and head dimension.
+/// Sentences for people, one for each type and head dimension.
 [[nodiscard]] std::vector<std::string> choice_sentences(const WinnersSummary& summary);
 
 }  // namespace fatune

@@ -25,7 +25,7 @@ struct TimelineReport {
 
 [[nodiscard]] const std::vector<Field<TimelineRow>>& timeline_fields();
 
-/// In their order. JSON follows configs/schema/timeline.schema.json.
+/// The rows in their order. JSON follows configs/schema/timeline.schema.json.
 [[nodiscard]] Document timeline_document(const TimelineReport& report);
 
 }  // namespace fatune

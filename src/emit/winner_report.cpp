@@ -9,7 +9,7 @@
 namespace fatune {
 namespace {
 
-/// By how much `time` is longer than `reference`.
+/// By how many percent `time` is longer than `reference`.
 std::optional<double> more_percent(const std::optional<double>& time,
                                    const std::optional<double>& reference) {
   return time && reference ? std::optional(100.0 * (*time / *reference - 1.0)) : std::nullopt;
@@ -86,34 +86,38 @@ std::string winner_notes(const WinnerReport& report) {
 
 const std::vector<Field<WinnerCheck>>& winner_check_fields() {
   static const std::vector<Field<WinnerCheck>> fields{
-      {"problem", "problem", "what it was measured on", 0, kEverywhere,
-       [](const WinnerCheck& c) { return describe(c.problem); },
+      {"problem", "problem", "the problem that was measured, e.g. b16 s4096 h16 d128 FP16", 0,
+       kEverywhere, [](const WinnerCheck& c) { return describe(c.problem); },
        ColumnFit{.least = 14, .once = true}},
       {"verdict", "verdict",
-       "confirmed: it is behind by no more than the tolerance; beaten: another is faster beyond "
-       "doubt "
-       "and tolerance; failed: it has no time; undecided: what was measured does not tell",
+       "confirmed: the winner is slower than the fastest by no more than the tolerance; beaten: "
+       "another configuration is faster beyond doubt and tolerance; failed: the winner has no "
+       "time; undecided: the measurements do not tell",
        0, kEverywhere, [](const WinnerCheck& c) { return std::string(verdict_name(c.verdict)); }},
       {"winner", "winner", "short form of the file's winner", 0, kEverywhere,
        member<&WinnerCheck::winner>, ColumnFit{.least = 24, .config = true}},
-      {"winner_us", "us", "its median in microseconds", 1, kEverywhere,
+      {"winner_us", "us", "median time of the winner in microseconds; null: none", 1, kEverywhere,
        [](const WinnerCheck& c) { return c.winner_us; }, ColumnFit{.leaves = 2}},
-      {"behind_percent", "behind %", "by how much it is slower than the fastest", 2, kEverywhere,
+      {"behind_percent", "behind %",
+       "by how many percent the winner is slower than the fastest configuration; null: not known",
+       2, kEverywhere,
        [](const WinnerCheck& c) { return more_percent(c.winner_us, c.fastest_us); }},
-      {"fastest", "fastest", "short form of the fastest of all", 0, kEverywhere,
+      {"fastest", "fastest",
+       "short form of the fastest configuration of all; null: none has a time", 0, kEverywhere,
        [](const WinnerCheck& c) { return text_or_none(c.fastest); },
        ColumnFit{.least = 24, .config = true}},
-      {"fastest_us", "us", "its median in microseconds", 1, kEverywhere,
-       [](const WinnerCheck& c) { return c.fastest_us; }, ColumnFit{.leaves = 1}},
+      {"fastest_us", "us", "median time of the fastest configuration in microseconds; null: none",
+       1, kEverywhere, [](const WinnerCheck& c) { return c.fastest_us; }, ColumnFit{.leaves = 1}},
       {"file_us", "file us",
-       "its median in the file, in microseconds; null when that was an estimate", 1, kForPrograms,
-       [](const WinnerCheck& c) { return c.file_us; }},
+       "median time of the winner in the file in microseconds; null: the file has an estimate", 1,
+       kForPrograms, [](const WinnerCheck& c) { return c.file_us; }},
       {"since_file_percent", "since file %",
-       "by how much it is slower than in the file; heat may explain it, no verdict rests on it", 1,
-       kEverywhere, [](const WinnerCheck& c) { return more_percent(c.winner_us, c.file_us); },
+       "by how many percent the winner is slower than in the file; heat may explain it, no verdict "
+       "rests on it",
+       1, kEverywhere, [](const WinnerCheck& c) { return more_percent(c.winner_us, c.file_us); },
        ColumnFit{.leaves = 3}},
-      {"detail", "detail", "why it failed, or why that is undecided", 0, kEverywhere,
-       [](const WinnerCheck& c) { return text_or_none(detail_of(c)); }, kWraps},
+      {"detail", "detail", "why the winner failed, or why the verdict is undecided; null: neither",
+       0, kEverywhere, [](const WinnerCheck& c) { return text_or_none(detail_of(c)); }, kWraps},
   };
   return fields;
 }

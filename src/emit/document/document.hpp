@@ -13,14 +13,14 @@
 
 namespace fatune {
 
-/// What people read, piece by piece. A piece says what it is, and a renderer how that looks.
+/// The pieces of a document for people. A piece says what it is; a renderer decides how it looks.
 namespace block {
 
-/// Lines as they are, each with its line break.
+/// Lines to print unchanged, each with its line break.
 struct Text {
   std::string lines;
 };
-/// The lines before and behind are paragraphs of their own: Markdown would join them.
+/// Ends a paragraph: without it, Markdown would join the lines before and after.
 struct ParagraphEnd {};
 /// One line.
 struct Heading {
@@ -30,28 +30,28 @@ struct Heading {
 struct Warning {
   std::string line;
 };
-/// Lines whose blanks and breaks matter.
+/// Lines whose spaces and line breaks must be kept.
 struct Verbatim {
   std::string lines;
 };
 struct Rows {
-  /// A row in words, behind a word of its own colour.
+  /// A row in words: a coloured word, then the text.
   struct Paragraph {
     std::string word;
     TextColour colour;
     std::string text;
   };
   Table table;
-  Shown kind = Shown::in_ranking;       ///< what its rows are
+  Shown kind = Shown::in_ranking;       ///< the columns to show besides those shown everywhere
   std::size_t top = 0;                  ///< rows that a terminal shows; 0: all
-  std::vector<Paragraph> paragraphs{};  ///< what a terminal shows in place of the rows
-  bool numbered = false;                ///< marks of plots mean these rows, numbered from 0
+  std::vector<Paragraph> paragraphs{};  ///< shown on a terminal instead of the rows
+  bool numbered = false;                ///< marks of plots refer to these rows, from 0
 };
 struct Figure {
   Plot plot;
-  std::string command;  ///< that makes it again
+  std::string command;  ///< the command that draws it again
 };
-/// What follows, up to FoldEnd, is of interest to some readers; `line` says what it is.
+/// Begins blocks, up to FoldEnd, that interest only some readers. `line` says what they are.
 struct Fold {
   std::string line;
 };
@@ -64,18 +64,18 @@ using Block =
                  block::Rows, block::Figure, block::Fold, block::FoldEnd>;
 using Blocks = std::vector<Block>;
 
-/// What a command prints, for each of its readers. A part is made when a renderer asks for it, from
-/// a report that lives as long as the document.
+/// The output of a command, in a form for each kind of reader. A part is made when a renderer asks
+/// for it, from a report that must live as long as the document.
 struct Document {
   std::function<Blocks()> for_people;  ///< on a terminal and in Markdown
   std::function<Table()> records;      ///< CSV
   std::function<Json()> object;        ///< JSON: json_head() and what follows
 };
 
-/// The members that every JSON document begins with: "format" is "fatune." and `name`.
+/// Returns the members that begin every JSON document. "format" is "fatune." followed by `name`.
 [[nodiscard]] Json json_head(const std::string& name);
 
-/// Rows and nothing else. `name` is that of json_head(), `property` that of the rows in JSON.
+/// A document of rows only. `name` goes to json_head(), `property` is the JSON key of the rows.
 template <typename Row>
 [[nodiscard]] Document rows_document(const char* name, const char* property,
                                      const std::vector<Field<Row>>& fields,
@@ -91,7 +91,7 @@ template <typename Row>
 
 void append(Blocks& blocks, Blocks more);
 
-/// The line below a table that shows the first of its rows; empty when it shows them all.
+/// The line below a table that shows only its first rows; empty if it shows all of them.
 [[nodiscard]] std::string more_rows_text(std::size_t shown, std::size_t all);
 
 }  // namespace fatune

@@ -23,7 +23,7 @@ struct CellText {
   std::string operator()(const std::string& value) const { return value.empty() ? "-" : value; }
 };
 
-/// Whether a spreadsheet would compute a text, or start what it names.
+/// Whether a spreadsheet would evaluate the text as a formula, which may start a program.
 bool begins_formula(std::string_view text) {
   constexpr std::string_view kSigns = "=+-@\t\r";
   const bool is_sign = !text.empty() && kSigns.find(text.front()) != std::string_view::npos;

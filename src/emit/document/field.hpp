@@ -11,14 +11,14 @@
 
 namespace fatune {
 
-/// A value on its way out; monostate: there is none (JSON null, an empty cell).
+/// A value to be output. monostate: there is none (JSON null, an empty cell).
 using FieldValue = std::variant<std::monostate, bool, std::int64_t, double, std::string>;
 
 /// Which outputs show a field. CSV and JSON show all of them.
 enum class Shown {
-  everywhere,    ///< in every table for people too
-  in_ranking,    ///< in tables of what has a rank
-  in_failures,   ///< in tables of what has none
+  everywhere,    ///< in every table for people
+  in_ranking,    ///< in tables of results with a rank
+  in_failures,   ///< in tables of results without a rank
   for_programs,  ///< CSV and JSON only
 };
 inline constexpr Shown kEverywhere = Shown::everywhere;
@@ -26,11 +26,11 @@ inline constexpr Shown kInRanking = Shown::in_ranking;
 inline constexpr Shown kInFailures = Shown::in_failures;
 inline constexpr Shown kForPrograms = Shown::for_programs;
 
-/// What a field's values are.
+/// The type of a field's values.
 struct FieldType {
   enum class Kind { any, boolean, integer, number, text };
   Kind kind = Kind::any;
-  bool may_be_none = false;  ///< of numbers: those that are not finite, too
+  bool may_be_none = false;  ///< optional, or a floating-point number, which may not be finite
 };
 
 template <typename Value>
@@ -60,8 +60,8 @@ struct TypeOfField<std::optional<Value>> {
   }
 };
 
-/// What a row has for a field, from a lambda without captures; the type of what it returns is the
-/// field's. A function of any such type gives a FieldValue.
+/// Gets a row's value for a field. It is made from a lambda without captures, whose return type is
+/// the field's type, or from a function that returns a FieldValue of any type.
 template <typename Row>
 class FieldGetter {
  public:
@@ -91,29 +91,29 @@ class FieldGetter {
 template <typename Row>
 struct Field {
   std::string_view name;     ///< JSON key and CSV column; with its unit
-  std::string_view heading;  ///< of table and Markdown columns: short
-  std::string_view doc;      ///< what it says: the description in the output's JSON Schema
-  int decimals;              ///< of table and Markdown cells, for doubles
+  std::string_view heading;  ///< of table and Markdown columns; short
+  std::string_view doc;      ///< the field's description in the output's JSON Schema
+  int decimals;              ///< of doubles, in table and Markdown cells
   Shown shown;
   FieldGetter<Row> get;
-  ColumnFit fit{};  ///< of its column on a terminal
+  ColumnFit fit{};  ///< how its column gives way on a terminal
 };
 
-/// As many decimals as a number of that size needs.
+/// Lets the decimals depend on the number: none from 10000 on, otherwise two.
 inline constexpr int kBySize = -1;
 
-/// Field::get of a field that is a member.
+/// Field::get for a field that is a member of the row.
 template <auto kMember>
 inline const auto member = [](const auto& row) { return row.*kMember; };
 
 /// A field's value in a table or Markdown cell; "-" when there is none.
 [[nodiscard]] std::string cell_text(const FieldValue& value, int decimals);
-/// The value's text in CSV: shortest text that reads back as the same number; empty when there is
-/// none, or when it is not finite. A text that a spreadsheet would take for a formula is quoted
-/// with an apostrophe (OWASP, "CSV injection").
+/// The value's text in CSV. For a number this is the shortest text that reads back as the same
+/// number. Empty if there is no value or the number is not finite. A text that a spreadsheet would
+/// take for a formula begins with an apostrophe (OWASP, "CSV injection").
 [[nodiscard]] std::string csv_text(const FieldValue& value);
 [[nodiscard]] bool is_number(const FieldValue& value);
 [[nodiscard]] bool has_value(const FieldValue& value);
-[[nodiscard]] std::optional<std::string> text_or_none(std::string_view text);  ///< none: empty
+[[nodiscard]] std::optional<std::string> text_or_none(std::string_view text);  ///< nullopt: empty
 
 }  // namespace fatune

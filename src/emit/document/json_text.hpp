@@ -24,7 +24,7 @@ Json json_object(const std::vector<Field<Row>>& fields, const Row& row) {
   return object;
 }
 
-/// What `make` makes of each item.
+/// An array with make(item) for each item.
 template <typename Items, typename Make>
 Json json_list(const Items& items, Make&& make) {
   Json list = Json::array();
@@ -45,10 +45,10 @@ Json json_rows(const std::vector<Field<Row>>& fields, const std::vector<Row>& ro
 [[nodiscard]] Json json_problem(const Problem& problem);
 [[nodiscard]] Json json_toolchain(const Toolchain& toolchain);
 
-/// Indented, with a line break at the end. Bytes that are no UTF-8 (a compiler's log may hold any)
+/// Indented, with a line break at the end. Bytes that are not UTF-8 (a compiler's log may hold any)
 /// become U+FFFD.
 [[nodiscard]] std::string json_text(const Json& json);
-/// The same in one line.
+/// Like json_text(), but in one line.
 [[nodiscard]] std::string json_line(const Json& json);
 
 }  // namespace fatune

@@ -22,7 +22,7 @@ Table with_columns(const std::vector<std::string>& headings) {
   return table;
 }
 
-/// A position on an axis of categories is its name.
+/// The category's name on an axis of categories, where such a position exists; else the number.
 FieldValue on_axis(const Axis& axis, double value) {
   if (axis.scale != AxisScale::category) {
     return value;

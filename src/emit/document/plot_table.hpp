@@ -5,8 +5,8 @@
 
 namespace fatune {
 
-/// What a plot was drawn from: a row for each of its marks. Marks that stand for a configuration
-/// are left out: they are in the table of configurations.
+/// The data of a plot, with a row for each mark. Marks that stand for a configuration are left out:
+/// the table of configurations has them.
 [[nodiscard]] Table plot_table(const Plot& plot);
 
 }  // namespace fatune

@@ -10,7 +10,7 @@
 
 namespace fatune {
 
-/// How a property's value is written: as a field's, or as it is.
+/// Writes a property's value: JSON and lists of strings as they are, others as a field's value.
 template <typename Value>
 struct PropertyValue {
   static constexpr FieldType kType = TypeOfField<Value>::kType;
@@ -23,7 +23,7 @@ struct PropertyValue<Value> {
   static Json json(const Value& value) { return value; }
 };
 
-/// What an object has for a property, from a lambda without captures.
+/// Gets an object's value for a property. It is made from a lambda without captures.
 template <typename Object>
 class PropertyGetter {
  public:
@@ -43,11 +43,11 @@ class PropertyGetter {
 };
 
 /// One property of a JSON object that no table shows. A list of these is the only description of
-/// such an object: it is printed from the list, and its JSON Schema is written from it.
+/// such an object: the object is printed from it, and its JSON Schema is written from it.
 template <typename Object>
 struct Property {
   std::string_view name;
-  std::string_view doc;  ///< the description in the schema; empty: that of the definition there
+  std::string_view doc;  ///< its description in the schema; empty: the schema's definition has one
   PropertyGetter<Object> get;
 };
 template <typename Object>

@@ -8,23 +8,23 @@
 
 namespace fatune {
 
-/// A document as the page's format prints it; ends with a line break.
+/// Renders a document in the page's format. The text ends with a line break.
 [[nodiscard]] std::string render(const Document& document, const Page& page);
 
-/// The formats, each in a file of its own.
+/// Renderers for one format each.
 [[nodiscard]] std::string render_terminal(const Blocks& blocks, const Page& page);
 [[nodiscard]] std::string render_markdown(const Blocks& blocks);
-/// The parts of an HTML page that are the same in all of them.
+/// The parts that all HTML pages have in common.
 struct PageParts {
   std::string_view style;    ///< CSS
-  std::string_view library;  ///< JavaScript of others, with its licence
-  std::string_view script;   ///< fatune's own
+  std::string_view library;  ///< third-party JavaScript, with its licence
+  std::string_view script;   ///< fatune's own JavaScript
 };
 struct PageHead {
   std::string title;
-  std::string lead;  ///< one paragraph below it
+  std::string lead;  ///< one paragraph below the title
 };
-/// One file that refers to nothing outside of it, and runs no script but that of `parts`.
+/// Renders a page that refers to nothing outside of it and runs only the scripts of `parts`.
 [[nodiscard]] std::string render_html(const Blocks& blocks, const PageHead& head,
                                       const PageParts& parts);
 [[nodiscard]] std::string render_csv(const Table& records);

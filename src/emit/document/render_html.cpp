@@ -14,7 +14,7 @@
 namespace fatune {
 namespace {
 
-/// "What won, and by how much" as "what-won-and-by-how-much".
+/// Turns "What won, and by how much" into "what-won-and-by-how-much".
 std::string anchor_of(std::string_view line) {
   std::string anchor;
   for (const char c : line) {
@@ -31,7 +31,7 @@ std::string anchor_of(std::string_view line) {
   return anchor;
 }
 
-/// Each line between the two texts; empty ones are left out.
+/// Puts each line between `before` and `after`. Leaves out empty lines.
 std::string html_lines(std::string_view lines, std::string_view before, std::string_view after) {
   std::string html;
   while (!lines.empty()) {
@@ -42,14 +42,14 @@ std::string html_lines(std::string_view lines, std::string_view before, std::str
   return html;
 }
 
-/// Scrolls on its own where it is wider than the page, by keyboard too.
+/// Wraps HTML in a region that scrolls, also by keyboard, where it is wider than the page.
 std::string html_scrolled(const std::string& label, const std::string& html) {
   return fmt::format(
       "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\">{}</div>\n",
       markup(label), html);
 }
 
-/// Columns of a table that have a value, by number.
+/// The numbers of the columns to show: those with a value, and those marked as figures.
 std::vector<std::size_t> columns_with_values(const Table& table, Shown kind) {
   std::vector<std::size_t> columns;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
@@ -83,7 +83,7 @@ bool has_text(const Table& table, std::size_t column) {
                              [column](const auto& row) { return is_text(row[column]); });
 }
 
-/// One table, as rows of markup.
+/// Writes one table as HTML.
 class HtmlTable {
  public:
   explicit HtmlTable(const block::Rows& rows)
@@ -115,7 +115,7 @@ class HtmlTable {
     return fmt::format("<th scope=\"col\"{}{}>{}", css_class(has_text(rows_.table, columns_[i])),
                        data, markup(column.heading));
   }
-  /// End tags that HTML does not need are left out: there are many cells.
+  /// Leaves out end tags that HTML does not need, because there are many cells.
   [[nodiscard]] std::string body_row(std::size_t row) const {
     std::string html = rows_.numbered ? fmt::format("<tr data-row=\"{}\">", row) : "<tr>";
     for (std::size_t i = 0; i < columns_.size(); ++i) {
@@ -126,15 +126,15 @@ class HtmlTable {
     }
     return html + "\n";
   }
-  /// Cells are aligned as numbers are unless they say that they are text.
+  /// Cells are aligned like numbers unless they have the class of text cells.
   [[nodiscard]] static const char* css_class(bool text) { return text ? " class=t" : ""; }
 
   const block::Rows& rows_;
   std::vector<std::size_t> columns_;
-  std::vector<bool> figures_;  ///< by place in columns_
+  std::vector<bool> figures_;  ///< parallel to columns_
 };
 
-/// Blocks one behind the other; a heading ends the section before it.
+/// Collects blocks as HTML. A heading ends the section before it.
 class HtmlBody {
  public:
   void operator()(const block::Text& text) { html_ += html_lines(text.lines, "<p>", "</p>"); }
@@ -181,7 +181,7 @@ class HtmlBody {
   }
   void operator()(const block::FoldEnd&) { html_ += "</details>\n"; }
 
-  /// `<nav>`, then the sections.
+  /// The `<nav>` element, then the sections.
   [[nodiscard]] std::string text() {
     end_section();
     return "<nav aria-label=\"Contents\"><ol>\n" + contents_ + "</ol></nav>\n<main>\n" + html_ +
@@ -197,7 +197,7 @@ class HtmlBody {
   bool in_section_ = false;
 };
 
-/// Nothing may be fetched, and only what has these hashes is obeyed.
+/// The policy: the page fetches nothing, and obeys only style and script with these hashes.
 std::string policy_element(std::string_view style, std::string_view script) {
   return fmt::format(
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "

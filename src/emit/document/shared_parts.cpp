@@ -11,7 +11,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// A short form in its parts; no values: it is none.
+/// The parts of a short form. No values: the text is not a short form.
 struct Parts {
   Words values;
   Words flags;
@@ -42,7 +42,7 @@ bool has(const Words& words, const std::string& word) {
   return std::ranges::find(words, word) != words.end();
 }
 
-/// The parts that two have in common.
+/// The parts that both have.
 Parts common_of(const Parts& a, const Parts& b) {
   Parts common;
   const auto end =

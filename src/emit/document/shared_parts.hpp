@@ -6,16 +6,16 @@
 
 namespace fatune {
 
-/// Configurations of which what all have in common is said once.
+/// Configurations whose common parts are stated once.
 struct SharedParts {
   std::string common;  ///< "(FP16, 128, ...): async+...+opt_softmax"; or a whole configuration
-  std::vector<std::string> rest;  ///< of each, in order: "64, 32, 4): buffer"; "-": nothing
+  std::vector<std::string> rest;  ///< of each text, in order: "64, 32, 4): buffer"; "-": none
 };
 
-/// `texts`: short forms, "(a, b, c): flag+flag", where the flags are words of which each says its
-/// own. Common are the first values of the tuples, and the flags that all have. Others than short
-/// forms
-/// ("-") are left as they are. Nothing when there is nothing in common.
+/// Splits short forms, "(a, b, c): flag+flag" with flags that stand for themselves, into what they
+/// have in common and the rest. The common part has the first values of the tuples, as far as they
+/// are equal, and the flags that all have. Texts that are not short forms ("-") stay as they are.
+/// Nothing if nothing is common.
 [[nodiscard]] std::optional<SharedParts> share_parts(const std::vector<std::string>& texts);
 
 }  // namespace fatune

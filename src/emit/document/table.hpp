@@ -9,7 +9,7 @@
 
 namespace fatune {
 
-/// Rows of typed values, with all that any format needs to know of their columns.
+/// Rows of typed values, with everything that the formats need to know about their columns.
 struct Table {
   struct Column {
     std::string name;     ///< in CSV; with its unit
@@ -17,7 +17,7 @@ struct Table {
     int decimals = 0;     ///< for people, of doubles
     Shown shown = Shown::everywhere;
     ColumnFit fit{};
-    bool figure = false;  ///< aligned as numbers are, and shown to people though no row has a value
+    bool figure = false;  ///< aligned like numbers, and shown to people even if no row has a value
   };
   std::vector<Column> columns;
   std::vector<std::vector<FieldValue>> rows;  ///< each as long as `columns`
@@ -39,17 +39,16 @@ Table table_of(const std::vector<Field<Row>>& fields, const std::vector<Row>& ro
   return table;
 }
 
-/// Inserts a column in front of column number `at`. `values`: one for each row.
+/// Inserts a column in front of column number `at`. `values` has one value for each row.
 void insert_column(Table& table, std::size_t at, Table::Column column,
                    std::vector<FieldValue> values);
 void append_column(Table& table, Table::Column column, std::vector<FieldValue> values);
-/// The number of the column behind the one of that name.
+/// The number of the column after the one of that name; without one, the number of columns.
 [[nodiscard]] std::size_t column_after(const Table& table, std::string_view name);
 
-/// The cells that people read: columns of `kind` and those shown everywhere, where any row has a
-/// value.
+/// The cells for people: the columns of `kind` and those shown everywhere, if any row has a value.
 [[nodiscard]] TextTable text_for_people(const Table& table, Shown kind);
-/// The cells of a CSV: every column.
+/// The cells of a CSV, with every column.
 [[nodiscard]] TextTable text_for_programs(const Table& table);
 
 }  // namespace fatune

@@ -18,10 +18,10 @@ namespace {
 constexpr const char* kFilterOption = "--filter";
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// Expressions are of numbers: texts get some that are ordered as they are.
+/// Numbers for texts, in the order of the texts: expressions compute with numbers only.
 using TextNumbers = std::map<std::string, double, NaturalOrder>;
 
-/// An expression in which names stand for its texts.
+/// An expression whose quoted texts are replaced by names.
 struct QuotedTexts {
   std::string expression;
   std::vector<std::string> texts;
@@ -123,7 +123,7 @@ class Scope {
 
   TextNumbers texts_;
   SymbolTable symbols_;
-  std::vector<std::optional<std::size_t>> columns_;  ///< of each symbol; nothing: a constant
+  std::vector<std::optional<std::size_t>> columns_;  ///< for each symbol; nothing: a constant
   std::vector<double> constants_;
 };
 

@@ -6,9 +6,9 @@
 
 namespace fatune {
 
-/// Drops rows of which the expression does not hold, or of which that is not known. Its names are
-/// columns whose names are identifiers, `true` and `false`; texts are in quotes, and compare as
-/// sorted. Error(usage).
+/// Drops the rows for which the expression does not hold or is unknown. It may use columns whose
+/// names are identifiers, `true` and `false`. Texts are quoted, and compare in sorting order.
+/// Throws Error(usage).
 void filter_rows(Table& table, const std::string& expression);
 
 }  // namespace fatune

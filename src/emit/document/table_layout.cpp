@@ -11,7 +11,7 @@
 namespace fatune {
 namespace {
 
-/// Words are not shortened for the sake of others before the column is narrower than this.
+/// Words are kept whole up to this width, as long as another column can give room.
 constexpr std::size_t kWideWord = 24;
 
 std::vector<std::string> cells_of(const TextTable& table, std::size_t column) {
@@ -51,7 +51,7 @@ std::size_t line_width(const std::vector<std::size_t>& widths) {
   return std::accumulate(widths.begin(), widths.end(), gaps);
 }
 
-/// Columns before others leave: text is narrow already.
+/// The widths before any column is left out: those with a least width are no wider than that.
 std::vector<std::size_t> first_widths(const TextTable& table) {
   std::vector<std::size_t> widths = natural_widths(table);
   for (std::size_t i = 0; i < widths.size(); ++i) {
@@ -66,10 +66,10 @@ bool all_equal(const std::vector<std::string>& cells) {
          std::ranges::all_of(cells, [&](const std::string& cell) { return cell == cells.front(); });
 }
 
-/// How the line begins that says what the column's cells have in common.
+/// The beginning of the line that states what the column's cells have in common.
 std::string in_every(const std::string& heading) { return "every " + heading + ": "; }
 
-/// Puts what the column's rows have in common above the table. True when the column is gone.
+/// Moves what the column's rows have in common above the table. True if that removes the column.
 bool share_column(std::size_t column, FittedTable& fitted) {
   TextTable& table = fitted.table;
   const auto [heading, right, fit] = table.columns[column];
@@ -95,8 +95,8 @@ void share_columns(FittedTable& fitted) {
   }
 }
 
-/// The next column to leave out; the last of several with the same number. Nothing when all others
-/// stay.
+/// The next column to leave out; the last of several with the same number. Nothing if all remaining
+/// columns stay.
 std::optional<std::size_t> next_to_leave(const TextTable& table) {
   std::optional<std::size_t> next;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
@@ -122,7 +122,8 @@ void let_columns_leave(std::size_t columns, FittedTable& fitted) {
   }
 }
 
-/// How narrow each column may be with whole words in every cell; one that does not wrap: as it is.
+/// The least width at which each column keeps its words whole; columns that do not wrap stay as
+/// wide as they are.
 std::vector<std::size_t> word_widths(const TextTable& table) {
   std::vector<std::size_t> widths = natural_widths(table);
   for (std::size_t i = 0; i < widths.size(); ++i) {
@@ -136,7 +137,7 @@ std::vector<std::size_t> word_widths(const TextTable& table) {
   return widths;
 }
 
-/// The widest that can still give: those first that need not shorten a word.
+/// The next column to narrow: the widest that need not shorten a word, else the widest of all.
 std::size_t widest(const std::vector<std::size_t>& words, const std::vector<std::size_t>& widths) {
   const auto rank = [&](std::size_t i) { return std::pair(widths[i] > words[i], widths[i]); };
   std::size_t best = 0;
@@ -157,7 +158,7 @@ void narrow(const TextTable& table, std::size_t columns, std::vector<std::size_t
   }
 }
 
-/// Gives the room that is left to the narrowest of those that need more.
+/// Gives the remaining room, step by step, to the narrowest column that needs more.
 void widen(const std::vector<std::size_t>& natural, std::size_t columns,
            std::vector<std::size_t>& widths) {
   for (std::size_t used = line_width(widths); used < columns; ++used) {

@@ -8,22 +8,23 @@
 
 namespace fatune {
 
-/// A table as it fits a number of columns: plain data.
+/// A table fitted to a line width.
 struct FittedTable {
-  TextTable table;                    ///< with the columns that are left
-  std::vector<std::size_t> widths;    ///< of these; a wider cell is wrapped or shortened
+  TextTable table;                    ///< with the remaining columns
+  std::vector<std::size_t> widths;    ///< of these columns; wider cells are wrapped or shortened
   std::vector<std::string> shared;    ///< "heading: what all rows have in common"
-  std::vector<std::string> left_out;  ///< headings of the columns that had to leave
+  std::vector<std::string> left_out;  ///< headings of the columns that were left out
 };
 
-/// The blanks between two columns.
+/// The number of spaces between two columns.
 inline constexpr std::size_t kColumnGap = 2;
 
-/// Until its lines have `columns` or less: says once what rows have in common, lets columns leave
-/// in their order, and narrows the others (docs/tables.md). 0: any number.
+/// Fits a table to lines of at most `columns` columns (docs/tables.md): states what rows have in
+/// common once, leaves out columns in the order of ColumnFit::leaves, then narrows the others.
+/// 0: no limit.
 [[nodiscard]] FittedTable fit_table(TextTable table, std::size_t columns);
 
-/// Whether cells of the column go on in a line below when they are wider than it.
+/// Whether cells that are wider than the column continue on the next line.
 [[nodiscard]] bool wraps(const ColumnFit& fit);
 
 }  // namespace fatune

@@ -34,7 +34,7 @@ double number_of(const FieldValue& value) {
                             : std::nan("");
 }
 
-/// Numbers by size, texts in their natural order.
+/// Orders numbers by size, texts in natural order, and numbers before texts.
 bool is_less(const FieldValue& a, const FieldValue& b) {
   const auto* text_a = std::get_if<std::string>(&a);
   const auto* text_b = std::get_if<std::string>(&b);
@@ -43,7 +43,7 @@ bool is_less(const FieldValue& a, const FieldValue& b) {
                                                   : number_of(a) < number_of(b);
 }
 
-/// Rows without a value come last, in either direction.
+/// Sorts rows by a column. Rows without a value come last in both directions.
 void sort_rows(Table& table, const std::string& name, bool descending) {
   const std::size_t column = column_of(table, name, "--sort");
   const auto without =
@@ -66,12 +66,12 @@ Table with_columns(const Table& table, const std::vector<std::string>& names) {
     const bool is_empty = std::ranges::none_of(values, has_value);
     append_column(chosen, table.columns[at], std::move(values));
     chosen.columns.back().shown = Shown::everywhere;
-    chosen.columns.back().figure = is_empty;  // else it would not be shown
+    chosen.columns.back().figure = is_empty;  // shown although it is empty
   }
   return chosen;
 }
 
-/// The columns that any table for people shows.
+/// Shows every column that any table for people shows.
 Table for_people(Table table) {
   for (Table::Column& column : table.columns) {
     if (column.shown != Shown::for_programs) {

@@ -4,21 +4,21 @@
 #include "emit/document/document.hpp"
 #include "emit/document/table.hpp"
 
-// Records chosen, ordered and reduced by their typed fields: the same for all commands.
+// Filters, sorts and selects records by their typed fields, in the same way for all commands.
 namespace fatune {
 
-/// Error(usage) for a column that the table does not have, which lists those that it has, and for
-/// an expression that cannot be read. A record of which it is not known whether the expression
-/// holds, because values are absent, is not among those that are left.
+/// Filters and sorts the records and selects columns. A record is dropped if absent values leave it
+/// unknown whether the filter holds. Throws Error(usage) for an unknown column, with a list of the
+/// table's columns, and for an expression that cannot be read.
 [[nodiscard]] Table viewed(Table table, const TableView& view);
 
-/// A document whose records are viewed; its warnings stay. As JSON it is a list of the records.
-/// `document` must outlive it.
+/// A document of the viewed records and the warnings of `document`. As JSON it is a list of the
+/// records. `document` must outlive it.
 [[nodiscard]] Document viewed(const Document& document, const TableView& view);
 
-/// A record as a JSON object, by the names of the columns.
+/// A record as a JSON object whose keys are the names of the columns.
 [[nodiscard]] Json json_record(const Table& records, const std::vector<FieldValue>& row);
-/// Each record in a line.
+/// The records as JSON, one on each line.
 [[nodiscard]] std::string json_lines(const Table& records);
 
 }  // namespace fatune

@@ -14,7 +14,7 @@
 namespace fatune {
 namespace {
 
-/// Line breaks and the like become blanks; what else has an effect and no form, U+FFFD.
+/// ASCII control characters become spaces. visible_text() replaces the others by U+FFFD.
 std::string without_control_characters(std::string text) {
   for (char& c : text) {
     const auto byte = static_cast<unsigned char>(c);
@@ -45,7 +45,7 @@ std::string plain_line(const std::vector<std::string>& cells, const FittedTable&
   return line + "\n";
 }
 
-/// A cell's lines, each no wider than its column.
+/// The lines of a cell, each no wider than the column.
 std::vector<std::string> lines_of(const std::string& cell, std::size_t column,
                                   const FittedTable& fitted) {
   const std::size_t width = fitted.widths[column];
@@ -56,7 +56,7 @@ std::vector<std::string> lines_of(const std::string& cell, std::size_t column,
                                                  : std::vector{shortened(cell, width)};
 }
 
-/// A row: as many lines as its tallest cell has.
+/// A row, with as many lines as its tallest cell.
 std::string plain_row(const std::vector<std::string>& cells, const FittedTable& fitted) {
   std::vector<std::vector<std::string>> lines;
   std::size_t count = 1;
@@ -96,7 +96,7 @@ std::vector<std::string> headings_of(const TextTable& table) {
   return headings;
 }
 
-/// What begins HTML, code, links, emphasis or mathematics is said to be none.
+/// Escapes a character that could begin HTML, code, links, emphasis or mathematics.
 std::string markdown_text(char c) {
   constexpr std::string_view kMarks = "\\|`*[]$~";
   if (c == '<') {

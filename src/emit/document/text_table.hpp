@@ -6,16 +6,16 @@
 
 namespace fatune {
 
-/// How a column of a table on a terminal gives way where a line has no room (docs/tables.md).
+/// How a column of a terminal table gives way if the line is too narrow (docs/tables.md).
 struct ColumnFit {
-  int leaves = 0;         ///< 1 leaves the table first; 0: it stays
-  std::size_t least = 0;  ///< it wraps, down to this width before others leave; 0: only after that
-  bool once = false;      ///< a cell that all rows share is said once, above the table
-  bool config = false;    ///< configurations: what all have in common is said once; the rest wraps
+  int leaves = 0;         ///< the order of leaving out columns, 1 first; 0: it stays
+  std::size_t least = 0;  ///< wraps to this width before columns are left out; 0: only after
+  bool once = false;      ///< a cell that all rows share is printed once, above the table
+  bool config = false;    ///< configurations: common parts are printed once; the rest wraps
 };
 inline constexpr ColumnFit kWraps{.least = 24};
 
-/// Headings and cells as text, however they are to be drawn.
+/// Headings and cells as text, for any way of drawing.
 struct TextTable {
   struct Column {
     std::string heading;
@@ -26,14 +26,14 @@ struct TextTable {
   std::vector<std::vector<std::string>> rows;  ///< each as long as `columns`
 };
 
-/// For a terminal: columns padded to their widest cell (in code points), two blanks between them.
-/// Control characters in cells are replaced, and those of the direction of writing: no cell can
-/// move the cursor or break a line.
-/// `columns`: no line is wider; what had to give way is said above and below. 0: as wide as it is.
+/// Draws a table for a terminal. Columns are padded to their widest cell (in code points), with two
+/// spaces between them. Control characters in cells are replaced, also those of the direction of
+/// writing: no cell can move the cursor or break a line. No line is wider than `columns` (0: no
+/// limit); notes above and below the table say what gave way.
 [[nodiscard]] std::string draw_plain(const TextTable& table, std::size_t columns = 0);
-/// A Markdown table; in cells, what would be markup or HTML is escaped.
+/// Draws a Markdown table. Markup and HTML in cells are escaped.
 [[nodiscard]] std::string draw_markdown(const TextTable& table);
-/// RFC 4180: CRLF line ends, cells with comma, quote or line break quoted.
+/// Draws CSV by RFC 4180: CRLF line ends; cells with a comma, quote or line break are quoted.
 [[nodiscard]] std::string draw_csv(const TextTable& table);
 
 }  // namespace fatune

@@ -1,5 +1,5 @@
 // Filters, sorts and highlights the table of configurations together with the marks that stand for its rows. The page
-// is complete without it. A row is called by its place: its number in the table as the page came.
+// is complete without this script. A row is identified by its place: its number in the table as the page was loaded.
 "use strict";
 (() => {
   const table = document.getElementById("rows");
@@ -8,16 +8,16 @@
   const rows = [...body.rows];
   const placeOfRow = new Map(rows.map((row, place) => [row.dataset.row, place]));
 
-  // By place: elements in the figures that stand for the row.
+  // For each place, the elements of the figures that stand for the row.
   const marks = rows.map(() => []);
   for (const mark of document.querySelectorAll("svg [data-row]")) marks[placeOfRow.get(mark.dataset.row)]?.push(mark);
 
-  // The place of the row that an element is in or stands for; undefined where there is none.
+  // The place of the row that an element is in or stands for; undefined if there is none.
   function placeAt(element) {
     return placeOfRow.get(element.closest("[data-row]")?.dataset.row);
   }
 
-  // A cell without a value is null.
+  // The value of a cell; null for a cell without a value.
   function valueIn(cell, isNumber) {
     const text = cell.textContent.trim();
     if (text === "" || text === "-") return null;
@@ -39,7 +39,7 @@
     return element;
   }
 
-  // --- Which rows are kept: those for which every condition holds. A filter or a brush has one while it is set.
+  // --- Conditions. A row is kept if every condition holds. A filter or a brush has a condition while it is set.
 
   const conditions = new Map();
   const isOut = new Uint8Array(rows.length);
@@ -76,8 +76,8 @@
     document.getElementById("shown").textContent = `${countKept()} of ${rows.length} configurations`;
   }
 
-  // --- Only the first of the rows that are kept are laid out until all are asked for: browsers take half a second for
-  // thousands. Printed, all are there.
+  // --- Only the first kept rows are laid out until the reader asks for all, because browsers take half a second for
+  // thousands. In print, all rows are there.
 
   const kRowsAtFirst = 200;
   let order = rows.map((_, place) => place);
@@ -106,7 +106,7 @@
     showAllButton.addEventListener("click", () => showFirst(rows.length));
   }
 
-  // --- Filters by column. Each undoes itself when the page's "Reset" says so.
+  // --- Filters by column. Each resets itself when the page's "Reset" button is pressed.
 
   const kMostChoices = 12;
   const kFiltersInView = 8;
@@ -123,7 +123,7 @@
     return make("fieldset", {}, make("legend", {}, shortened(column.head.textContent)), ...children);
   }
 
-  // Nothing ticked: every value.
+  // A filter by ticked values. While nothing is ticked, every value is kept.
   function choiceFilter(column) {
     const ticked = new Set();
     const boxes = [];
@@ -145,7 +145,7 @@
     return fieldset(column, ...labels);
   }
 
-  // An empty input is no limit. A row without a value is kept only while there is none.
+  // A filter by range. An empty input is no limit. A row without a value is kept only if both inputs are empty.
   function rangeFilter(column) {
     const numbers = [...column.different];
     const makeLimit = (number) =>
@@ -183,7 +183,7 @@
 
   function addFilters() {
     const area = document.getElementById("filters");
-    // Choices first, and columns of few values, as parameters have them, before those of many.
+    // Choices come first; columns with few values, such as parameters, come before those with many.
     const orderOf = ({ isNumber, different }) => (isNumber ? rows.length : 0) + different.size;
     const filters = [...columns].sort((a, b) => orderOf(a) - orderOf(b)).flatMap(filterOf);
     area.append(...filters.slice(0, kFiltersInView));
@@ -195,7 +195,7 @@
     area.hidden = false;
   }
 
-  // --- Sorting: rows without a value are last in both directions.
+  // --- Sorting. Rows without a value come last in both directions.
 
   function compareValues(a, b) {
     return typeof a === "number" ? a - b : collator.compare(a, b);
@@ -223,7 +223,7 @@
     column.head.append(button);
   }
 
-  // --- Rows are one stop of the Tab key; arrows, Home and End go from one to another.
+  // --- All rows together are one stop of the Tab key. Arrow keys, Home and End move between rows.
 
   let rowInTabOrder = null;
 
@@ -256,7 +256,7 @@
     });
   }
 
-  // --- Highlights: the row that is pointed at, and the one that has the focus, in all figures.
+  // --- Highlights, in all figures, the row under the pointer and the row that has the focus.
 
   let pointed;
   let focused;
@@ -270,7 +270,7 @@
     }
   }
 
-  // Over the other lines, below the axes with their brushes.
+  // Raises a line above the other lines, but keeps it below the axes with their brushes.
   function raise(line) {
     const firstAxis = line.parentNode.querySelector(":scope > .axis");
     if (line.nextElementSibling !== firstAxis) line.parentNode.insertBefore(line, firstAxis);
@@ -308,18 +308,18 @@
     rows[place].focus({ preventScroll: true });
   }
 
-  // --- Brushes on the axes of a parallel plot. A line has one vertex on each axis, in their order.
+  // --- Brushes on the axes of a parallel plot. A line has one vertex on each axis, in the order of the axes.
 
   const kBrushHalfWidth = 12;
   const kAboveAxis = 6;
   const kBelowAxis = 26; // lines without a value pass below the axis
 
-  // The y of each vertex.
+  // The y coordinate of each vertex.
   function heightsOf(line) {
     return line.getAttribute("d").slice(1).split("L").map((vertex) => Number(vertex.split(",")[1]));
   }
 
-  // By axis, then by place: the y at which the row's line meets the axis; NaN where the row has no line.
+  // For each axis and place, the y at which the row's line meets the axis; NaN if the row has no line.
   function readHeights(plot, axisCount) {
     const heights = Array.from({ length: axisCount }, () => new Float64Array(rows.length).fill(NaN));
     for (const line of plot.querySelectorAll(".line[data-row]")) {
@@ -336,7 +336,7 @@
       [x - kBrushHalfWidth, top - kAboveAxis],
       [x + kBrushHalfWidth, bottom + kBelowAxis],
     ]);
-    // The selection is asked for, because versions of D3 differ in how they pass the event.
+    // Asks for the selection, because versions of D3 differ in how they pass the event.
     brush.on("start brush end", function () {
       const range = d3.brushSelection(this);
       setCondition(axis, range && ((place) => heights[place] >= range[0] && heights[place] <= range[1]));

@@ -10,12 +10,12 @@
 namespace fatune {
 namespace {
 
-/// What was read of a GPU while a problem was measured.
+/// A quantity that was read from the GPU while a problem was measured.
 struct Reading {
   const char* id;
   const char* title;
   const char* axis;
-  double round_to;  ///< the axis begins at a multiple of it; 0: at 0
+  double round_to;  ///< the axis begins at a multiple of this; 0: at 0
   double GpuReading::*member;
   PlotPoint (*summary)(const GpuConditions&);
 };
@@ -44,7 +44,7 @@ std::size_t count_readings(const RunReport& run) {
   return count;
 }
 
-/// The values of consecutive readings, each the median of `step` of them.
+/// The medians of `step` consecutive readings each.
 std::vector<double> thinned(const std::vector<GpuReading>& timeline, const Reading& reading,
                             std::size_t step) {
   std::vector<double> values;
@@ -59,8 +59,8 @@ std::vector<double> thinned(const std::vector<GpuReading>& timeline, const Readi
   return values;
 }
 
-/// Spread evenly over the time that was spent on the problem; x counts from its beginning. Of a run
-/// that kept no timeline, one point.
+/// The points of a problem, spread evenly over the time spent on it. x is the time since the
+/// problem's start. A run that kept no timeline has one point for each problem.
 std::vector<PlotPoint> points_of(const ProblemReport& problem, const Reading& reading,
                                  double spent_s, std::size_t step) {
   const GpuConditions& conditions = *problem.conditions;
@@ -79,7 +79,7 @@ std::vector<PlotPoint> points_of(const ProblemReport& problem, const Reading& re
   return points;
 }
 
-/// Problems follow each other in the order in which they were measured.
+/// The readings of a run, with the problems in the order in which they were measured.
 PlotSeries readings_of(const RunReport& run, const Reading& reading, std::string name,
                        std::size_t style) {
   PlotSeries series{std::move(name), SeriesShape::points, style, {}};

@@ -9,14 +9,14 @@
 namespace fatune {
 namespace {
 
-/// Whether what `get` gives differs between rows.
+/// Whether the result of `get` differs between rows.
 template <typename Get>
 bool differs(const std::vector<ResultRow>& rows, Get get) {
   return std::ranges::any_of(rows,
                              [&](const ResultRow& row) { return get(row) != get(rows.front()); });
 }
 
-/// In front of the table, where there is more than one value.
+/// Inserts a column in front of the table if it has more than one value.
 template <typename Get>
 void add_origin(const std::vector<ResultRow>& rows, const char* name, Get get, Table& table) {
   if (!differs(rows, get)) {
@@ -29,7 +29,7 @@ void add_origin(const std::vector<ResultRow>& rows, const char* name, Get get, T
   insert_column(table, 0, {.name = name, .heading = name}, std::move(values));
 }
 
-/// Leaves out, from a column on, those in which all rows have the same.
+/// Leaves out the columns from `first_column` on in which all rows have the same value.
 void leave_out_the_same(Table& table, std::size_t first_column) {
   for (std::size_t i = table.columns.size(); i-- > first_column;) {
     const bool same = std::ranges::all_of(

@@ -6,8 +6,8 @@
 
 namespace fatune {
 
-/// A row for each of `rows`, in their order: where it was measured, its parameters, its result
-/// fields for people. Plots' marks refer to these rows by number.
+/// A table with a row for each of `rows`, in their order: run and problem, result fields, and
+/// parameters. Marks of plots refer to these rows by number.
 [[nodiscard]] Table configuration_table(const StudyReport& report, const StudyRows& rows);
 
 }  // namespace fatune

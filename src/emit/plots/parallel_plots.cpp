@@ -10,10 +10,10 @@
 namespace fatune {
 namespace {
 
-/// What an axis shows of a row: text of which each value is a category, or a number.
+/// One axis with a value for each row. Values are categories (text) or numbers.
 struct AxisOfRows {
   std::string title;
-  std::vector<std::optional<std::string>> texts;  ///< of each row; empty: they are numbers
+  std::vector<std::optional<std::string>> texts;  ///< for each row; empty: values are numbers
   std::vector<std::optional<double>> numbers;
 };
 
@@ -69,7 +69,7 @@ std::string run_name(const StudyReport& report, const StudyRow& row) {
   return report.names[static_cast<std::size_t>(row.run - report.runs.data())];
 }
 
-/// Problems by their lengths where they differ in nothing else.
+/// The axis of problems. It shows their lengths if they differ in nothing but length and batch.
 AxisOfRows problem_axis(const StudyRows& rows) {
   const std::string group = group_name(rows.rows.front().problem->problem);
   const bool alike = std::ranges::all_of(
@@ -114,11 +114,11 @@ bool varies(const AxisOfRows& axis) {
 }
 
 constexpr std::size_t kMostCategories = 40;
-/// The part of a value's room on an axis in which lines are spread, the fastest on top: else all
-/// would lie on each other.
+/// The fraction of a category's room on an axis over which lines are spread, the fastest on top.
+/// Without this, all lines would lie on each other.
 constexpr double kWithinValue = 0.6;
 
-/// Adds the axis, and each row's place on it.
+/// Adds the axis and each row's position on it.
 void add_axis(ParallelPlot& plot, const AxisOfRows& of) {
   if (!of.numbers.empty()) {
     plot.axes.push_back({of.title, AxisScale::linear, {}, {}, {}});
@@ -146,7 +146,7 @@ Shade shade_of(const StudyRow& row) {
   return others > 0.0 ? std::clamp((row.result->rank - 1) / others, 0.0, 1.0) : 0.0;
 }
 
-/// Those of one family: others have other parameters.
+/// The rows of one family. Other families have other parameters.
 StudyRows of_family(const StudyRows& rows, const std::string& family) {
   StudyRows some;
   std::ranges::copy_if(rows.rows, std::back_inserter(some.rows),

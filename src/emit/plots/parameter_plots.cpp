@@ -13,7 +13,7 @@ PlotBox box_of(const FiveNumbers& numbers, std::size_t position, std::string lab
           numbers.high_quartile,         numbers.greatest, std::move(label)};
 }
 
-constexpr std::size_t kMostPairs = 12;  // of neighbouring values first
+constexpr std::size_t kMostPairs = 12;  // study.pairs has pairs of neighbouring values first
 
 Axis empty_categories() { return {"", AxisScale::category, {}, {}, {}}; }
 

@@ -6,22 +6,22 @@
 
 #include "report/report.hpp"
 
-// Problems that differ in their length alone.
+// Groups of problems that differ only in batch and length.
 namespace fatune {
 
 /// "h16 d128 BF16 causal": describe() without batch and length.
 [[nodiscard]] std::string group_name(const Problem& problem);
-/// The same without the mask, under which problems share a plot.
+/// group_name() without the mask: full and causal problems share a plot.
 [[nodiscard]] std::string group_name_without_mask(const Problem& problem);
 
 /// The lengths of all problems, ascending, each once.
 [[nodiscard]] std::vector<std::int64_t> lengths_of(const std::vector<RunReport>& runs);
-/// What `name_of` says of all problems, in the order in which they appear, each once.
+/// The values of `name_of` for all problems, in order of appearance, each once.
 [[nodiscard]] std::vector<std::string> groups_of(const std::vector<RunReport>& runs,
                                                  std::string (*name_of)(const Problem&));
 
-/// The report of that problem, the first when there are repetitions; null without one, and when
-/// nothing is ranked in it.
+/// The first report of that problem in which something is ranked; null if there is none. Cover
+/// races do not count.
 [[nodiscard]] const ProblemReport* find_ranked(const RunReport& run, const Problem& problem);
 
 }  // namespace fatune

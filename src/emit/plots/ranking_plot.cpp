@@ -24,7 +24,7 @@ PlotPoint ranked_point(const Result& result, std::size_t place) {
   return point;
 }
 
-/// Names beside the plot, which has little room: what all have in common is said once.
+/// Names beside the plot, which has little room: common parts are stated once.
 struct Names {
   std::string common;
   std::vector<std::string> each;

@@ -55,7 +55,7 @@ ResourcePoints points_of(const StudyRows& rows, const Resource& resource) {
   return all;
 }
 
-/// Whether there is anything to compare: what nearly all have in common says nothing.
+/// Whether at least one point in 20 differs from the most frequent value.
 bool is_worth_a_plot(const std::vector<PlotPoint>& points) {
   constexpr std::size_t kOneIn = 20;
   std::map<double, std::size_t> counts;

@@ -19,7 +19,7 @@ std::optional<double> counter_of(const Result& result, std::string_view name) {
   return found == measured->counters.end() ? std::nullopt : std::optional(found->value);
 }
 
-/// A configuration's place: FLOP per byte of DRAM, TFLOP/s of the counted launches.
+/// A configuration's point: FLOP per byte of DRAM traffic, and TFLOP/s of the counted launches.
 std::optional<PlotPoint> roofline_point(const ProblemReport& problem, const Result& result) {
   const auto us = counter_of(result, "duration_us");
   const auto mb = counter_of(result, "dram_mb");
@@ -49,7 +49,8 @@ PlotSeries points_of_run(const RunReport& run, std::string name, std::size_t sty
   return series;
 }
 
-/// The limit by memory, up to that by the tensor cores, over the points' range of FLOP per byte.
+/// The lower of the limits by memory and by the tensor cores, over the points' range of FLOP per
+/// byte.
 PlotSeries roof_of(const DeviceLimits& device, double least, double greatest) {
   constexpr double kTflopsPerGb = 1e-3;
   const double peak = peak_tensor_flop_per_us(device) * kFlopPerUsToTflops;

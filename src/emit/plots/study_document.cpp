@@ -20,10 +20,10 @@ constexpr std::size_t kShownOfRanking = 16;
 constexpr std::size_t kOpenParameters = 3;
 constexpr std::size_t kMostRaces = 12;
 
-/// The command is known when all figures have their names: see name_figures().
+/// Adds a figure without its command, which name_figures() sets.
 void add_figure(Blocks& blocks, Plot plot) { blocks.push_back(block::Figure{std::move(plot), {}}); }
 
-/// Letters, digits, '_' and '-', and not many of them: a part of names of files.
+/// A short name of letters, digits, '_' and '-', for use in file names.
 std::string safe_name(std::string_view name) {
   constexpr std::size_t kMostLetters = 60;
   std::string safe;
@@ -34,8 +34,7 @@ std::string safe_name(std::string_view name) {
   return safe;
 }
 
-/// Gives each figure a name of its own, whatever the texts say that it was made of, and its
-/// command.
+/// Gives each figure its command and a unique name, even if the names it was made from repeat.
 void name_figures(Blocks& blocks, const std::string& command) {
   std::map<std::string, int> uses;
   for (Block& block : blocks) {
@@ -54,7 +53,7 @@ void add_figures(Blocks& blocks, std::vector<Plot> plots) {
   }
 }
 
-/// A long one behind a line that opens.
+/// Adds a table, inside a fold if it is long.
 void add_table(Blocks& blocks, Table table, Shown kind = Shown::in_ranking) {
   constexpr std::size_t kMostRows = 16;
   const std::size_t rows = table.rows.size();
@@ -70,7 +69,7 @@ void add_table(Blocks& blocks, Table table, Shown kind = Shown::in_ranking) {
   }
 }
 
-/// The first `open` as they are, the others behind a line that opens.
+/// Adds plots, those after the first `open` inside a fold.
 void add_folded(Blocks& blocks, std::vector<Plot> plots, std::size_t open,
                 const std::string& rest) {
   for (std::size_t i = 0; i < plots.size(); ++i) {
@@ -84,7 +83,7 @@ void add_folded(Blocks& blocks, std::vector<Plot> plots, std::size_t open,
   }
 }
 
-/// A problem that has a ranking, and its name among those of several runs.
+/// A problem that has a ranking, and a title that tells it apart in several runs.
 struct RankedProblem {
   const ProblemReport* problem;
   std::string title;

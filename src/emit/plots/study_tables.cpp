@@ -33,7 +33,8 @@ std::string name_of(const ProblemReport& problem) {
          (problem.run == 1 ? std::string() : fmt::format(", repetition {}", problem.run));
 }
 
-/// Calls `visit` with each problem and the name of its run: empty where there is only one.
+/// Calls `visit` for each problem with its run and the name of the run, which is empty if there is
+/// only one run.
 template <typename Visit>
 void for_each_problem(const StudyReport& report, const Visit& visit) {
   for (std::size_t i = 0; i < report.runs.size(); ++i) {
@@ -52,12 +53,12 @@ std::optional<double> lead_percent(const ProblemReport& problem) {
                                       1.0));
 }
 
-/// How many cannot be told apart from the winner, itself included.
+/// The number of configurations that cannot be told apart from the winner, which counts too.
 std::int64_t tied_with_winner(const ProblemReport& problem) {
   return std::ranges::count(problem.ranking, 1, &Result::tie_group);
 }
 
-/// How many times as fast as each peer the winners are, in the same rounds.
+/// For each peer, how many times as fast the winners were in the same rounds, problem by problem.
 std::map<std::string, std::vector<double>> ratios_by_peer(const StudyReport& report) {
   std::map<std::string, std::vector<double>> ratios;
   for (const PeerStudy& study : report.peers) {
@@ -80,7 +81,7 @@ double geometric_mean(const std::vector<double>& values) {
   return std::exp(log_sum / static_cast<double>(values.size()));
 }
 
-/// Reasons and how many configurations have them, by outcome.
+/// The results for each outcome and reason.
 using Reasons = std::map<std::pair<std::string, std::string>, std::vector<const Result*>>;
 
 Reasons reasons_of(const ProblemReport& problem) {
@@ -99,7 +100,7 @@ std::int64_t count_outcome(const ProblemReport& problem, OutcomeKind kind) {
       problem.failures, [&](const Result& result) { return outcome_kind(result.outcome) == kind; });
 }
 
-/// What is known of a run, line by line.
+/// The known facts of a run: names and values.
 std::vector<std::pair<std::string, std::string>> facts_of(const RunReport& run) {
   const MeasurePolicy& policy = run.policy;
   std::vector<std::pair<std::string, std::string>> facts{

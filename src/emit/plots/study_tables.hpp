@@ -3,17 +3,17 @@
 #include "emit/document/table.hpp"
 #include "emit/plots/study_report.hpp"
 
-// Tables of a report on runs. Each has no rows where there is nothing to show.
+// Tables of a report on runs. A table has no rows if there is nothing to show.
 namespace fatune {
 
-/// A row for each problem of each run: the winner, its time, and its lead.
+/// A row for each problem of each run: the winner, its time and its lead.
 [[nodiscard]] Table winners_table(const StudyReport& report);
-/// A row for each peer: on how many problems it was measured too, and how the winners compare.
+/// A row for each peer: on how many problems it was measured, and how the winners compare with it.
 [[nodiscard]] Table peers_table(const StudyReport& report);
-/// A row for each problem: how its samples were taken, and what the chip did meanwhile.
+/// A row for each problem: how its samples were taken, and the chip's condition meanwhile.
 [[nodiscard]] Table measuring_table(const StudyReport& report);
-/// What has no rank, but for what rules dropped. The same failure of several configurations of a
-/// problem is one row.
+/// The configurations without a rank, except those that rules dropped. A row stands for all
+/// configurations of a problem with the same failure.
 [[nodiscard]] Table failures_table(const StudyReport& report);
 /// A row for each problem: how many configurations the rules dropped.
 [[nodiscard]] Table dropped_table(const StudyReport& report);
@@ -21,7 +21,7 @@ namespace fatune {
 [[nodiscard]] Table rules_table(const StudyReport& report);
 /// A row for each rule of an audited problem.
 [[nodiscard]] Table audit_table(const StudyReport& report);
-/// Two columns: what is known of each run.
+/// A row for each known fact of a run.
 [[nodiscard]] Table method_table(const StudyReport& report);
 
 }  // namespace fatune

@@ -12,7 +12,7 @@
 namespace fatune {
 namespace {
 
-/// A line of the plot, found again by its name.
+/// The series of that name; adds it if the plot does not have it.
 PlotSeries& series_named(XyPlot& plot, const std::string& name, SeriesShape shape) {
   const auto found = std::ranges::find(plot.series, name, &PlotSeries::name);
   if (found != plot.series.end()) {
@@ -35,7 +35,7 @@ std::string mask_name(const Problem& problem) { return problem.causal ? "causal"
 
 constexpr const char* kPeakAtClock = "peak at the clock of the samples";
 
-/// What the chip could do at most while this problem was measured.
+/// An upper limit of the rate while a problem was measured.
 struct Ceiling {
   const char* name;
   std::optional<double> tflops;
@@ -121,7 +121,8 @@ XyPlot winners_over_length(const StudyReport& report, const std::string& group) 
   return plot;
 }
 
-/// The tensor cores' peak at the clock that was sampled meanwhile, on the device of the runs.
+/// The tensor cores' peak at the clock sampled while the peers were timed. Nothing if no run is on
+/// their device, or the clock or the peak is not known.
 std::optional<double> peak_meanwhile(const StudyReport& report, const PeerStudy& study,
                                      const PeerProblem& timed) {
   const auto run = std::ranges::find_if(report.runs, [&](const RunReport& one) {
@@ -133,7 +134,7 @@ std::optional<double> peak_meanwhile(const StudyReport& report, const PeerStudy&
                              run->device.sm_count * *timed.sm_mhz * kFlopPerUsToTflops);
 }
 
-/// The winner and its peers, as they were timed in turns.
+/// Adds the winner and its peers, which were timed in turns.
 void add_peers(XyPlot& plot, const PeerProblem& timed) {
   const auto length = static_cast<double>(timed.problem.seq_len);
   const auto add = [&](const std::string& name, double tflops) {

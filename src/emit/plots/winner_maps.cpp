@@ -9,7 +9,7 @@
 namespace fatune {
 namespace {
 
-/// Lengths by kinds of problems, without cells.
+/// A map of lengths by groups of problems, without cells.
 HeatMap empty_map(const StudyReport& report, std::string value_title) {
   HeatMap map{{"sequence length", AxisScale::category, {}, {}, {}},
               {"", AxisScale::category, groups_of(report.runs, group_name), {}, {}},
@@ -27,7 +27,7 @@ std::size_t place_of(const Axis& axis, const std::string& name) {
                                   axis.categories.begin());
 }
 
-/// Where a problem is on the map.
+/// An empty cell at the problem's place on the map.
 HeatCell cell_for(const HeatMap& map, const Problem& problem) {
   HeatCell cell;
   cell.column = place_of(map.x, std::to_string(problem.seq_len));
@@ -35,7 +35,8 @@ HeatCell cell_for(const HeatMap& map, const Problem& problem) {
   return cell;
 }
 
-/// Problems that differ in more than the map shows (their batch) share a cell: the first has it.
+/// Whether the cell is taken. Problems that differ only in what the map does not show (batch) share
+/// a cell, and the first gets it.
 bool is_taken(const HeatMap& map, const HeatCell& cell) {
   return std::ranges::any_of(map.cells, [&](const HeatCell& other) {
     return other.column == cell.column && other.row == cell.row;

@@ -49,14 +49,14 @@ TEST(TuningFile, SaysWhereItDoesNotFollowItsSchema) {
   nlohmann::json t4 = nlohmann::json::parse(written(ExportFormat::t4));
   t4["results"][1]["invalidity"] = "broken";
   expect_bad_file([&] { static_cast<void>(read(t4.dump())); },
-                  {"file: /results/1/invalidity", "\"broken\"", "how it ended", "constraints"});
+                  {"file: /results/1/invalidity", "\"broken\"", "how the setting ended", "constraints"});
   nlohmann::json cache = nlohmann::json::parse(written(ExportFormat::kernel_tuner_cache));
   cache["cache"]["FP16,1"]["time"] = -1.0;
   expect_bad_file([&] { static_cast<void>(read(cache.dump())); },
                   {"file: /cache/FP16,1/time", "-1"});
 }
 
-/// A text with a byte changed, removed or doubled, or with its end cut off.
+/// Changes one byte of the text, removes or doubles some bytes, or cuts off its end.
 std::string damaged(std::string text, std::mt19937& random) {
   const std::size_t at = random() % text.size();
   switch (random() % 4) {
